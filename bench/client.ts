@@ -37,10 +37,12 @@ export async function measureClient(bench: Bench): Promise<readonly Row[]> {
   );
   bench.say('client: reads');
   const reads = await measureReads(`${built}/index.js`, node.url, key);
+  await management.request('PATCH', '/api/projects/bench', { body: { usage: true } });
+  const reported = await measureReported(`${built}/index.js`, node.url, key);
   bench.say('client: propagation and recovery, about a minute');
   const propagation = await measurePropagation(node.url, key, management);
   const recovery = await measureRecovery(node.url, key);
-  return [...reads, ...propagation, ...recovery, ...sizes];
+  return [...reads, ...reported, ...propagation, ...recovery, ...sizes];
 }
 
 async function disposableNode() {
@@ -86,6 +88,36 @@ async function measureReads(library: string, baseUrl: string, { key: apiKey }: C
     ...rows,
     row('client: memory allocated by a read', `${perRead.toFixed(3)} bytes`, '< 0.1 bytes', perRead < 0.1),
   ].filter(() => sum >= 0);
+}
+
+/** Reads by a client whose reads are counted, in turn with one that does not report. */
+async function measureReported(
+  library: string,
+  baseUrl: string,
+  { key: apiKey }: CreatedKey,
+): Promise<Row[]> {
+  const { createClient }: typeof import('../packages/client/src/index.ts') = await import(library);
+  const options = { apiKey, environment: 'production', baseUrl };
+  await using counted = createClient(options);
+  await using silent = createClient({ ...options, reportUsage: false });
+  for (const client of [counted, silent]) await within(client.ready(), 'the first map');
+  const keys = Array.from({ length: FLAGS }, (_, i) => `flag-${i}`);
+  const costs = { counted: [] as number[], silent: [] as number[] };
+  for (let round = 0; round < 5; round++) {
+    costs.silent.push(nanosecondsOf((key) => void silent.isEnabled(key), keys));
+    costs.counted.push(nanosecondsOf((key) => void counted.isEnabled(key), keys));
+  }
+  const [on, off] = [median(costs.counted), median(costs.silent)];
+  return [
+    {
+      what: 'client: isEnabled(key) while reads are reported',
+      measured: `${on.toFixed(1)} ns`,
+      reference: `reportUsage: false: ${off.toFixed(1)} ns`,
+      ratio: `${(on / off).toFixed(2)} x`,
+      goal: `<= ${READ_NS} ns beyond it`,
+      verdict: on - off <= READ_NS ? 'yes' : 'no',
+    },
+  ];
 }
 
 /** The median over some rounds: other work on the machine makes single rounds slow. */

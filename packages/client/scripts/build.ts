@@ -93,6 +93,9 @@ const INTERNAL_MEMBERS = [
   'judge',
   'isPlain',
   'isStale',
+  'counts',
+  'lastReport',
+  'hear',
 ];
 
 /** Declarations: the tree of the sources, beside those of the wire's facts, which have no package of their own. */

@@ -1,7 +1,7 @@
 import { onAbort } from './abort.ts';
 import type { FlagsClient } from './client-types.ts';
 import type { ClientStatus, Connection } from './connection.ts';
-import { acquireConnection } from './connection-registry.ts';
+import { acquireConnection, type Lease } from './connection-registry.ts';
 import { FlagsError } from './errors.ts';
 import { NO_FLAGS, reconcile } from './flags.ts';
 import {
@@ -15,7 +15,7 @@ import {
   readTarget,
 } from './options.ts';
 import { type Platform, systemPlatform } from './platform.ts';
-import { createReads } from './reads.ts';
+import { createReads, type ReadSource } from './reads.ts';
 import { createReporter } from './reporter.ts';
 import type { Target } from './target.ts';
 
@@ -40,7 +40,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   } catch (thrown) {
     error = thrown as FlagsError; // it throws nothing else
   }
-  let release = () => {};
+  let release: Lease[1] = () => undefined;
   let connection: Connection | undefined;
   let isTouched = false;
   let status: ClientStatus = bootstrap ? 'stale' : 'connecting';
@@ -73,6 +73,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     isTouched = true;
     if (target) {
       [connection, release] = acquireConnection(target);
+      if (given.reportUsage !== false) source.target = connection.target;
       connection.ears.add(ear);
       update();
       connection.start();
@@ -83,10 +84,11 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     }
     tell = (listen) => listen();
   };
-  const source = {
+  const source: ReadSource = {
     flags: bootstrap ?? NO_FLAGS,
     bootstrap,
     targetingKey: typeof given.targetingKey === 'string' ? given.targetingKey : undefined,
+    target: undefined,
     reporter,
     touch,
     isReady: () => status === 'ready',
@@ -156,9 +158,9 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       error = closedError;
       become('closed');
       connection?.ears.delete(ear);
-      release();
       changes.clear();
       statuses.clear();
+      await release();
     },
     [ASYNC_DISPOSE]: () => client.close(),
   };

@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
 const open = new WeakMap<Fetch, Map<string, [connection: Connection, users: number]>>();
 
 /** A client's hold on a connection: the connection, and what gives it back. The last one to do so closes it. */
-export type Lease = readonly [connection: Connection, release: () => void];
+export type Lease = readonly [connection: Connection, release: () => Promise<void> | undefined];
 
 /**
  * Gives the connection to a target: the one other clients of this process use, if there is one. Manual clients get
@@ -25,7 +25,7 @@ export function acquireConnection(target: Target): Lease {
     () => {
       if (--entry[1] > 0) return;
       entries.delete(id);
-      entry[0].close();
+      return entry[0].close();
     },
   ];
 }

@@ -50,8 +50,8 @@ export interface Connection {
    * succeeds ends the back-off.
    */
   refresh(): Promise<FlagsError | undefined>;
-  /** Ends everything: requests, timers, loops. */
-  close(): void;
+  /** Ends everything: requests, timers, loops. Resolves when the last report of reads is over. */
+  close(): Promise<void> | undefined;
 }
 
 /**
@@ -343,6 +343,7 @@ export function createConnection(target: Target): Connection {
       cancelLapse?.();
       stop?.();
       for (const controller of requests) controller.abort();
+      return target.lastReport?.then((send) => send?.());
     },
   };
   return self;

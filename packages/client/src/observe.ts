@@ -1,5 +1,6 @@
 import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
 import type { Evaluation } from './evaluation.ts';
+import { optionOf } from './options.ts';
 
 /** A read, as a listener of {@link observeReads} hears of it. `value` is what the read gave; `isEnabled` gives a boolean. */
 export interface FlagRead extends Evaluation<unknown> {
@@ -44,8 +45,8 @@ export function observeReads(
   };
   const reads: Pick<FlagsClient, 'isEnabled' | 'getValue' | 'evaluate'> = {
     isEnabled: (key, options?: BooleanReadOptions) => {
-      const value = client.isEnabled(key, options);
       const evaluation = client.evaluate(key, null, options);
+      const value = evaluation.state ? evaluation.enabled : optionOf(options, 'fallback') === true;
       const { rolloutPct = 100 } = evaluation.state ?? {};
       // A flag that has no value needs none here.
       const reason =

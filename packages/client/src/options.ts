@@ -48,6 +48,11 @@ export interface ClientOptions {
   readonly staleAfterMs?: number;
   /** Allows sending the key over plain `http:` to another machine. Default `false`; loopback is always allowed. */
   readonly allowInsecureHttp?: boolean;
+  /**
+   * Whether to report how often each flag is read, where the project asks for it: counts, without targeting keys, at most
+   * once a minute and when the client is closed. Default `true`.
+   */
+  readonly reportUsage?: boolean;
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch;
   /** More headers for every request. */
@@ -120,6 +125,7 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
         () => (given.logger as Logger | undefined)?.debug?.(`[halyard] ${message}`),
         () => {}, // a log that fails cannot be reported
       ),
+    counts: undefined,
     // Not every error has a string for its message.
     redact: (text) => (key ? String(text).replaceAll(key, '[redacted]') : text),
   };

@@ -3,6 +3,7 @@ import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-type
 import { FlagsError } from './errors.ts';
 import { optionOf } from './options.ts';
 import type { Reporter } from './reporter.ts';
+import type { Target } from './target.ts';
 
 /** What reads are answered from. */
 export interface ReadSource {
@@ -11,6 +12,8 @@ export interface ReadSource {
   /** What the client started with, if anything. */
   readonly bootstrap: FlagMap | undefined;
   readonly targetingKey: string | undefined;
+  /** What counts reads, if the server asks for it; absent before the first read, and where reads are not reported. */
+  target: Target | undefined;
   readonly reporter: Reporter;
   /** Called before each read; the first one begins the work. */
   readonly touch: () => void;
@@ -41,6 +44,12 @@ export function createReads(source: ReadSource): Reads {
   const decide = (key: string, options?: ReadOptions, state = find(key, options)): FlagEvaluation => {
     const given = optionOf(options, 'targetingKey');
     const decided = evaluate(key, state, typeof given === 'string' ? given : source.targetingKey);
+    const counts = state && source.target?.counts;
+    if (counts) {
+      const count = counts.get(key);
+      if (count) count[decided.isOn ? 0 : 1]++;
+      else counts.set(key, decided.isOn ? [1, 0] : [0, 1]);
+    }
     if (decided.reason === 'untargeted' && isFirst(`% ${key}`))
       reporter.warn(key, `${key} has a partial rollout: pass a targetingKey`);
     return decided;

@@ -1,4 +1,4 @@
-import { KEEP_ALIVE_SECONDS, REVISION_HEADER } from '@halyard/protocol';
+import { KEEP_ALIVE_SECONDS, REVISION_HEADER, USAGE_HEADER } from '@halyard/protocol';
 import { onAbort } from './abort.ts';
 import { parseRetryAfter } from './backoff.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
@@ -36,11 +36,21 @@ export async function send(
       }),
       signal,
     );
-    if (response.status === 200 || (etag && response.status === 304)) return response;
+    if (response.status === 200 || (etag && response.status === 304)) {
+      reportUsage(target, response.headers.get(USAGE_HEADER));
+      return response;
+    }
     throw await refusalOf(target, response, controller);
   } finally {
     cancel();
   }
+}
+
+/** Counts reads from now on where the server asks for reports, so many seconds apart. What sends them is loaded then. */
+export function reportUsage(target: Target, seconds: string | null): void {
+  if (!seconds) return;
+  target.counts ??= new Map();
+  target.lastReport = import('./usage.ts').then(({ hear }) => hear(target, seconds)).catch(() => {});
 }
 
 /** The revision an answer says it was made from. */

@@ -1,6 +1,6 @@
 import { createSseParser } from '@halyard/protocol';
 import { FlagsError } from './errors.ts';
-import { parseJson, readBody, refuseEndless, revisionOf, send } from './request.ts';
+import { parseJson, readBody, refuseEndless, reportUsage, revisionOf, send } from './request.ts';
 import type { Target } from './target.ts';
 
 /** What becomes of a stream. */
@@ -28,13 +28,16 @@ export async function followStream(
     throw new FlagsError('invalid_response', 'it is not an event stream');
   let revision = revisionOf(response);
   onOpen(revision);
-  await readBody(target, response, controller, (onComment) =>
+  await readBody(target, response, controller, (alive) =>
     createSseParser({
-      onComment,
+      onComment: (text) => {
+        alive();
+        reportUsage(target, text.slice('usage '.length));
+      },
       onRetry,
       onPending: refuseEndless,
       onData: (data) => {
-        onComment();
+        alive();
         onFrame(parseJson(data), revision);
         if (revision !== undefined) revision++;
       },

@@ -1,4 +1,5 @@
 import type { Platform } from './platform.ts';
+import type { ReadCounts } from './usage.ts';
 
 /** How a client learns of changes. */
 export type Mode = 'stream' | 'poll' | 'manual';
@@ -21,4 +22,8 @@ export interface Target {
   readonly note: (message: string) => void;
   /** Takes the project key out of a text. */
   readonly redact: (text: string) => string;
+  /** How often flags were read since the last report; absent unless the server asks for reports. */
+  counts: ReadCounts | undefined;
+  /** Gives what sends the last report, once that is loaded. */
+  lastReport?: Promise<void | (() => Promise<void>)>;
 }

@@ -49,6 +49,7 @@ export function createTestClient(options: TestClientOptions = {}): TestClient {
     flags: reconcile(NO_FLAGS, mapOf(options.flags ?? {})).flags,
     bootstrap: undefined,
     targetingKey,
+    target: undefined,
     reporter,
     touch: () => {},
     isReady: () => status === 'ready',

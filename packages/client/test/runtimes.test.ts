@@ -18,6 +18,7 @@ beforeAll(async () => {
   management = new Management(node);
   await management.createProject('shop');
   key = await management.createKey('shop', ['production']);
+  await management.request('PATCH', '/api/projects/shop', { body: { usage: true } });
   for (const script of ['smoke.mjs', 'unreachable.mjs'])
     await copyFile(join(import.meta.dir, 'fixtures', script), join(built.application, script));
 }, 60_000);
@@ -84,10 +85,18 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
   60_000,
 );
 
+/** How many reports of reads the node has taken: the last one is sent by `close()`. */
+async function reportsTaken(): Promise<number> {
+  const text = await (await fetch(`${node.url}/metrics`)).text();
+  const line = /^halyard_evaluation_answers_total\{operation="usage",status="204"\} (\d+)$/m.exec(text);
+  return Number(line?.[1] ?? 0);
+}
+
 test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
   'the built package works in %s, and lets the process end',
   async (_, { command, flags }) => {
     const before = Date.now();
+    const reports = await reportsTaken();
     await management.putState('shop', 'production', 'smoke', { enabled: true, value: before });
     const child = Bun.spawn([command, ...flags, 'smoke.mjs', node.url, key.key], {
       cwd: built.application,
@@ -125,6 +134,7 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
       errors: ['network_error'],
       disposable: true,
     });
+    expect(await reportsTaken()).toBe(reports + 1);
   },
   60_000,
 );

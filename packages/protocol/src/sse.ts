@@ -5,7 +5,7 @@ export interface SseEvents {
   /** The data of an event that has no name of its own. */
   readonly onData: (data: string) => void;
   /** A comment, which servers send as a keep-alive. */
-  readonly onComment?: () => void;
+  readonly onComment?: (text: string) => void;
   /** The server set the reconnection time, in milliseconds. */
   readonly onRetry?: (ms: number) => void;
   /** How many characters of an unfinished event are kept, after each piece: the place to refuse one without an end. */
@@ -28,7 +28,7 @@ export function createSseParser(events: SseEvents): (text: string) => void {
     if (field === 'data') data += `${value}\n`;
     else if (field === 'event') name = value;
     else if (field === 'retry' && /^\d+$/.test(value)) events.onRetry?.(Number(value));
-    else if (!field) events.onComment?.();
+    else if (!field) events.onComment?.(value);
   };
   const dispatch = () => {
     // Frames have no event name; an event with a name is for another reader. (Spec: S6.4)

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'bun:test';
+import '../src/usage.ts'; // so that loading it takes no time
+import { HalyardProvider } from '../src/openfeature/server.ts';
+import { settle } from './support/fake-platform.ts';
+import { type Harness, harness } from './support/harness.ts';
+import { refuse, ScriptedServer, type SeenRequest } from './support/scripted-server.ts';
+
+const ASKING = { 'X-Flags-Usage': '60' };
+const FLAGS = {
+  a: { enabled: true, value: 1 },
+  b: { enabled: false },
+  half: { enabled: true, rolloutPct: 50 },
+};
+
+/** A server that asks for reports, and how it answers them. */
+class UsageServer extends ScriptedServer {
+  readonly reports: { readonly request: SeenRequest; readonly body: unknown }[] = [];
+  answer = (): Response => new Response(null, { status: 204 });
+
+  constructor(asking: Record<string, string> = ASKING) {
+    super();
+    this.flags = FLAGS;
+    this.onStream = (request) => this.stream(request, asking);
+    this.onRest = (request) => {
+      if (request.url.pathname !== '/usage/v1') return this.rest(asking);
+      this.reports.push({ request, body: JSON.parse(String(request.init.body)) });
+      return this.answer();
+    };
+  }
+
+  /** The flags of each report. */
+  get counts(): unknown[] {
+    return this.reports.map(({ body }) => (body as { flags: unknown }).flags);
+  }
+}
+
+function readSome({ client }: Pick<Harness, 'client'>): void {
+  client.isEnabled('a');
+  client.getValue('a', 0);
+  client.evaluate('b', false);
+}
+
+const READ = { a: { on: 2, off: 0 }, b: { on: 0, off: 1 } };
+
+describe('reports of reads', () => {
+  test('a server that asks gets counts once a minute, and nothing when nothing was read', async () => {
+    const server = new UsageServer();
+    const { client, platform, codes } = harness({ mode: 'poll' }, server);
+    await client.ready();
+    await settle();
+    readSome({ client });
+    client.isEnabled('half', { targetingKey: 'user-1' });
+    for (const key of ['absent', '__proto__', 'constructor']) client.isEnabled(key);
+    client.getState('half');
+    client.all();
+    await platform.advance(59_999);
+    expect(server.reports).toEqual([]);
+    await platform.advance(6_001);
+    const [{ request, body } = { request: undefined, body: undefined }] = server.reports;
+    const half = client.isEnabled('half', { targetingKey: 'user-1' });
+    expect(body).toEqual({
+      env: 'production',
+      flags: { ...READ, half: { on: Number(half), off: Number(!half) } },
+    });
+    expect(request?.init).toMatchObject({ method: 'POST', redirect: 'manual' });
+    expect(request?.headers.get('X-Service-Key')).toStartWith('proj_live_');
+    expect(JSON.stringify(body)).not.toContain('user-1');
+    await platform.advance(66_000);
+    expect(server.counts).toHaveLength(2);
+    await platform.advance(200_000);
+    expect([server.counts.length, codes()]).toEqual([2, []]);
+  });
+
+  test('a server that does not ask is never sent a report, nor one that is asked not to', async () => {
+    const silent = new UsageServer({});
+    const refused = new UsageServer();
+    for (const [server, options] of [
+      [silent, {}],
+      [refused, { reportUsage: false }],
+    ] as const) {
+      const { client, platform } = harness(options, server);
+      await client.ready();
+      readSome({ client });
+      await platform.advance(200_000);
+      await client.close();
+      expect(server.reports).toEqual([]);
+    }
+  });
+
+  test('clients of one connection report together', async () => {
+    const server = new UsageServer();
+    const { client, another, platform } = harness({}, server);
+    const [second, quiet] = [another(), another({ reportUsage: false })];
+    await client.ready();
+    await second.ready();
+    for (const each of [client, second, quiet]) each.isEnabled('a');
+    await platform.advance(66_000);
+    expect(server.counts).toEqual([{ a: { on: 2, off: 0 } }]);
+  });
+
+  test('an open stream can ask with a comment', async () => {
+    const server = new UsageServer({});
+    const { client, platform } = harness({}, server);
+    await client.ready();
+    server.latest.text(': ping\n\n:\n\n: usage 120\n\n');
+    await settle();
+    readSome({ client });
+    await platform.advance(119_000);
+    expect(server.counts).toEqual([]);
+    await platform.advance(15_000);
+    expect(server.counts).toEqual([READ]);
+  });
+
+  test('counts that were not taken go out with the next report', async () => {
+    const server = new UsageServer();
+    const { client, platform, codes } = harness({ mode: 'poll' }, server);
+    await client.ready();
+    const answers = [
+      () => new Response(null, { status: 429 }),
+      refuse,
+      () => new Response(null, { status: 204 }),
+    ];
+    server.answer = () => (answers.shift() ?? refuse)();
+    for (let round = 0; round < 3; round++) {
+      readSome({ client });
+      await platform.advance(66_000);
+    }
+    expect(server.counts).toEqual([
+      READ,
+      { a: { on: 4, off: 0 }, b: { on: 0, off: 2 } },
+      { a: { on: 6, off: 0 }, b: { on: 0, off: 3 } },
+    ]);
+    expect(codes()).toEqual([]);
+  });
+
+  test('a refusal ends the reports until the server asks again', async () => {
+    const server = new UsageServer();
+    const { client, platform } = harness({}, server);
+    await client.ready();
+    server.answer = () => new Response(null, { status: 404 });
+    readSome({ client });
+    await platform.advance(66_000);
+    readSome({ client });
+    await platform.advance(200_000);
+    expect(server.counts).toHaveLength(1);
+    await client.refresh();
+    server.answer = () => new Response(null, { status: 204 });
+    readSome({ client });
+    await platform.advance(66_000);
+    expect(server.counts).toEqual([READ, READ]);
+  });
+
+  test('a client sends what is left when it is closed, and waits a second at most', async () => {
+    const server = new UsageServer();
+    const { client } = harness({}, server);
+    await client.ready();
+    readSome({ client });
+    await client.close();
+    expect(server.counts).toEqual([READ]);
+
+    const slow = new UsageServer();
+    const second = harness({}, slow);
+    await second.client.ready();
+    readSome(second);
+    slow.answer = () => new Promise(() => {}) as never;
+    let isClosed = false;
+    void second.client.close().then(() => {
+      isClosed = true;
+    });
+    await second.platform.advance(900);
+    expect([slow.counts.length, isClosed]).toEqual([1, false]);
+    await second.platform.advance(101);
+    expect(isClosed).toBe(true);
+  });
+
+  test('where the application decides when to load, counts go out with a load', async () => {
+    const server = new UsageServer();
+    const { client, platform } = harness({ mode: 'manual' }, server);
+    await client.ready();
+    await settle();
+    readSome({ client });
+    await platform.advance(59_000);
+    await client.refresh();
+    expect([server.counts, platform.pending]).toEqual([[], 0]);
+    await platform.advance(1_000);
+    await client.refresh();
+    await settle();
+    expect(server.counts).toEqual([READ]);
+  });
+
+  test('many flags are reported in several parts', async () => {
+    const server = new UsageServer();
+    const keys = Array.from({ length: 1_001 }, (_, i) => `flag-${i}`);
+    server.flags = Object.fromEntries(keys.map((key) => [key, { enabled: true }]));
+    const { client } = harness({}, server);
+    await client.ready();
+    for (const key of keys) client.isEnabled(key);
+    await client.close();
+    expect(server.counts.map((flags) => Object.keys(flags as object).length)).toEqual([1_000, 1]);
+  });
+
+  test("OpenFeature's reads are counted once", async () => {
+    const server = new UsageServer();
+    const { client } = harness({}, server);
+    await client.ready();
+    const provider = new HalyardProvider(client);
+    await provider.resolveNumberEvaluation('a', 0, {});
+    await provider.resolveBooleanEvaluation('b', true, {});
+    await provider.resolveBooleanEvaluation('half', true, {});
+    await provider.resolveBooleanEvaluation('absent', true, {});
+    await client.close();
+    expect(server.counts).toEqual([{ a: { on: 1, off: 0 }, b: { on: 0, off: 1 } }]);
+  });
+});
