@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test';
-import { KEEP_ALIVE_SECONDS } from '@halyard/protocol';
 import { openSse, type SseReader, until } from '@halyard/testing';
 import { conformance } from './subject.ts';
 import { World } from './world.ts';
@@ -153,17 +152,6 @@ conformance('16. OFREP: event stream', (subject) => {
     // Of a database that was restored to an earlier state.
     expect(await openings('9')).toEqual([event(3), event(3)]);
     expect(await openings('x')).toEqual([event(3), event(3)]);
-  });
-
-  test('S16.5 an idle stream gets comments, is never compressed and passes proxies', async () => {
-    const world = await World.make(subject(), FLAG);
-    const stream = await openEvents(world, await streamPath(world), { 'Accept-Encoding': 'gzip, zstd, br' });
-    expect(stream.headers.get('Cache-Control')).toBe('no-cache, no-transform');
-    expect(stream.headers.get('X-Accel-Buffering')).toBe('no');
-    expect(stream.headers.get('Content-Encoding')).toBeNull();
-    await until('a comment comes', () => stream.comments.length > 0, 2 * KEEP_ALIVE_SECONDS * 1000);
-    expect(stream.frames.length).toBe(1);
-    stream.close();
   });
 
   test('S16.6 whatever is wrong with a ticket, the answer is the same', async () => {

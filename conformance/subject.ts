@@ -10,15 +10,15 @@ export interface Subject {
   readonly adminToken: string;
 }
 
-interface LazySubject {
+/** A subject that starts when it is first needed. */
+export interface LazySubject {
   readonly name: string;
   start(): Promise<Subject>;
 }
 
 /**
  * Defines the tests of one section for every subject: a real node on each engine and one with workers, or the one
- * installation that
- * `HALYARD_CONFORMANCE_URL` and `HALYARD_CONFORMANCE_TOKEN` name. `define` gets a function, because the node is only
+ * installation that `HALYARD_CONFORMANCE_URL` and `HALYARD_CONFORMANCE_TOKEN` name. `define` gets a function, because the node is only
  * there once the tests run; each node is started once and serves all sections. Nodes end with this process.
  */
 export function conformance(section: string, define: (subject: () => Subject) => void): void {
@@ -38,7 +38,8 @@ export function conformance(section: string, define: (subject: () => Subject) =>
   }
 }
 
-const SUBJECTS: readonly LazySubject[] = subjectsFrom(process.env);
+/** Every subject, for tests of a file that wait for all of them at once. */
+export const SUBJECTS: readonly LazySubject[] = subjectsFrom(process.env);
 
 function subjectsFrom(env: Record<string, string | undefined>): readonly LazySubject[] {
   const { HALYARD_CONFORMANCE_URL: url, HALYARD_CONFORMANCE_TOKEN: adminToken } = env;
