@@ -1,4 +1,4 @@
-import { Management } from '@halyard/testing';
+import { Management, until } from '@halyard/testing';
 import type { History } from './checker/history.ts';
 import type { Violation } from './checker/violation.ts';
 import { now } from './clock.ts';
@@ -28,6 +28,8 @@ export interface CampaignOptions {
   readonly faults?: readonly string[];
   /** Quiet time between two faults, on average. Default 3,000 ms. */
   readonly betweenFaultsMs?: number;
+  /** Whether enough has happened: a slow machine goes on until then. Default: once the time is over. */
+  readonly isEnough?: () => boolean;
   /** How long everybody may take to hold the newest state after the last fault. Default 35,000 ms (P6). */
   readonly convergenceMs?: number;
   /** How long the fleet may refuse what a fault needs, such as a new key. Default 30,000 ms. */
@@ -54,6 +56,9 @@ export interface CampaignResult {
 
 /** P6: the longest backoff of a client and five seconds. */
 const CONVERGENCE_MS = 35_000;
+
+/** How long a slow machine may take until enough has happened. */
+const ENOUGH_MS = 30_000;
 
 /** Writers at work at once. */
 const WRITERS = 8;
@@ -192,6 +197,7 @@ async function causeFaults(
     await Bun.sleep(Math.min(random.between(0.5, 1.5) * betweenMs, Math.max(0, endsAt - now())));
   }
   await Bun.sleep(Math.max(0, endsAt - now()));
+  await until('enough has happened in the campaign', options.isEnough ?? (() => true), ENOUGH_MS);
   return counts;
 }
 

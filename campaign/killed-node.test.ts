@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { Management, type NodeProcess, startNode, temporaryFolder } from '@halyard/testing';
+import { Management, type NodeProcess, startNode, temporaryFolder, until } from '@halyard/testing';
 
 const WRITERS = 4;
 const ROUNDS = 3;
@@ -15,7 +15,11 @@ test('a node on SQLite that is killed in the middle of writes loses no acknowled
       const writers = Array.from({ length: WRITERS }, (_, index) =>
         writeUntilDead(dying, `writer-${index}`, acknowledged),
       );
-      await Bun.sleep(150 + 130 * round);
+      // All of them are in the middle of a write, sooner or later.
+      const least = (acknowledged.get('writer-0') ?? 0) + 1 + 5 * round;
+      await until('every writer has written', () =>
+        writers.every((_, index) => (acknowledged.get(`writer-${index}`) ?? 0) >= least),
+      );
       await dying.kill();
       await Promise.all(writers);
       node = await startNode({ dataFolder: folder.path, adminToken: dying.adminToken });

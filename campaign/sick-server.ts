@@ -41,7 +41,9 @@ export class SickServer implements Disposable {
   readonly #audit: { seq: number; environment: string; note: string }[] = [];
   /** The frame that will come one too late, and its environment. */
   #held: { readonly place: string; readonly send: () => void } | undefined;
-  #isDone = false;
+  /** The environment that has seen the sickness. */
+  #sickPlace: string | undefined;
+  #hasGoneOn = false;
   #keys = 0;
 
   constructor(sickness: Sickness) {
@@ -52,6 +54,11 @@ export class SickServer implements Disposable {
       idleTimeout: 0,
       fetch: (request) => this.#answer(request),
     });
+  }
+
+  /** Whether it had the occasion to show its sickness, and a change has followed there. */
+  get isDone(): boolean {
+    return this.#hasGoneOn;
   }
 
   /** A fleet of this one server. */
@@ -174,13 +181,14 @@ export class SickServer implements Disposable {
 
   #commit(place: string, before: Flags, next: Flags): void {
     this.#log(place).push(next);
+    if (this.#sickPlace === place) this.#hasGoneOn = true;
     const here = [...this.#streams].filter((stream) => stream.place === place);
     const streams = here.filter(({ form }) => form === 'map');
     for (const stream of here) if (stream.form === 'event') this.#sendEvent(stream);
     const held = this.#held?.place === place ? this.#held : undefined;
     if (held !== undefined) this.#held = undefined;
-    const isDue = !this.#isDone && streams.length > 0 && this.#revision(place) >= 10;
-    if (isDue && !this.#sickness.endsWith('an event')) this.#isDone = true;
+    const isDue = this.#sickPlace === undefined && streams.length > 0 && this.#revision(place) >= 10;
+    if (isDue && !this.#sickness.endsWith('an event')) this.#sickPlace = place;
     for (const stream of streams) this.#send(stream, isDue && stream === streams[0], before, next);
     held?.send();
   }
@@ -206,9 +214,9 @@ export class SickServer implements Disposable {
 
   /** Sends one event or, once, the sickness. */
   #sendEvent(stream: Stream): void {
-    const isDue = !this.#isDone && this.#revision(stream.place) >= 10;
+    const isDue = this.#sickPlace === undefined && this.#revision(stream.place) >= 10;
     const isSick = this.#sickness === 'skips an event' || this.#sickness === 'repeats an event';
-    if (isDue && isSick) this.#isDone = true;
+    if (isDue && isSick) this.#sickPlace = stream.place;
     if (isDue && this.#sickness === 'skips an event') return;
     sendEvent(stream, this.#revision(stream.place));
     if (isDue && this.#sickness === 'repeats an event') sendEvent(stream, this.#revision(stream.place));
