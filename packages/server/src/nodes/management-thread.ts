@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { temporaryError } from '../domain/errors.ts';
+import { ServiceError, temporaryError } from '../domain/errors.ts';
 import type { HeavyCall, HeavyThread } from '../management/api/heavy-calls.ts';
 import { THREAD_ENTRY } from './management-thread-entry.ts';
 import {
@@ -17,6 +17,12 @@ const LIMITS = { calls: 64, bytes: 128 * 1024 * 1024 } as const;
 /** The thread ends when it has had nothing to do for this long, in milliseconds: it takes 30 MB. */
 const IDLE_MS = 60_000;
 
+/**
+ * How long a change may hold its turn in the database before its thread is given up, in milliseconds: as long as the listener
+ * waits for work on a signed-in request. Until then every other change of the node waits.
+ */
+const TURN_MS = 120_000;
+
 /** Larger bodies are read by the thread however little data the node has, in bytes. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
@@ -29,6 +35,8 @@ export interface ManagementThreadParts {
   waitForApplied(seq: number): Promise<void>;
   /** As `Database.yieldTo`. */
   yieldTo(work: () => Promise<void>): Promise<void>;
+  /** Default 120,000 ms. */
+  readonly turnMs?: number;
 }
 
 /** One call that the thread has not finished. */
@@ -89,11 +97,24 @@ export class ManagementThread implements HeavyThread {
         if (!this.#calls.has(id)) return;
         this.#requireOpen();
         send();
-        return open.written.promise;
+        return this.#untilWritten(open);
       });
       sent.catch((error) => this.#fail(id, error));
     }
     return open.answer.promise;
+  }
+
+  /** Waits until the change has left the database, and gives up a thread that hangs: it would hold up every other change. */
+  async #untilWritten({ written }: OpenCall): Promise<void> {
+    const worker = this.#worker;
+    const { turnMs = TURN_MS } = this.#parts;
+    const timer = setTimeout(() => {
+      if (worker === undefined) return;
+      void worker.terminate();
+      this.#lose(worker, new ServiceError('internal_error', tookTooLong(turnMs)));
+    }, turnMs);
+    await written.promise;
+    clearTimeout(timer);
   }
 
   /** Ends the thread. Its calls fail; the listeners have finished theirs before. Safe to call twice. */
@@ -206,4 +227,11 @@ export class ManagementThread implements HeavyThread {
     this.#worker = undefined;
     for (const id of [...this.#calls.keys()]) this.#fail(id, error);
   }
+}
+
+function tookTooLong(turnMs: number): string {
+  return (
+    `The node gave up an import, export or long list after ${turnMs / 1000} seconds. ` +
+    'A change may have taken effect: look at the history before you send it again.'
+  );
 }

@@ -1,4 +1,10 @@
-import { ServiceError, StorageError, StoreBusy, StoreOutage } from '../domain/errors.ts';
+import {
+  ReadOnlyDatabaseError,
+  ServiceError,
+  StorageError,
+  StoreBusy,
+  StoreOutage,
+} from '../domain/errors.ts';
 import type { HeavyCall } from '../management/api/heavy-calls.ts';
 
 /** What the thread needs to open the database. */
@@ -48,7 +54,8 @@ export interface ErrorMessage {
   readonly service?: Pick<ServiceError, 'code' | 'retryAfterSeconds'>;
 }
 
-const STORAGE_ERRORS = [StorageError, StoreBusy, StoreOutage] as const;
+/** A class comes before the one it extends. */
+const STORAGE_ERRORS = [ReadOnlyDatabaseError, StorageError, StoreBusy, StoreOutage] as const;
 
 /** The error as a message. */
 export function errorMessage(error: unknown): ErrorMessage {
