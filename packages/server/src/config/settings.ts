@@ -69,7 +69,7 @@ const TABLE = {
     reader: postgresUrl,
     secret: 'shown-in-flag',
     sentence:
-      'Where to follow the changes of that database, if not there: directly behind a pooler, or in a standby nearby.',
+      'PostgreSQL from which to follow the changes, if not --database-url: the server itself behind a pooler, or a standby nearby.',
   },
   databasePoolSize: {
     reader: wholeNumber(1, 100, '<n>'),
