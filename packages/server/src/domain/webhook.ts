@@ -117,8 +117,13 @@ export interface WebhookMessage {
   readonly omitted: number;
 }
 
-/** The next thing to deliver: a message, or the end of the log, to which the position can move. */
-export type NextMessage = { readonly message: WebhookMessage } | { readonly end: number };
+/**
+ * The next thing to deliver: a message, or how far there is nothing to deliver, so that the position can move there. `isLast`:
+ * the log has ended.
+ */
+export type NextMessage =
+  | { readonly message: WebhookMessage }
+  | { readonly end: number; readonly isLast: boolean };
 
 /** Reads of webhooks. Part of the store's port. */
 export interface WebhookReader {

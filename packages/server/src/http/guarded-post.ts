@@ -90,14 +90,20 @@ export class GuardedPoster {
     const problem = this.problemOf(post.url);
     if (problem !== undefined) throw new PostError(`The address ${problem}.`);
     const url = new URL(post.url);
-    const deadline = AbortSignal.timeout(this.#wholeMs);
-    const signal = post.signal === undefined ? deadline : AbortSignal.any([deadline, post.signal]);
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    const timer = setTimeout(() => ended.abort(new PostError(TOO_SLOW)), this.#wholeMs);
+    post.signal?.addEventListener('abort', end);
+    if (post.signal?.aborted) end();
+    const { signal } = ended;
     try {
       const addresses = await Promise.race([this.#addressesOf(url), aborted(signal)]);
       return await exchange(url, post, { addresses, signal, ca: this.#ca });
     } catch (cause) {
-      if (cause instanceof PostError) throw cause;
-      throw new PostError(deadline.aborted ? TOO_SLOW : reasonOf(cause), { cause });
+      throw cause instanceof PostError ? cause : new PostError(reasonOf(cause), { cause });
+    } finally {
+      clearTimeout(timer);
+      post.signal?.removeEventListener('abort', end);
     }
   }
 

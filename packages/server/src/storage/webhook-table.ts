@@ -27,6 +27,9 @@ import { type NullableColumns, parseTextList, placeholders, withoutNulls } from 
 /** Events of one message at most, and the characters of their states; more are counted only. */
 const MESSAGE = { events: 100, characters: 256 * 1024 } as const;
 
+/** Entries of the audit log that one statement looks through, as reads of flags wait for it on SQLite. */
+const SCANNED = { next: 2_000, olderThan: 5_000 } as const;
+
 /** Webhooks that one look for work takes at most. */
 const PENDING = 500;
 
@@ -93,33 +96,38 @@ export class SqlWebhookReader implements WebhookReader {
 
   async next(webhook: WebhookScope & Pick<Webhook, 'cursor'>): Promise<NextMessage> {
     const { condition, parameters } = scopeOf(webhook);
-    const [found] = await this.#queryable.query<{ seq: number; end: number }>(
-      `SELECT COALESCE(operation_seq, seq) AS seq FROM audit_log
-        WHERE ${condition} AND seq > $${parameters.length + 1} ORDER BY seq LIMIT 1`,
-      [...parameters, webhook.cursor],
+    const waiting = waitingEntries(webhook.cursor, SCANNED.next, parameters);
+    const [found] = await this.#queryable.query<{ seq: number }>(
+      `SELECT COALESCE(operation_seq, seq) AS seq FROM (${waiting}) AS audit_log
+        WHERE ${condition} ORDER BY audit_log.seq LIMIT 1`,
+      parameters,
     );
     const message = found && (await this.message(webhook, found.seq));
     if (message !== undefined) return { message };
-    const [last] = await this.#queryable.query<{ end: number | null }>(
-      'SELECT max(seq) AS "end" FROM audit_log WHERE project_id = $1',
-      [webhook.projectId],
+    const place: Parameter[] = [webhook.projectId];
+    const [seen] = await this.#queryable.query<{ end: number | null; entries: number }>(
+      `SELECT max(seq) AS "end", count(*) AS entries
+        FROM (${waitingEntries(webhook.cursor, SCANNED.next, place)}) AS waiting`,
+      place,
     );
-    return { end: Math.max(webhook.cursor, last?.end ?? 0) };
+    return { end: seen?.end ?? webhook.cursor, isLast: (seen?.entries ?? 0) < SCANNED.next };
   }
 
   async message(webhook: WebhookScope, seq: number): Promise<WebhookMessage | undefined> {
     const { condition, parameters } = scopeOf(webhook);
-    const add = (value: Parameter) => `$${parameters.push(value)}`;
-    const at = add(seq);
-    // Of entries before the column existed, each is an operation alone.
-    const operation = `(operation_seq = ${at} OR (seq = ${at} AND operation_seq IS NULL))`;
+    const at = `$${parameters.push(seq)}`;
+    const limit = `$${parameters.push(MESSAGE.characters)}`;
+    // One index finds the rows of the operation by their seq; entries before the column existed are operations alone.
+    const operation = `COALESCE(operation_seq, seq) = ${at} AND seq <= ${at}
+      AND seq >= COALESCE((SELECT min(seq) FROM audit_log WHERE operation_seq = ${at}), ${at})`;
+    const firstOf = (rows: string) => `(SELECT id FROM audit_log WHERE ${rows} ORDER BY position LIMIT 1)`;
     const rows = await this.#queryable.query<EventRow>(
-      `SELECT first_id AS "firstId", actor, note, at, action, target, environment, total, bytes <= ${add(MESSAGE.characters)} AS fits,
-          CASE WHEN bytes <= $${parameters.length} THEN before END AS before,
-          CASE WHEN bytes <= $${parameters.length} THEN after END AS after
+      `SELECT actor, note, at, action, target, environment, total, bytes <= ${limit} AS fits,
+          COALESCE(${firstOf(`operation_seq = ${at}`)}, ${firstOf(`seq = ${at}`)}) AS "firstId",
+          CASE WHEN bytes <= ${limit} THEN before END AS before,
+          CASE WHEN bytes <= ${limit} THEN after END AS after
         FROM (SELECT audit_log.*, count(*) OVER () AS total,
             (SELECT name FROM environments WHERE environments.id = audit_log.environment_id) AS environment,
-            (SELECT id FROM audit_log WHERE ${operation} ORDER BY position LIMIT 1) AS first_id,
             sum(length(COALESCE(before, '')) + length(COALESCE(after, ''))) OVER (ORDER BY position) AS bytes
           FROM audit_log WHERE ${condition} AND ${operation}) AS entries
         ORDER BY position LIMIT ${MESSAGE.events}`,
@@ -192,6 +200,12 @@ function scopeOf({ projectId, environments, events }: WebhookScope) {
   }
   if (events.length > 0) conditions.push(`(${nouns(events).join(' OR ')})`);
   return { condition: conditions.join(' AND '), parameters };
+}
+
+/** The first entries of the project after a position. Adds to the parameters, the first of which is the project's id. */
+function waitingEntries(cursor: number, limit: number, parameters: Parameter[]): string {
+  return `SELECT seq, operation_seq, project_id, environment_id, action, at FROM audit_log
+    WHERE project_id = $1 AND seq > $${parameters.push(cursor)} ORDER BY seq LIMIT ${limit}`;
 }
 
 /** Writes of webhooks in one write transaction. Each is recorded in the journal. */
@@ -367,14 +381,15 @@ export class SqlWebhookStore implements WebhookStore {
     before: number,
   ): Promise<{ readonly count: number; readonly cursor: number }> {
     const { condition, parameters } = scopeOf(webhook);
-    const place = parameters.length;
+    const waiting = waitingEntries(webhook.cursor, SCANNED.olderThan, parameters);
+    const young = `SELECT min(seq) FROM waiting WHERE at > $${parameters.push(before)}`;
     // The first change that is not older ends them, so that the clocks of several writers skip nothing.
     const [found] = await this.#database.query<{ count: number; last: number | null }>(
-      `SELECT count(DISTINCT COALESCE(operation_seq, seq)) AS count, max(COALESCE(operation_seq, seq)) AS last
-        FROM audit_log WHERE ${condition} AND seq > $${place + 1} AND seq < COALESCE(
-          (SELECT min(seq) FROM audit_log WHERE project_id = $1 AND seq > $${place + 1} AND at > $${place + 2}),
-          ${Number.MAX_SAFE_INTEGER})`,
-      [...parameters, webhook.cursor, before],
+      `WITH waiting AS (${waiting})
+        SELECT count(DISTINCT COALESCE(operation_seq, seq)) AS count, max(COALESCE(operation_seq, seq)) AS last
+          FROM waiting AS audit_log
+          WHERE ${condition} AND seq < COALESCE((${young}), ${Number.MAX_SAFE_INTEGER})`,
+      parameters,
     );
     return { count: found?.count ?? 0, cursor: found?.last ?? webhook.cursor };
   }

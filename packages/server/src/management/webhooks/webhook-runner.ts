@@ -218,8 +218,9 @@ export class WebhookRunner {
       const scope = target;
       const next = await store.read((reader) => reader.webhooks.next(scope));
       if ('end' in next) {
-        if (next.end > cursor) await this.#settle(target, { cursor: next.end });
-        return false;
+        if (next.end > cursor) target = await this.#settle(target, { cursor: next.end });
+        if (next.isLast) return false;
+        continue;
       }
       const attempt = await this.#parts.sender.change(target, next.message, this.#closing.signal);
       if (attempt.outcome === 'failed' && this.#closing.signal.aborted) return false;
