@@ -15,8 +15,9 @@ import { cellName, isWriting, markOwnWrite, noteDelivery } from './own-writes.ts
 import { useProject } from './projects.ts';
 import { queryKeys } from './query-cache.ts';
 import { eventsUrl, takeStream } from './read-ahead.ts';
+import { isOpenPlan } from './rollouts.ts';
 import { useSession } from './session.ts';
-import type { FlagRecord } from './types.ts';
+import type { FlagRecord, RolloutPlanRecord } from './types.ts';
 
 const LiveContext = createContext<LiveConnection | undefined>(undefined);
 
@@ -139,12 +140,24 @@ function connectCache(
       if (change.project === project && project !== undefined)
         mergeStates({ queries, project, live, markStale }, change);
       markStale(touchedBy(change));
+      if (touchesPlan(queries, change)) markStale([queryKeys.rollouts(change.project ?? '')]);
     }),
   ];
   return () => {
     clearTimeout(timer);
     for (const stop of stops) stop();
   };
+}
+
+/** Whether a change is about the flag of a rollout plan that is on the screen: it is a step of the plan, or interrupts it. */
+function touchesPlan(queries: QueryClient, { kind, project, changes }: LiveChange): boolean {
+  if (project === undefined || kind !== 'flags.changed') return kind === 'environment.deleted';
+  const lists = queries.getQueriesData<readonly RolloutPlanRecord[]>({
+    queryKey: queryKeys.rollouts(project),
+  });
+  const open = lists.flatMap(([, plans]) => plans ?? []).filter(isOpenPlan);
+  const keys = changes && new Set(changes.map(({ key }) => key));
+  return open.some(({ flag }) => keys === undefined || keys.has(flag));
 }
 
 function hasData({ state }: Query): boolean {
@@ -245,6 +258,8 @@ function listsOf(noun: string, project: string | undefined): QueryKey[] {
       return project === undefined ? [] : [queryKeys.keys(project)];
     case 'webhook':
       return project === undefined ? [] : [queryKeys.webhooks(project)];
+    case 'rollout':
+      return project === undefined ? [] : [queryKeys.rollouts(project)];
     case 'schedule':
       return project === undefined ? [] : [queryKeys.schedules(project)];
     case 'token':

@@ -20,6 +20,7 @@ export const queryKeys = {
   keys: (project: string) => ['keys', project],
   webhooks: (project: string) => ['webhooks', project],
   schedules: (project: string) => ['schedules', project],
+  rollouts: (project: string) => ['rollouts', project],
   history: (project: string) => ['history', project],
   compare: (project: string) => ['compare', project],
   deliveries: (project: string) => ['deliveries', project],

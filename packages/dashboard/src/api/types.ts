@@ -60,6 +60,13 @@ export type WebhookDelivery = Received<server.WebhookDelivery>;
 
 /** A scheduled change. */
 export type ScheduleRecord = Received<server.Schedule>;
+/** A rollout plan. */
+export type RolloutPlanRecord = Received<server.RolloutPlan>;
+/** The status of a rollout plan. */
+export type RolloutPlanStatus = RolloutPlanRecord['status'];
+/** One step of a rollout plan, with what became of it. */
+export type RolloutStepRecord = RolloutPlanRecord['steps'][number];
+
 /** The status of a schedule. */
 export type ScheduleStatus = ScheduleRecord['status'];
 /** One step of a scheduled change: a flag's state, `null` to remove it, or a patch. */

@@ -126,7 +126,11 @@ export class SqlRolloutWriter extends SqlRolloutReader implements RolloutTransac
       ],
     );
     const after = writeJson({ id, from: fromPct, steps: new RawJson(plan.steps), note });
-    this.#journal.audit({ action: 'rollout.started', projectId, environmentId, target: flagKey, after });
+    const action = 'rollout.started';
+    // Its own row, before that of the first step: from the step alone no screen would learn of a new plan.
+    this.#journal.change({ kind: 'records.changed', projectId, payload: { actions: [action] } }, [
+      { action, projectId, environmentId, target: flagKey, after },
+    ]);
   }
 
   async move(

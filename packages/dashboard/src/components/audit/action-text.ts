@@ -30,6 +30,11 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'webhook.disabled': 'disabled the webhook',
   'webhook.rotated': 'replaced the secret of the webhook',
   'webhook.deleted': 'deleted the webhook',
+  'rollout.started': 'started a rollout plan for',
+  'rollout.advanced': 'rolled out',
+  'rollout.paused': 'paused the rollout plan of',
+  'rollout.resumed': 'resumed the rollout plan of',
+  'rollout.stopped': 'stopped the rollout plan of',
   'operator.invited': 'invited',
   'operator.joined': 'joined as',
   'operator.changed': 'changed the person',
@@ -57,9 +62,15 @@ export function actionText(
   return ACTION_TEXTS[action] ?? `${verb.replaceAll('_', ' ')} the ${noun.replaceAll('_', ' ')}`;
 }
 
+/** The verb of an entry where its target goes without saying, such as on the page of the flag. */
+export function verbAlone(action: string, verb: string): string {
+  if (action === 'flag.changed') return `${verb} it`;
+  return action === 'rollout.advanced' ? 'rolled it out' : verb.replace(/ (of|for)$/, '');
+}
+
 /** Whether an entry has two versions to compare. */
 export function hasVersions(action: string, versions: { before?: unknown; after?: unknown }): boolean {
-  if (HAS_NO_VERSIONS.has(action)) return false;
+  if (HAS_NO_VERSIONS.has(action) || action.startsWith('rollout.')) return false;
   return versions.before !== undefined || versions.after !== undefined;
 }
 
@@ -104,6 +115,8 @@ const REVERTIBLE = new Set([
   'flag.deleted',
   'flag.recreated',
   'environment.updated',
+  // With the change of the flag.
+  'rollout.advanced',
 ]);
 
 /** Whether it is worth offering to revert the change of an entry. */

@@ -13,7 +13,7 @@ import { Button } from '../button.tsx';
 import { classNames } from '../class-names.ts';
 import { useOwnerName } from '../people-picker.tsx';
 import { fullTime, TimeAgo } from '../time-ago.tsx';
-import { hasVersions, targetText } from './action-text.ts';
+import { hasVersions, targetText, verbAlone } from './action-text.ts';
 import { changeWords, type Detail } from './change-words.ts';
 import { FieldDiff } from './field-diff.tsx';
 import { messages } from './messages.ts';
@@ -122,7 +122,7 @@ export function AuditEntryRow({
       body={hasVersions(entry.action, entry) && <FieldDiff before={entry.before} after={entry.after} />}
     >
       <span className="shrink-0 text-ink-2 max-sm:shrink">
-        {target === 'hidden' && entry.action === 'flag.changed' ? `${verb} it` : verb}
+        {target === 'hidden' ? verbAlone(entry.action, verb) : verb}
       </span>{' '}
       {target === 'link' && <EntryTarget entry={entry} />}{' '}
       {entry.environment !== undefined && <EntryPlace name={entry.environment} environments={environments} />}
@@ -193,7 +193,7 @@ function ClockTime({ at }: { at: string }) {
 /** The target of an entry: a flag as a link, anything else by name. */
 export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
   const { action, project, target } = entry;
-  if (action.startsWith('flag.') && project !== undefined)
+  if (/^(flag|rollout)\./.test(action) && project !== undefined)
     return <FlagLink project={project} flag={target} />;
   return (
     <span className="min-w-0 truncate font-mono text-xs max-sm:break-all max-sm:whitespace-normal">

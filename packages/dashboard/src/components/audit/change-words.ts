@@ -29,6 +29,7 @@ export function changeWords(
   const { action, before, after } = entry;
   const verb = actionText(action, entry);
   if (action === 'flag.changed') return stateWords(verb, before, after);
+  if (action.startsWith('rollout.')) return { verb, details: planDetails(membersOf(after), nameOf) };
   if (before === undefined || after === undefined) return { verb, details: [] };
   if (action === 'flag.updated') return textWords(verb, { before, after, nameOf });
   return { verb, details: fieldDetails(before, after) };
@@ -128,6 +129,24 @@ function tagDetails(before: Json | undefined, after: Json | undefined): readonly
   const added = young.filter((tag) => !old.includes(tag)).map((tag) => `+${tag}`);
   const removed = old.filter((tag) => !young.includes(tag)).map((tag) => `−${tag}`);
   return [{ label: [...added, ...removed].join(' ') }];
+}
+
+/** What a rollout plan did: its steps when it starts, the step that ran, or why it was interrupted. */
+function planDetails(
+  { steps, step, of, from, to, startedBy, reason }: ReturnType<typeof membersOf>,
+  nameOf: (owner: string) => string,
+): readonly Detail[] {
+  if (typeof reason === 'string') return [{ label: reason }];
+  if (Array.isArray(steps)) {
+    const shares = steps.map((each: Json) => membersOf(each).rolloutPct);
+    return [{ label: words.percent(shares.join(', ')) }];
+  }
+  if (typeof step !== 'number' || typeof of !== 'number') return [];
+  const place = words.stepOfPlan(step, of);
+  if (typeof from !== 'number' || typeof to !== 'number') return [{ label: place }];
+  const rollout = shown(words.rollout, words.percent(from), words.percent(to));
+  const by = typeof startedBy === 'string' ? nameOf(startedBy.replace(/^\w+:/, '')) : undefined;
+  return [rollout, { label: by === undefined ? place : words.stepBy(place, by) }];
 }
 
 /** The differing fields of any other record, if they are few and short. */

@@ -19,6 +19,7 @@ import { valuePreview } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { useForeignChange } from '../flags/state-cell.tsx';
+import { RowPlan } from '../rollouts/row-plan.tsx';
 import { messages } from './messages.tsx';
 import { Panels, ROW_FACTS } from './panels.tsx';
 
@@ -262,7 +263,11 @@ const EnvironmentRow = memo(function EnvironmentRow({
           </span>
           {/* On a narrow page these share the second line. */}
           <div className="col-span-2 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 pl-5 @3xl:contents">
-            {state !== undefined && <RolloutBar state={state} />}
+            {state !== undefined && (
+              <RolloutBar state={state}>
+                <RowPlan project={project} flagKey={flagKey} environment={name} />
+              </RolloutBar>
+            )}
             {state?.value !== undefined && (
               <code
                 className="min-w-0 flex-1 basis-24 truncate font-mono text-xs text-ink-2 @3xl:col-start-4"
@@ -299,7 +304,7 @@ const EnvironmentRow = memo(function EnvironmentRow({
 });
 
 /** The share of targeting keys that get the flag, as a bar and in words. Muted while the flag is off. */
-function RolloutBar({ state: { enabled, rolloutPct } }: { state: FlagState }) {
+function RolloutBar({ state: { enabled, rolloutPct }, children }: { state: FlagState; children: ReactNode }) {
   return (
     <span
       className={classNames(
@@ -320,6 +325,7 @@ function RolloutBar({ state: { enabled, rolloutPct } }: { state: FlagState }) {
         />
       </span>
       {rolloutPct === undefined ? words.everyone : `${rolloutPct} %`}
+      {children}
     </span>
   );
 }

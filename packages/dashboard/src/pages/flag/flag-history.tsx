@@ -23,7 +23,13 @@ export function FlagHistory({
 }) {
   const [reverting, setReverting] = useState<number>();
   const canEdit = useCan('editor');
-  const { entries } = history;
+  const steps = new Set(
+    history.entries?.flatMap(({ action, operation }) => (action === 'rollout.advanced' ? [operation] : [])),
+  );
+  // The step of a plan says the same as its change of the flag, and more.
+  const entries = history.entries?.filter(
+    ({ action, operation }) => action !== 'flag.changed' || !steps.has(operation),
+  );
   return (
     <section aria-labelledby="flag-history">
       <h2 id="flag-history" className="mb-2 text-base font-semibold">

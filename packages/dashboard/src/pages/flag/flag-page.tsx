@@ -7,7 +7,7 @@ import { useFlag } from '../../api/flags.ts';
 import { useOperators } from '../../api/operators.ts';
 import { useProject } from '../../api/projects.ts';
 import { useSchedules } from '../../api/schedules.ts';
-import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Badge } from '../../components/badges.tsx';
 import { CopyButton } from '../../components/copy.tsx';
@@ -41,7 +41,8 @@ export function FlagPage() {
   const { project: name = '', key = '' } = useParams();
   const project = useProject(name);
   const flag = useFlag(name, key);
-  const history = useAudit({ project: name, target: key, action: 'flag' }, { pageSize: 20 });
+  const log = useAudit({ project: name, target: key }, { pageSize: 20 });
+  const history = { ...log, entries: log.entries?.filter(isAboutFlag) };
   useEffect(() => {
     // The fields are there until it is loaded, and if it cannot be.
     void import('./code-editor.tsx').catch(() => undefined);
@@ -62,6 +63,11 @@ export function FlagPage() {
       )}
     </>
   );
+}
+
+/** The log has records of other nouns with this name too. */
+function isAboutFlag({ action }: AuditEntryRecord): boolean {
+  return /^(flag|rollout)\./.test(action);
 }
 
 /** Reads what parts of the screen show, while the flag itself is on its way. */

@@ -1,4 +1,4 @@
-import { type ComponentType, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense } from 'react';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord, StateRecord } from '../../api/types.ts';
 import { PartBoundary } from '../../shell/part-boundary.tsx';
 
@@ -35,7 +35,14 @@ interface TabPanel extends Panel<FlagPanelProps> {
 }
 
 /** In an expanded environment, below its value and rollout. */
-export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [];
+export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
+  {
+    name: 'rollout plan',
+    Content: lazy(async () => ({
+      default: (await import('../rollouts/environment-plan.tsx')).EnvironmentPlan,
+    })),
+  },
+];
 
 /** One short fact at the end of an environment's row, such as when it was last read. */
 export const ROW_FACTS: readonly Panel<RowFactProps>[] = [];

@@ -16,6 +16,7 @@ import { useLocation, useParams, useSearchParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
+import { useRollouts } from '../../api/rollouts.ts';
 import { useCan, useOperator } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
@@ -38,7 +39,7 @@ import { FlagCards } from './flag-cards.tsx';
 import { type FlagFilter, filterFlags, isFiltering, readFilter, wordsOf } from './flag-filter.ts';
 import { FlagTable } from './flag-table.tsx';
 import { messages } from './messages.ts';
-import { HIGHLIGHT_MS } from './state-cell.tsx';
+import { HIGHLIGHT_MS, OpenPlans, planName } from './state-cell.tsx';
 
 /** A project's flags with their state in each environment. */
 export function FlagsPage() {
@@ -80,6 +81,8 @@ const GetStarted = lazy(async () => {
 });
 
 const { created } = messages;
+
+const OPEN = { status: 'open' } as const;
 
 const DENSITIES = ['comfortable', 'compact'] as const;
 
@@ -148,6 +151,11 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   );
   const shownKeys = useMemo(() => new Set(shown.map(({ key }) => key)), [shown]);
   const title = filter.isArchived ? messages.archivedFlags : messages.flags;
+  const { data: open } = useRollouts(project.name, OPEN);
+  const plans = useMemo(
+    () => new Map(open?.map((plan) => [planName(plan.flag, plan.environment), plan])),
+    [open],
+  );
   const root = useRef<HTMLDivElement>(null);
   useScreen(root, `${title} · ${project.name}`);
   const sort = useMemo(() => sortOf(filter.sort, setParams), [filter.sort, setParams]);
@@ -192,7 +200,9 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       )}
       {shown.length > 0 ? (
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
-          {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}
+          <OpenPlans value={plans}>
+            {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}
+          </OpenPlans>
         </div>
       ) : isFiltering(filter) ? (
         <NoHits

@@ -12,8 +12,9 @@ import {
   FlagLink,
   type RowFrame,
 } from '../../components/audit/audit-entry-row.tsx';
-import { changeWords, netDetails } from '../../components/audit/change-words.ts';
+import { changeWords, type Detail, netDetails } from '../../components/audit/change-words.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
+import { words } from '../../components/audit/messages.ts';
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
@@ -264,7 +265,19 @@ function placesOf(entries: readonly AuditEntryRecord[]): readonly string[] {
 }
 
 /** The words of a change with several entries: those that all its entries share, or how many flags it changed. */
-function summaryOf(entries: readonly AuditEntryRecord[], flags: number): ReturnType<typeof changeWords> {
+function summaryOf(all: readonly AuditEntryRecord[], flags: number): ReturnType<typeof changeWords> {
+  const step = all.find(({ action }) => action === 'rollout.advanced');
+  if (step !== undefined) return changeWords(step);
+  const entries = all.filter(({ action }) => !action.startsWith('rollout.'));
+  const interrupted = all.flatMap(({ action }): readonly Detail[] => {
+    if (action === 'rollout.paused') return [{ label: words.planPaused }];
+    return action === 'rollout.stopped' ? [{ label: words.planStopped }] : [];
+  });
+  const { verb, details } = wordsOf(entries, flags);
+  return { verb, details: [...details, ...interrupted.slice(0, 1)] };
+}
+
+function wordsOf(entries: readonly AuditEntryRecord[], flags: number): ReturnType<typeof changeWords> {
   const lead = entries.find(({ action }) => action.startsWith('flag.') && action !== 'flag.changed');
   if (flags === 1 && lead !== undefined) return { verb: changeWords(lead).verb, details: [] };
   const [first, ...others] = entries.map((entry) => changeWords(entry));

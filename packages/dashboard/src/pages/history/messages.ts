@@ -57,6 +57,7 @@ export const messages = {
     ['flag.archived', 'Flags archived'],
     ['flag.deleted', 'Flags deleted'],
     ['schedule', 'Schedules'],
+    ['rollout', 'Rollout plans'],
     ['key', 'Project keys'],
     ['environment', 'Environments'],
     ['project', 'Projects'],

@@ -12,6 +12,7 @@ import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { useCreateCommand } from '../../shell/commands.tsx';
 import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
+import { OpenRollouts } from '../rollouts/open-rollouts.tsx';
 import { CreateScheduleDialog } from './create-schedule-dialog.tsx';
 import { messages } from './messages.ts';
 import { ScheduleItem } from './schedule-item.tsx';
@@ -35,6 +36,7 @@ export function SchedulesPage() {
         )
       }
     >
+      <OpenRollouts project={project} />
       <Schedules project={project} onCreate={canSchedule ? create : undefined} />
       {isCreating && canSchedule && <CreateScheduleDialog project={project} onClose={stop} />}
     </Page>

@@ -1,0 +1,65 @@
+import type { ROLLOUT_PRESETS } from '@halyard/protocol';
+
+const share = (percent: number) => `${percent} %`;
+
+/** The texts of rollout plans. */
+export const messages = {
+  title: 'Rollout plan',
+  titleOf: (flag: string, environment: string) => `Rollout plan of ${flag} in ${environment}`,
+  share,
+  statuses: { running: 'running', paused: 'paused', done: 'done', stopped: 'stopped' },
+  steps: 'Steps',
+  stepStatuses: { done: 'done', skipped: 'skipped', next: 'next', waiting: 'later' },
+  noTime: 'after the one before',
+  nextIs: (percent: number) => `Next: ${share(percent)}`,
+  paused: 'Paused by',
+  pausedItself: 'Paused',
+  stopped: 'Stopped by',
+  done: 'Done',
+  startedBy: 'Started by',
+  resumeHint: 'Resuming begins the whole wait again.',
+  skips: (percent: number) => `Steps up to ${share(percent)} will be skipped.`,
+
+  // Commands
+  pause: 'Pause',
+  resume: 'Resume',
+  advance: (percent: number) => `Go to ${share(percent)} now`,
+  stop: 'Stop',
+  stopTitle: 'Stop this rollout plan?',
+  stopBody: (flag: string, environment: string) =>
+    `${flag} stays as it is in ${environment}. A stopped plan can't be resumed.`,
+  stopAction: 'Stop plan',
+  commandDone: { pause: 'Plan paused', resume: 'Plan resumed', advance: 'Step done', stop: 'Plan stopped' },
+  commandFailed: {
+    pause: 'The plan was not paused',
+    resume: 'The plan was not resumed',
+    advance: 'The step did not run',
+    stop: 'The plan was not stopped',
+  },
+
+  // A new plan
+  start: 'Roll out in steps…',
+  dialog: (flag: string) => `Roll out ${flag} in steps`,
+  in: 'in',
+  plan: 'Plan',
+  presets: {
+    careful: 'Careful',
+    usual: 'Usual',
+    quick: 'Quick',
+    own: 'My own',
+  } satisfies Record<keyof typeof ROLLOUT_PRESETS | 'own', string>,
+  percentOf: (position: number) => `Percentage of step ${position}`,
+  whenOf: (position: number) => `When step ${position} runs`,
+  lengthOf: (position: number) => `Wait before step ${position}`,
+  timeOf: (position: number) => `Time of step ${position}`,
+  whens: { now: 'now', minutes: 'minutes later', hours: 'hours later', days: 'days later', at: 'at a time' },
+  addStep: 'Add step',
+  removeStep: (position: number) => `Remove step ${position}`,
+  ends: (percent: number) => (percent === 100 ? 'On for everyone by' : `${share(percent)} reached by`),
+  submit: 'Start plan',
+  started: (flag: string, environment: string) => `Rollout plan of ${flag} started in ${environment}`,
+  zone: (zone: string) => `Times are in ${zone}.`,
+
+  // The schedules page
+  list: 'Rollout plans',
+} as const;
