@@ -57,6 +57,7 @@ export async function startEvaluationNode(
       node: newNodeName(),
       streams: plane.streams,
       send: report,
+      usage: plane.usage,
       takeContacts: () => logServer.takeContacts(),
     });
   const metrics = new Metrics({ plane, logServer });

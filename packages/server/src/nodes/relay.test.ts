@@ -14,6 +14,7 @@ import {
 setDefaultTimeout(60_000);
 
 const ON = { enabled: true };
+const EMPTY_REPORT = '{"env":"production","flags":{}}';
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -148,8 +149,9 @@ test('a relay follows a node with several workers', async () => {
   expect(await (await read(relay, key)).json()).toEqual({ environment: 'production', flags: { a: ON } });
 });
 
-test('receipts and open streams of two tiers reach the node, and a stopped relay leaves none', async () => {
-  const { management, key, first, second } = await startTiers();
+test('receipts, open streams and reads of two tiers reach the node, and a stopped relay leaves none', async () => {
+  const { origin, startOrigin, management, key, first, second } = await startTiers();
+  await management.request('PATCH', '/api/projects/shop', { body: { usage: true } });
   const headers = { 'X-Service-Key': key };
   const places = [first, first, second, second, second];
   const streams = await Promise.all(
@@ -171,10 +173,26 @@ test('receipts and open streams of two tiers reach the node, and a stopped relay
     return JSON.stringify(answer ?? {}).includes('"seen":5') ? answer : undefined;
   });
   expect(delivery).toMatchObject({ streams: 5, seen: 5 });
+  const body = '{"env":"production","flags":{"a":{"on":2,"off":3}}}';
+  await until('the relays know that reads are counted', async () => {
+    const answers = await Promise.all(
+      [first, second].map(({ url }) =>
+        fetch(`${url}/usage/v1`, { method: 'POST', headers, body: EMPTY_REPORT }),
+      ),
+    );
+    return answers.every(({ status }) => status === 204);
+  });
+  for (const { url } of [first, second])
+    expect((await fetch(`${url}/usage/v1`, { method: 'POST', headers, body })).status).toBe(204);
   await second.stop();
   await until('the streams of the second relay are gone', async () =>
     (await clients()).environments.some((each) => each.streams === 2),
   );
+  await first.stop();
+  await origin.stop();
+  const again = new Management(await startOrigin());
+  const usage = await again.request('GET', '/api/projects/shop/flags/a/usage');
+  expect(JSON.stringify(usage)).toContain('"on":4,"off":6');
 });
 
 test('a relay that starts while its upstream is away serves its last known flags', async () => {

@@ -77,6 +77,7 @@ export async function runWorker(channel: SupervisorChannel): Promise<void> {
       ...(rateLimiter && { takePassed: () => rateLimiter.takePassed() }),
       metrics: () => metrics.report(),
       usedKeys: async () => [...(await plane.takeUsedKeys())],
+      takeUsage: () => plane.usage.take(),
     },
     {
       pay: (keyId, count) => rateLimiter?.pay(keyId, count),

@@ -103,6 +103,7 @@ test('a worker that cannot follow its supervisor makes the node unready, and no 
     settingsOf: (number): WorkerSettings => ({ number, inner: newInnerAddress(), config, docsUrl: '' }),
     sharesLimits: false,
     log: createLogger({ level: 'silent', format: 'json' }),
+    onUsage: () => {},
     onEnded: () => {},
   });
   try {

@@ -46,26 +46,38 @@ test('a limit of streams holds for all workers together', async () => {
   for (const stream of open) stream.close();
 });
 
-test('the last use of a key is stored, whichever worker saw it', async () => {
+test('the last use of a key and reads of flags are stored, whichever worker heard of them', async () => {
   using folder = temporaryFolder();
   const machine = await startWorkers(undefined, { dataFolder: folder.path });
+  await machine.management.request('PATCH', '/api/projects/demo', { body: { usage: true } });
   const used: string[] = [];
+  let reads = 0;
   const processes = new Set<string>();
   while (processes.size < 2) {
     const { key, id } = await machine.management.createKey('demo', ['production']);
     const answer = await machine.read('a', key);
     processes.add(processOf(answer.headers));
     used.push(id);
+    const report = await fetch(`${machine.node.url}/usage/v1`, {
+      method: 'POST',
+      headers: { 'X-Service-Key': key, Connection: 'close' },
+      body: '{"env":"production","flags":{"a":{"on":1}}}',
+    });
+    reads += Number(report.status === 204);
   }
   await machine.node.stop();
   const later = await startNode({ dataFolder: folder.path, adminToken: machine.node.adminToken });
-  const { keys } = (await new Management(later).request('GET', '/api/projects/demo/keys')) as {
+  const management = new Management(later);
+  const { keys } = (await management.request('GET', '/api/projects/demo/keys')) as {
     keys: { id: string; lastUsedAt?: string }[];
   };
+  const usage = await management.request('GET', '/api/projects/demo/flags/a/usage');
   await later.stop();
   expect(keys.filter(({ lastUsedAt }) => lastUsedAt).map(({ id }) => id)).toEqual(
     expect.arrayContaining(used),
   );
+  expect(reads).toBeGreaterThan(1);
+  expect(JSON.stringify(usage)).toContain(`"on":${reads},"off":0`);
 });
 
 test('a machine has one connection to the log, however many workers it has', async () => {

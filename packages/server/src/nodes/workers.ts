@@ -81,6 +81,9 @@ export class Workers {
       settingsOf: (number): WorkerSettings => ({ ...settings, number }),
       sharesLimits: config.rateLimit !== undefined || config.maxStreamsPerKey !== undefined,
       log,
+      onUsage: (usage) => {
+        for (const each of usage) plane.usage.add(each);
+      },
       onEnded: (metrics) => {
         this.#ended = this.#ended.then((sum) => addReports([sum, totalsIn(metrics)]));
       },

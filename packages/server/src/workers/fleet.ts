@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Freshness } from '../domain/read-side.ts';
+import type { EnvironmentUsage } from '../domain/usage.ts';
 import type { Answers, FromWorker, PeerReport, ToWorker } from './messages.ts';
 import type { Readers } from './readers.ts';
 import { WorkerProcess } from './worker-process.ts';
@@ -40,6 +41,8 @@ export interface FleetOptions {
   /** Whether workers must know what the others do, because a limit holds for all of them. */
   readonly sharesLimits: boolean;
   readonly log: Logger;
+  /** Clients have reported reads of flags to a worker. */
+  readonly onUsage: (usage: readonly EnvironmentUsage[]) => void;
   /** A worker has ended; its metrics when they were last asked for. */
   readonly onEnded: (metrics: Answers['metrics']) => void;
 }
@@ -212,7 +215,8 @@ export class Fleet {
         return;
       case 'report': {
         readers.report(worker.id, message);
-        const { streams, passed } = message;
+        const { streams, passed, usage } = message;
+        if (usage !== undefined) this.#options.onUsage(usage);
         if (streams !== undefined)
           this.#tellPeers({ from: worker.id, streams: readers.streamsOf(worker.id) });
         if (passed !== undefined) this.#tellPeers({ from: worker.id, passed });

@@ -1,4 +1,5 @@
 import type { DeliveryProgress } from '../domain/delivery.ts';
+import type { EnvironmentUsage } from '../domain/usage.ts';
 
 /** How many streams each key holds open, or how many of its requests passed, by the key's public id. */
 export type KeyCounts = readonly (readonly [keyId: string, count: number])[];
@@ -26,6 +27,8 @@ export interface WorkerReport {
   readonly streams?: StreamCounts;
   /** Requests that passed the rate limit. */
   readonly passed?: KeyCounts;
+  /** Reads of flags, as clients report them. */
+  readonly usage?: readonly EnvironmentUsage[];
 }
 
 /** What another worker of the machine did, for limits that all share. */

@@ -1,11 +1,15 @@
 import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { OpenStreams } from '../domain/read-side.ts';
+import type { EnvironmentUsage } from '../domain/usage.ts';
 import type { Answers, KeyCounts, PeerReport, Question, StreamCounts, ToWorker } from './messages.ts';
 import type { SupervisorChannel } from './supervisor-channel.ts';
 
 /** Milliseconds between two reports of streams and of requests that passed a limit. */
 const EXCHANGE_MS = 100;
+
+/** Milliseconds between two reports of what clients say about their reads. */
+const USAGE_MS = 1000;
 
 /** What a worker reports about itself. */
 export interface WorkerFacts {
@@ -17,6 +21,8 @@ export interface WorkerFacts {
   readonly takePassed?: () => ReadonlyMap<string, number>;
   metrics(): Promise<Answers['metrics']>;
   usedKeys(): Promise<Answers['usedKeys']>;
+  /** The reads of flags that clients reported since the last call. */
+  takeUsage(): readonly EnvironmentUsage[];
 }
 
 /** What a worker does on the supervisor's orders. */
@@ -39,6 +45,7 @@ export class SupervisorLink {
   readonly #orders: WorkerOrders;
   readonly #granted = Promise.withResolvers<number>();
   readonly #timer: Timer;
+  readonly #usageTimer: Timer;
   /** The streams of the other workers by key. */
   readonly #peers = new Map<number, ReadonlyMap<string, number>>();
   #applied: number | undefined;
@@ -52,6 +59,7 @@ export class SupervisorLink {
     this.#orders = orders;
     channel.onMessage((message) => void this.#receive(message));
     this.#timer = setInterval(() => this.#exchange(), EXCHANGE_MS);
+    this.#usageTimer = setInterval(() => this.#reportUsage(), USAGE_MS);
     facts.takePassed?.();
   }
 
@@ -99,6 +107,7 @@ export class SupervisorLink {
   /** Stops the timer. Safe to call twice. */
   close(): void {
     clearInterval(this.#timer);
+    clearInterval(this.#usageTimer);
   }
 
   async #receive(message: ToWorker): Promise<void> {
@@ -131,6 +140,7 @@ export class SupervisorLink {
       case 'stop': {
         const [metrics, usedKeys] = await Promise.all([this.#facts.metrics(), this.#facts.usedKeys()]);
         this.#flush();
+        this.#reportUsage();
         this.#channel.send({ kind: 'stopped', metrics, usedKeys });
         await this.#orders.stop();
         return;
@@ -159,6 +169,11 @@ export class SupervisorLink {
       ...(isNew ? { streams: countsOf(streams) } : {}),
       ...(passed.length > 0 ? { passed } : {}),
     });
+  }
+
+  #reportUsage(): void {
+    const usage = this.#facts.takeUsage();
+    if (usage.length > 0) this.#channel.send({ kind: 'report', usage });
   }
 
   #flushSoon(): void {

@@ -211,6 +211,7 @@ export class LogServer implements ReadPlaneObserver {
         return environment && catalog.keys.withId(keyId)?.environments.has(environment.name);
       }),
     }));
+    for (const each of report.usage ?? []) if (environmentOf(each.environmentId)) plane.usage.add(each);
     const contacts = new Set(report.relays);
     for (const relay of catalog.relays.values()) if (contacts.has(relay.id)) this.#contacts.add(relay.id);
     await onReport?.({ receipts, nodes }, report.dropped + report.receipts.length - receipts.length);

@@ -9,10 +9,14 @@ import {
 } from '../../domain/delivery.ts';
 import type { OpenStreams } from '../../domain/read-side.ts';
 import type { ReadPlaneObserver } from '../read-plane.ts';
-import { REPORT_LIMITS, type ReportBody, reportBytesOf, streamsWithin } from './reports.ts';
+import type { UsageTally } from '../usage/usage-tally.ts';
+import { REPORT_LIMITS, type ReportBody, reportBytesOf, streamsWithin, usageParts } from './reports.ts';
 
 /** Milliseconds between two reports while there are receipts, changed and unchanged streams. */
 const EVERY_MS = { receipts: 250, changed: 2000, unchanged: 10_000 } as const;
+
+/** Milliseconds between two reports of what clients say about their reads. */
+const USAGE_MS = 60_000;
 
 /** Parts of a {@link ReportSender}. */
 export interface ReportSenderOptions {
@@ -21,6 +25,8 @@ export interface ReportSenderOptions {
   readonly streams: OpenStreams;
   /** Sends one report to the upstream; rejects when it was not taken. */
   readonly send: (report: ReportBody) => Promise<void>;
+  /** Reads of flags, as clients of this node and of all below report them. */
+  readonly usage: Pick<UsageTally, 'take' | 'add'>;
   /** The relay tokens with which nodes follow this one. */
   readonly takeContacts: () => ReadonlySet<string>;
 }
@@ -47,6 +53,7 @@ export class ReportSender implements ReadPlaneObserver {
   #turnover = -1;
   #hasChangedBelow = false;
   #presenceAt = Number.NEGATIVE_INFINITY;
+  #usageAt = performance.now();
   #isLive = false;
   #sending: Promise<void> | undefined;
 
@@ -87,6 +94,7 @@ export class ReportSender implements ReadPlaneObserver {
     await this.#sending;
     if (!this.#isLive) return;
     this.#isLive = false;
+    await this.#sendUsage();
     const nodes = [{ node: this.#options.node, streams: [] }];
     // The upstream forgets this node after half a minute if this report is lost.
     await this.#options.send(this.#bodyOf({ receipts: this.#receipts, nodes })).catch(() => {});
@@ -128,14 +136,36 @@ export class ReportSender implements ReadPlaneObserver {
 
   #tick(): void {
     if (!this.#isLive || this.#sending !== undefined) return;
+    if (performance.now() - this.#usageAt >= USAGE_MS) {
+      this.#hold(this.#sendUsage());
+      return;
+    }
     const { streams } = this.#options;
     const hasChanged = streams.turnover !== this.#turnover || this.#hasChangedBelow;
     const isDue =
       performance.now() - this.#presenceAt >= (hasChanged ? EVERY_MS.changed : EVERY_MS.unchanged);
     if (this.#receipts.length === 0 && !isDue) return;
-    this.#sending = this.#send(isDue).finally(() => {
+    this.#hold(this.#send(isDue));
+  }
+
+  /** One report at a time. */
+  #hold(sending: Promise<void>): void {
+    this.#sending = sending.finally(() => {
       this.#sending = undefined;
     });
+  }
+
+  /** Sends the reads of flags. What is not taken counts the next time. */
+  async #sendUsage(): Promise<void> {
+    const { usage, send } = this.#options;
+    this.#usageAt = performance.now();
+    for (const part of usageParts(usage.take())) {
+      try {
+        await send({ receipts: [], nodes: [], relays: [], dropped: 0, usage: part });
+      } catch {
+        for (const each of part) usage.add(each);
+      }
+    }
   }
 
   async #send(withPresence: boolean): Promise<void> {

@@ -2,6 +2,7 @@ import { describe, expect, jest, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import type { DeliveryReport } from '../../domain/delivery.ts';
 import { digestOf } from '../../domain/secret.ts';
+import type { EnvironmentUsage } from '../../domain/usage.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
 import { ADA, makeKey, seed } from '../../storage/test-records.ts';
@@ -110,6 +111,7 @@ function report(more: object): string {
 function setUp() {
   const sent: ReportBody[] = [];
   const upstream = { isAway: false, answered: Promise.resolve() };
+  const usage: EnvironmentUsage[] = [];
   const sender = new ReportSender({
     node: 'own',
     streams: { size: 0, turnover: 0, streamsByKey: () => new Map() },
@@ -118,10 +120,53 @@ function setUp() {
       sent.push(body);
       await upstream.answered;
     },
+    usage: { take: () => usage.splice(0), add: (each) => usage.push(each) },
     takeContacts: () => new Set(['token']),
   });
-  return { sender, sent, upstream };
+  return { sender, sent, upstream, usage };
 }
+
+test('reads of flags go up once a minute, in parts that fit, and again when they were not taken', async () => {
+  jest.useFakeTimers();
+  const { sender, sent, upstream, usage } = setUp();
+  /** In steps: one report is sent at a time, and there are others. */
+  const minute = async () => {
+    for (let ms = 0; ms <= 60_000; ms += 1000) {
+      jest.advanceTimersByTime(1000);
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    }
+  };
+  try {
+    sender.live();
+    const flags = Array.from({ length: 2001 }, (_, i): [string, number, number] => [`flag-${i}`, 1, 0]);
+    usage.push({ environmentId: 'e', flags });
+    upstream.isAway = true;
+    await minute();
+    expect(usage.map((each) => each.flags.length)).toEqual([2000, 1]);
+    upstream.isAway = false;
+    await minute();
+    const counted = sent.flatMap((body) => parseReport(JSON.stringify(body)).usage ?? []);
+    expect(counted.flatMap((each) => each.flags)).toEqual(flags);
+    for (const body of sent) expect(JSON.stringify(body).length).toBeLessThan(MAX_REPORT_BYTES / 2);
+  } finally {
+    jest.useRealTimers();
+  }
+  usage.push({ environmentId: 'e', flags: [['last', 0, 1]] });
+  await sender.close();
+  expect(sent.at(-2)?.usage).toEqual([{ environmentId: 'e', flags: [['last', 0, 1]] }]);
+});
+
+test('of reads of flags, what is malformed is dropped alone', () => {
+  const good = { environmentId: 'e', flags: [['a', 1, 2]] };
+  const usage = [
+    ...[good, null, { environmentId: 'e\n', flags: [] }, { environmentId: 'e' }],
+    { environmentId: 'f', flags: [['b', -1, 0], ['b', 1], [1, 1, 1], 'b', ['c', 0, 1]] },
+  ];
+  expect(parseReport(report({ usage })).usage).toEqual([
+    good,
+    { environmentId: 'f', flags: [['c', 0, 1]] },
+  ] as never);
+});
 
 test('receipts beyond the bound and those of a failed report are dropped and counted', async () => {
   jest.useFakeTimers();

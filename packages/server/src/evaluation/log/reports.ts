@@ -1,6 +1,8 @@
+import type { FlagReads } from '@halyard/protocol';
 import type { DeliveryReceipt, DeliveryReport, NodeStreams, StreamCount } from '../../domain/delivery.ts';
 import { invalid, type ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
+import type { EnvironmentUsage } from '../../domain/usage.ts';
 
 /** Longest body of a report, in bytes. */
 export const MAX_REPORT_BYTES = 1024 * 1024;
@@ -11,6 +13,9 @@ export const MAX_REPORT_BYTES = 1024 * 1024;
  */
 export const REPORT_LIMITS = { receipts: 500, relays: 1000, nodesBytes: 640 * 1024 } as const;
 
+/** Most flags whose reads are in one report: keys are short, so they fit. */
+const FLAGS_IN_REPORT = 2000;
+
 /** What a node and a count of streams take in a report besides their names, in bytes. */
 const [NODE_BYTES, COUNT_BYTES] = [40, 60];
 
@@ -20,6 +25,8 @@ export interface ReportBody extends DeliveryReport {
   readonly relays: readonly string[];
   /** Receipts and counts that were dropped since the last report. */
   readonly dropped: number;
+  /** Reads of flags, as clients report them; older versions have none. */
+  readonly usage?: readonly EnvironmentUsage[];
 }
 
 /** Names of nodes, and ids. */
@@ -74,6 +81,7 @@ export function parseReport(text: string): ReportBody {
     nodes,
     relays: relays.slice(0, REPORT_LIMITS.relays),
     dropped: drops.count + (countOf(raw.dropped) ?? 0),
+    ...(Array.isArray(raw.usage) && { usage: raw.usage.flatMap(parseUsage) }),
   };
 }
 
@@ -132,6 +140,30 @@ function parseCount(raw: unknown): StreamCount | undefined {
   const streams = countOf(count.streams);
   if (environmentId === undefined || keyId === undefined || streams === undefined) return undefined;
   return { environmentId, keyId, streams };
+}
+
+/** Reads of flags. What is malformed is dropped, and not counted: a receipt that is missing shows, a read does not. */
+function parseUsage(raw: unknown): EnvironmentUsage[] {
+  const { environmentId: id, flags } = membersIn(raw);
+  const environmentId = parseName(id);
+  if (environmentId === undefined || !Array.isArray(flags)) return [];
+  return [{ environmentId, flags: flags.filter(isReads) }];
+}
+
+function isReads(raw: unknown): raw is FlagReads {
+  if (!Array.isArray(raw) || raw.length !== 3) return false;
+  const [flagKey, ...counts] = raw;
+  return typeof flagKey === 'string' && counts.every(isWhole);
+}
+
+/** The counts in parts that each fit a report. */
+export function* usageParts(usage: readonly EnvironmentUsage[]): Generator<readonly EnvironmentUsage[]> {
+  for (const { environmentId, flags } of usage)
+    for (const part of chunks(flags, FLAGS_IN_REPORT)) yield [{ environmentId, flags: part }];
+}
+
+function* chunks<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
 function parse(text: string): Members {
