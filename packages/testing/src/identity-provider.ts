@@ -89,7 +89,7 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
     claims: CLAIMS,
     conformIdTokenClaims: false,
     cookies: { keys: ['the key of its cookies'] },
-    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
     interactions: { url: (_: unknown, { uid }: { readonly uid: string }) => `/interaction/${uid}` },
     jwks: { keys: [{ ...jwk, use: 'sig', kid: 'key' }] },
     pkce: { required: () => true },
@@ -101,7 +101,8 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
     findAccount: (_: unknown, sub: string) => ({
       accountId: sub,
       claims: (use: string) => {
-        const { claims } = known.get(sub) ?? { claims: {} };
+        const { person } = identityProvider;
+        const { claims } = (person?.sub === sub ? person : known.get(sub)) ?? { claims: {} };
         const isTold = ([name]: [string, unknown]) =>
           use === 'userinfo' || !identityProvider.onlyInUserInfo.has(name);
         return { sub, ...Object.fromEntries(Object.entries(claims).filter(isTold)) };
@@ -139,6 +140,12 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
     );
   });
   return identityProvider;
+}
+
+/** The page that asks whether to sign out. */
+function logoutSource(context: Pick<Context, 'body'>, form: string): void {
+  const yes = '<button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>';
+  context.body = `<!doctype html><link rel="icon" href="data:,"><title>Sign out</title>${form}${yes}`;
 }
 
 /** Loads the package and creates a provider, without its advice on the console about production. */

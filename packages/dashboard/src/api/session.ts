@@ -81,19 +81,25 @@ export function useStartSession<Input>(path: 'session' | 'setup' | 'invitations/
 export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: () => request<undefined>('DELETE', api`session`),
+    mutationFn: () => request<{ readonly continueAt?: string } | undefined>('DELETE', api`session`),
     onMutate: () => {
       isSigningOut = true;
     },
     onError: () => {
       isSigningOut = false;
     },
-    onSuccess: () => {
+    onSuccess: (ended) => {
       writeStored(SIGNED_IN, '');
       queries.clear();
-      location.assign('/sign-in');
+      // The identity provider has a session of its own, and sends the browser back.
+      location.assign(ended?.continueAt ?? '/sign-in');
     },
   });
+}
+
+/** Single sign-on, where the server has it. */
+export function useSso() {
+  return useSession().data?.sso;
 }
 
 /** Inspects a one-time link by its secret. */

@@ -87,6 +87,8 @@ export type EnvironmentClients = Received<server.Clients>;
 
 /** The session, and whether setup is still needed. On this page `operator` stays set after the session has ended. */
 export type SessionRecord = Received<server.SessionRecord>;
+/** Why single sign-on did not sign a person in. */
+export type SsoProblem = server.SsoProblem;
 /** The person who is signed in. */
 export type SignedInOperator = NonNullable<SessionRecord['operator']>;
 /** A person who can sign in. */

@@ -33,8 +33,10 @@ export interface WorldOptions {
   readonly engine?: 'SQLite' | 'PostgreSQL';
   /** Without an administrator the first visitor has to set the server up. */
   readonly admin?: 'ready' | 'none';
-  /** Settings of the node beyond those of every test. */
+  /** Settings of the node. */
   readonly env?: Readonly<Record<string, string>>;
+  /** More of them, which win over those of the tests, such as `['--port', '4000']`. */
+  readonly arguments?: readonly string[];
 }
 
 /** Builds the dashboard where needed, starts a node with an administrator, and a browser. */
@@ -48,10 +50,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const database =
     engine === 'PostgreSQL' ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {};
   await buildDashboard();
-  const [node, browser] = await Promise.all([
-    startNode({ env: { ...env, ...options.env }, ...database }),
-    launchBrowser(),
-  ]);
+  const settings = { env: { ...env, ...options.env }, arguments: options.arguments ?? [], ...database };
+  const [node, browser] = await Promise.all([startNode(settings), launchBrowser()]);
   if (admin === 'ready') await adminReady(node);
   const opened: OpenedPage[] = [];
   return {

@@ -37,7 +37,9 @@ test('invites, lists, resets and removes an operator', async () => {
   expect((await post('/invitations/accept', accept)).status).toBe(201);
 
   const listed = await halyard('operator list', { isTerminal: true });
-  expect(listed.out).toMatch(/^EMAIL +NAME +ROLE +SINCE +LAST SEEN\nada@example\.com +Ada +admin /);
+  expect(listed.out).toMatch(
+    /^EMAIL +NAME +ROLE +SIGN-IN +SINCE +LAST SEEN\nada@example\.com +Ada +admin +password /,
+  );
   expect(JSON.parse((await halyard('operator list')).out).operators).toHaveLength(1);
 
   const reset = await halyard('operator reset ada@example.com');

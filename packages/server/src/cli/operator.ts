@@ -143,11 +143,12 @@ Examples:
 async function listOperators(shell: Shell, options: CommandOptions): Promise<void> {
   await printList(shell, options, connect(shell, options).pages({ path: apiPath`/operators` }), {
     member: 'operators',
-    headings: ['EMAIL', 'NAME', 'ROLE', 'SINCE', 'LAST SEEN'],
+    headings: ['EMAIL', 'NAME', 'ROLE', 'SIGN-IN', 'SINCE', 'LAST SEEN'],
     row: (item) => [
       item.text('email'),
       item.text('name'),
       describeRights(item),
+      item.optionalText('signIn') ?? '-',
       shortTime(item.optionalText('createdAt')),
       shortTime(item.optionalText('lastSeenAt')),
     ],

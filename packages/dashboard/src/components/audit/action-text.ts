@@ -39,6 +39,7 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'operator.joined': 'joined as',
   'operator.changed': 'changed the person',
   'operator.removed': 'removed the person',
+  'operator.linked': 'linked to single sign-on',
   'operator.reset_offered': 'created a password reset link for',
   'operator.setup_offered': 'created the setup link for',
   'operator.password_changed': 'reset the password of',
@@ -46,6 +47,7 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'invitation.revoked': 'revoked the invitation for',
   'session.started': 'signed in',
   'session.ended': 'signed out',
+  'session.refused': 'was refused single sign-on',
 };
 
 /** Actions whose versions are not worth comparing. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useOperator, useSession, useSignOut } from '../../api/session.ts';
+import { useOperator, useSession, useSignOut, useSso } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { ChoiceField } from '../../components/field.tsx';
 import { RefusalNote } from '../../components/form.tsx';
@@ -14,6 +14,7 @@ import { PasswordForm } from './password-form.tsx';
 
 /** The screen "Account": profile, appearance, password and signing out. */
 export function AccountPage() {
+  const { signIn } = useOperator();
   return (
     <Page title={messages.title}>
       <div className="flex max-w-3xl flex-col gap-4">
@@ -23,9 +24,11 @@ export function AccountPage() {
         <Section title={messages.appearance}>
           <AppearanceForm />
         </Section>
-        <Section title={messages.password}>
-          <PasswordForm />
-        </Section>
+        {signIn === 'password' && (
+          <Section title={messages.password}>
+            <PasswordForm />
+          </Section>
+        )}
         <Section title={messages.signOut}>
           <SignOutSection />
         </Section>
@@ -45,7 +48,8 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
 
 /** Name, e-mail and role, which only administrators can change. */
 function Profile() {
-  const { name, email, role, canChangeProtected } = useOperator();
+  const sso = useSso();
+  const { name, email, signIn, role, canChangeProtected } = useOperator();
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
       <Line term={messages.name}>{name}</Line>
@@ -55,6 +59,7 @@ function Profile() {
         <span className="block text-xs text-ink-3">
           {messages.permissions[role]}{' '}
           {role === 'editor' && (canChangeProtected ? messages.withProtected : messages.withoutProtected)}
+          {signIn === 'sso' && sso !== undefined && ` ${messages.roleFromGroups(sso.label)}`}
         </span>
       </Line>
     </dl>

@@ -14,6 +14,8 @@ export const messages = {
   withProtected: 'Including protected environments.',
   withoutProtected: 'Except in protected environments. An administrator can change that.',
 
+  roleFromGroups: (provider: string) => `Your role comes from your groups at ${provider}.`,
+
   appearance: 'Appearance',
   theme: 'Theme',
   themes: [

@@ -20,6 +20,7 @@ export const messages = {
     { label: 'Actions', isSilent: true },
   ],
   you: 'you',
+  sso: 'SSO',
   never: 'never',
   edit: 'Edit',
   editPerson: (name: string) => `Edit ${name}`,
@@ -39,6 +40,7 @@ export const messages = {
   nameMissing: 'Enter a name.',
   save: 'Save',
   saved: (name: string) => `${name} updated`,
+  roleFromGroups: (provider: string) => `The role comes from this person's groups at ${provider}.`,
   signsYouOut: 'You stay signed in here and are signed out in other browsers.',
   signsThemOut: 'They are signed out everywhere. Their new permissions apply when they sign in again.',
 

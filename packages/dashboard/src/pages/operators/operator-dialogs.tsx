@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { changeOperator, inviteOperator, useIsOnlyAdmin } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import { useOperator } from '../../api/session.ts';
+import { useOperator, useSso } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { FormError, NameField, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
@@ -54,6 +54,7 @@ export function InviteDialog({
 /** Changes a person's name and permissions. Only what was touched is sent, because others may be changing the rest. */
 export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRecord; onClose: () => void }) {
   const self = useOperator();
+  const sso = useSso();
   const [newName, setName] = useState<string>();
   const [newPermissions, setPermissions] = useState<Permissions>();
   const name = newName ?? operator.name;
@@ -87,7 +88,11 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
     >
       <p className="break-all text-ink-2">{operator.email}</p>
       <NameField value={name} onChange={setName} error={nameProblem} />
-      <PermissionFields value={permissions} onChange={setPermissions} />
+      {sso !== undefined && operator.signIn === 'sso' ? (
+        <p className="text-ink-2">{messages.roleFromGroups(sso.label)}</p>
+      ) : (
+        <PermissionFields value={permissions} onChange={setPermissions} />
+      )}
       {isLast && <FormError>{messages.onlyAdmin(operator.name)}</FormError>}
       {isOther && !isLast && (
         <p className="text-ink-2">{isSelf ? messages.signsYouOut : messages.signsThemOut}</p>

@@ -8,7 +8,7 @@ import {
   useOperators,
 } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import { useCan, useOperator } from '../../api/session.ts';
+import { useCan, useOperator, useSso } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { useCreating } from '../../api/use-search-state.ts';
 import { useConfirmedAction } from '../../changes/actions.tsx';
@@ -33,9 +33,11 @@ export function OperatorsPage() {
   const operators = useOperators();
   const invitations = useInvitations();
   const canChange = useCan('admin');
+  // The server refuses links for passwords that it would not accept.
+  const canInvite = !useSso()?.only && canChange;
   const sort = useSort();
   const { isCreating, start, stop } = useCreating();
-  useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canChange, run: start });
+  useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canInvite, run: start });
   // Only in this component's state: the link is shown once.
   const [created, setCreated] = useState<CreatedLink>();
   if (operators.error !== null && operators.data === undefined) {
@@ -45,7 +47,7 @@ export function OperatorsPage() {
     <Page
       title={messages.title}
       actions={
-        canChange && (
+        canInvite && (
           <Button kind="primary" onClick={start}>
             <UserPlus size={15} aria-hidden /> {messages.invite}
           </Button>
@@ -66,7 +68,7 @@ export function OperatorsPage() {
       {canChange && (
         <InvitationList invitations={invitations.data} error={invitations.error} canChange={canChange} />
       )}
-      {isCreating && canChange && <InviteDialog onClose={stop} onCreated={setCreated} />}
+      {isCreating && canInvite && <InviteDialog onClose={stop} onCreated={setCreated} />}
       {created !== undefined && <LinkDialog created={created} onClose={() => setCreated(undefined)} />}
     </Page>
   );
@@ -91,13 +93,17 @@ function OperatorRow({
   const remove = useRemoveOperator();
   const createResetLink = useCreateResetLink();
   const [isEditing, setEditing] = useState(false);
-  const { id, name, email, role, createdAt, lastSeenAt } = operator;
+  const sso = useSso();
+  // Without the identity provider, a password is how its people get back in.
+  const hasPassword = sso === undefined || (operator.signIn === 'password' && !sso.only);
+  const { id, name, email, role, signIn, createdAt, lastSeenAt } = operator;
   return (
     <RecordRow>
       <RecordHead>
         <span className="flex flex-wrap items-center gap-x-2">
           <span className="min-w-0 font-medium">{name}</span>
           {id === self.id && <Badge>{messages.you}</Badge>}
+          {signIn === 'sso' && <Badge>{messages.sso}</Badge>}
         </span>
         <span className="block text-xs break-all text-ink-3">{email}</span>
       </RecordHead>
@@ -122,11 +128,13 @@ function OperatorRow({
               {messages.edit}
             </Button>
             <OverflowMenu label={messages.more(name)}>
-              <MenuItem
-                onSelect={() => void createResetLink(operator).then((link) => link && onCreated(link))}
-              >
-                {messages.resetPassword}
-              </MenuItem>
+              {hasPassword && (
+                <MenuItem
+                  onSelect={() => void createResetLink(operator).then((link) => link && onCreated(link))}
+                >
+                  {messages.resetPassword}
+                </MenuItem>
+              )}
               <MenuItem isDangerous onSelect={() => void remove(operator)}>
                 {messages.remove}
               </MenuItem>

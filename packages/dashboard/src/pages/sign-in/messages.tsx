@@ -1,3 +1,5 @@
+import type { SsoProblem } from '../../api/types.ts';
+
 const code = (text: string) => <code className="font-mono text-xs text-ink">{text}</code>;
 
 /** The texts of the screens before signing in. */
@@ -11,9 +13,32 @@ export const messages = {
   signingIn: 'Signing in…',
   forgotPassword: 'No account, or forgot your password? Ask an administrator for a link.',
 
+  // Single sign-on
+  signInWith: (provider: string) => `Sign in with ${provider}`,
+  or: 'or',
+  ssoFirst:
+    'There are no accounts yet. Yours is created when you sign in, with the role of your groups. The link that the server printed works, too.',
+  ssoProblems: {
+    unavailable: (provider) => `${provider} can't be reached right now. Try again in a moment.`,
+    denied: (provider) => `${provider} didn't sign you in. Try again, or ask who manages it.`,
+    invalid: (provider) =>
+      `The answer from ${provider} could not be trusted. Try again, or ask an administrator to check the log.`,
+    expired: () => 'This sign-in took too long, or was started in another window. Try again.',
+    no_role: (provider) =>
+      `None of your groups at ${provider} has access to Halyard. Ask an administrator to add you to one.`,
+    no_email: (provider) => `${provider} did not tell your e-mail address. Ask an administrator.`,
+    email_unverified: (provider) =>
+      `Your e-mail address is not verified at ${provider}. Verify it there, then try again.`,
+    email_domain: () => 'E-mail addresses of your domain cannot sign in here.',
+    email_taken: () =>
+      'Another account has your e-mail address. Ask an administrator to remove it if it is an old one of yours.',
+    failed: () => 'The server could not sign you in. Try again in a moment.',
+  } satisfies Record<SsoProblem, (provider: string) => string>,
+
   // A session that has ended
   signInAgain: 'Sign in again',
   sessionEnded: 'Your session has ended. Sign in to continue; what you typed is kept.',
+  sessionEndedSso: 'Your session has ended. Sign in in a new tab, then come back: what you typed is kept.',
   leave: 'Leave',
 
   // A new account

@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from 'react';
-import { useOperator, useStartSession } from '../../api/session.ts';
+import { useOperator, useSso, useStartSession } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
@@ -8,8 +8,22 @@ import { PasswordField } from '../../components/password-field.tsx';
 import { leaveAtOnce } from '../../shell/leave-guard.ts';
 import { messages } from './messages.tsx';
 
+/** Where a browser signs in with the identity provider, and then returns to `from`. */
+export function ssoAddress({ url }: { readonly url: string }, from: string): string {
+  return from === '/' ? url : `${url}?from=${encodeURIComponent(from)}`;
+}
+
 /** Asks for e-mail and password. `knownEmail` is filled in, which leaves the password to type. */
-export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLeave?: () => void }) {
+export function SignInForm({
+  knownEmail,
+  onLeave,
+  isSecondChoice = false,
+}: {
+  knownEmail?: string;
+  onLeave?: () => void;
+  /** Whether another way to sign in is above it. */
+  isSecondChoice?: boolean;
+}) {
   const [email, setEmail] = useState(knownEmail ?? '');
   const [password, setPassword] = useState('');
   const start = useStartSession<{ email: string; password: string }>('session');
@@ -33,7 +47,7 @@ export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLea
         type="email"
         autoComplete="username"
         required
-        autoFocus={knownEmail === undefined}
+        autoFocus={knownEmail === undefined && !isSecondChoice}
         value={email}
         onChange={setEmail}
       />
@@ -50,7 +64,12 @@ export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLea
       </div>
       <div className="flex flex-wrap gap-2">
         {onLeave !== undefined && <Button onClick={onLeave}>{messages.leave}</Button>}
-        <Button type="submit" kind="primary" className="flex-1" disabled={form.isBusy}>
+        <Button
+          type="submit"
+          kind={isSecondChoice ? 'plain' : 'primary'}
+          className="flex-1"
+          disabled={form.isBusy}
+        >
           {form.isBusy ? messages.signingIn : messages.signIn}
         </Button>
       </div>
@@ -61,7 +80,9 @@ export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLea
 
 /** Asks for the password over the screen, which keeps what was typed. */
 export function SessionEndedDialog() {
-  const { email } = useOperator();
+  const { email, signIn } = useOperator();
+  const sso = useSso();
+  const usesSso = sso !== undefined && (signIn === 'sso' || sso.only);
   const content = useRef<HTMLDivElement>(null);
   /** A browser closes a native dialog on the second Escape; without a session there is nothing to return to. */
   function stay(): void {
@@ -77,8 +98,22 @@ export function SessionEndedDialog() {
         <p className="text-lg font-semibold" aria-hidden>
           {messages.signInAgain}
         </p>
-        <p className="mt-1 mb-4 text-ink-2">{messages.sessionEnded}</p>
-        <SignInForm knownEmail={email} onLeave={leave} />
+        <p className="mt-1 mb-4 text-ink-2">{usesSso ? messages.sessionEndedSso : messages.sessionEnded}</p>
+        {usesSso ? (
+          <div className="flex flex-wrap gap-2">
+            <Button onClick={leave}>{messages.leave}</Button>
+            <Button
+              kind="primary"
+              className="flex-1"
+              data-autofocus
+              onClick={() => open(ssoAddress(sso, '/'), '_blank', 'noopener')}
+            >
+              {messages.signInWith(sso.label)}
+            </Button>
+          </div>
+        ) : (
+          <SignInForm knownEmail={email} onLeave={leave} />
+        )}
       </div>
     </Dialog>
   );

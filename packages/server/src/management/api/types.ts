@@ -113,3 +113,5 @@ export type RelayTokenRecord = z.infer<typeof RelayTokenSchema>;
 export type WebhookRecord = z.infer<typeof WebhookSchema>;
 /** One attempt to send a message of a webhook. */
 export type WebhookDelivery = z.infer<typeof WebhookDeliverySchema>;
+
+export type { SsoProblem } from '../sso/sso.ts';
