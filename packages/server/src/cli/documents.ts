@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { apiPath } from './api-client.ts';
-import { usageError } from './cli-error.ts';
+import { CliError, EXIT, usageError } from './cli-error.ts';
 import { type Fields, isJsonText } from './fields.ts';
 import { describeStep } from './flag-state.ts';
 import { addConnectionOptions, type CommandOptions, connect, NOTE_HELP, noteHeader } from './options.ts';
-import { printAnswer, printDocument } from './output.ts';
+import { printAnswer, printable, printDocument, shortJson } from './output.ts';
 import { decodeUtf8, type Shell } from './shell.ts';
 
 interface ExportOptions extends CommandOptions {
@@ -14,7 +14,11 @@ interface ExportOptions extends CommandOptions {
   readonly out?: string;
 }
 
-interface ImportOptions extends CommandOptions {
+interface DiffOptions extends CommandOptions {
+  readonly prune?: boolean;
+}
+
+interface ImportOptions extends DiffOptions {
   readonly policy: string;
   readonly dryRun?: boolean;
   readonly note?: string;
@@ -49,11 +53,12 @@ export function defineImport(command: Command, shell: Shell): void {
       .argument('<file>')
       .description('Import a document that "halyard export" wrote; "-" reads standard input.')
       .addOption(
-        new Option('--policy <policy>', 'create-only adds what is missing; enforce also changes and deletes')
+        new Option('--policy <policy>', 'create-only adds what is missing; enforce also changes what differs')
           .choices(['create-only', 'enforce'])
           .default('create-only'),
       )
-      .option('--dry-run', 'Show what would change')
+      .option('--prune', PRUNE_HELP)
+      .option('--dry-run', 'Show what would change, and what of it you may not change')
       .option('--note <text>', NOTE_HELP)
       .addHelpText('after', IMPORT_EXAMPLES),
   ).action(async (file: string, options: ImportOptions) => {
@@ -61,7 +66,11 @@ export function defineImport(command: Command, shell: Shell): void {
     const answer = await connect(shell, options).request({
       method: 'POST',
       path: apiPath`/import`,
-      query: { policy: options.policy, dryRun: String(options.dryRun === true) },
+      query: {
+        policy: options.policy,
+        prune: String(options.prune === true),
+        dryRun: String(options.dryRun === true),
+      },
       timeoutMs: IMPORT_TIMEOUT_MS,
       body,
       contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
@@ -71,7 +80,43 @@ export function defineImport(command: Command, shell: Shell): void {
   });
 }
 
+/** `halyard diff` */
+export function defineDiff(command: Command, shell: Shell): void {
+  addConnectionOptions(
+    command
+      .argument('<file>')
+      .description('Show what "halyard import --policy enforce" would change; "-" reads standard input.')
+      .option('--prune', PRUNE_HELP)
+      .addHelpText('after', DIFF_HELP),
+  ).action(async (file: string, options: DiffOptions) => {
+    const body = await readDocument(file, shell);
+    const answer = await connect(shell, options).request({
+      method: 'POST',
+      path: apiPath`/diff`,
+      query: { prune: String(options.prune === true) },
+      timeoutMs: IMPORT_TIMEOUT_MS,
+      body,
+      contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
+    });
+    shell.write(options.json === true ? `${answer.text}\n` : describeDifference(answer.fields, file));
+    const exitCode = EXIT.different;
+    if (!answer.fields.boolean('same')) throw new CliError(`${file} and the server differ.`, { exitCode });
+  });
+}
+
+const PRUNE_HELP = 'Also remove states and archive flags that the file lacks; by default they stay';
+
+const DIFF_HELP = `
+Writes text, also in a pipe, or JSON with --json. Needs only the right to read.
+Exit codes: 0 the same, 5 different, others as for every command.
+
+Examples:
+  halyard diff flags.yaml
+  halyard export --project shop --url https://staging.example.com | halyard diff - --json`;
+
 const IMPORT_EXAMPLES = `
+Needs the rights that the same changes need one by one. If one of them is not allowed, nothing is imported.
+
 Examples:
   halyard import flags.yaml --policy enforce --dry-run
   halyard export --project shop --url https://flags.example.com | halyard import -`;
@@ -97,17 +142,64 @@ async function readBytes(file: string): Promise<Uint8Array> {
 function describeImport(fields: Fields): string {
   const isDryRun = fields.boolean('dryRun');
   const project = fields.text('project');
-  const create = isDryRun ? 'Would create' : 'Created';
-  const lines: string[] = [];
-  if (fields.boolean('projectCreated')) lines.push(`+ ${create} project ${project}`);
-  for (const name of fields.texts('environmentsCreated')) lines.push(`+ ${create} environment ${name}`);
-  const changes = fields.list('changes');
-  lines.push(...changes.map(describeChange));
+  const count = countStates(fields.list('changes').length);
   const kept = fields.number('kept');
-  if (kept > 0) lines.push(`Kept ${countStates(kept)}; --policy enforce overwrites what differs.`);
-  const count = countStates(changes.length);
-  lines.push(isDryRun ? `Dry run: would change ${count} of ${project}.` : `Changed ${count} of ${project}.`);
-  return `${lines.join('\n')}\n`;
+  return lines(
+    ...describePlan(fields),
+    ...(kept > 0 ? [`Kept ${kept} that differ; --policy enforce overwrites them.`] : []),
+    ...(isDryRun ? describeNotAllowed(fields) : []),
+    isDryRun ? `Dry run: would change ${count} of ${project}.` : `Changed ${count} of ${project}.`,
+  );
+}
+
+function describeDifference(fields: Fields, file: string): string {
+  const project = fields.text('project');
+  const plan = describePlan(fields);
+  if (fields.boolean('same')) return lines(...plan, `${file} and ${project} are the same.`);
+  return lines(...plan, ...describeNotAllowed(fields));
+}
+
+/** What is created (+), changed (~), removed (-) and left alone. */
+function describePlan(fields: Fields): readonly string[] {
+  const each = (member: string, line: (name: string) => string) => fields.texts(member).map(line);
+  const order = fields.any('environmentOrder') === undefined ? [] : fields.texts('environmentOrder');
+  const only = fields.fields('onlyInProject');
+  const flags = only.texts('flags');
+  const states = only.list('states').map((state) => `${state.text('environment')}/${state.text('key')}`);
+  const hint = flags.length + states.length === 0 ? [] : ['--prune archives or removes what the file lacks.'];
+  return [
+    ...(fields.boolean('projectCreated') ? [`+ project ${fields.text('project')}`] : []),
+    ...each('environmentsCreated', (name) => `+ environment ${name}`),
+    ...fields
+      .list('environmentsUpdated')
+      .map((one) => `~ environment ${one.text('name')}: ${describeFields(one)}`),
+    ...(order.length === 0 ? [] : [`~ order of environments: ${order.join(', ')}`]),
+    ...each('flagsCreated', (key) => `+ flag ${key}`),
+    ...fields.list('flagsUpdated').map((one) => `~ flag ${one.text('key')}: ${describeFields(one)}`),
+    ...each('flagsRestored', (key) => `~ flag ${key}: restore from the archive`),
+    ...each('flagsArchived', (key) => `- flag ${key}: archive`),
+    ...fields.list('changes').map(describeChange),
+    ...flags.map((key) => `  flag ${key} is not in the file`),
+    ...states.map((place) => `  ${place} is not in the file`),
+    ...hint,
+  ];
+}
+
+/** The members that differ: `color red -> pink`. */
+function describeFields(one: Fields): string {
+  const [before, after] = [one.fields('before'), one.fields('after')];
+  return after.names
+    .map((name) => `${name} ${shortJson(before.any(name))} -> ${shortJson(after.any(name))}`)
+    .join(', ');
+}
+
+function describeNotAllowed(fields: Fields): readonly string[] {
+  const refused = fields.list('notAllowed').map((one) => `  ${one.text('what')}: ${one.text('why')}`);
+  return refused.length === 0 ? [] : ['You may not:', ...refused];
+}
+
+function lines(...texts: readonly string[]): string {
+  return `${texts.map(printable).join('\n')}\n`;
 }
 
 function countStates(count: number): string {

@@ -265,15 +265,22 @@ describe('export and import', () => {
 
     await halyard('flag set kept --project copied --env staging --off');
     await halyard('flag set extra --project copied --env staging --on');
-    expect(await seen(['import', file])).toContain('Kept 1 flag state;');
-    const planned = await seen(['import', file, '--policy', 'enforce', '--dry-run']);
-    expect(planned).toContain('- staging/extra: on -> not set\n');
+    expect(await seen(['import', file])).toContain('Kept 1 that differ;');
+    expect((await halyard(['diff', file])).out).toContain('  flag extra is not in the file\n');
+    const viewer = (await halyard('token create --name differ --role viewer')).out.trim();
+    const different = await halyard(['diff', file, '--prune'], { env: { HALYARD_TOKEN: viewer } });
+    expect(different).toMatchObject({ exitCode: 5, err: `error: ${file} and the server differ.\n` });
+    expect(different.out).toStartWith('- flag extra: archive\n~ staging/kept: off -> on\nYou may not:\n');
+    const planned = await seen(['import', file, '--policy', 'enforce', '--prune', '--dry-run']);
+    expect(planned).toContain('- flag extra: archive\n');
     expect(planned).toContain('~ staging/kept: off -> on\n');
-    expect(planned).toEndWith('Dry run: would change 2 flag states of copied.\n');
-    expect(await seen(['import', file, '--policy', 'enforce'])).toEndWith(
-      'Changed 2 flag states of copied.\n',
+    expect(planned).toEndWith('Dry run: would change 1 flag state of copied.\n');
+    expect(await seen(['import', file, '--policy', 'enforce', '--prune'])).toEndWith(
+      'Changed 1 flag state of copied.\n',
     );
-    expect((await halyard('export --project copied')).out).toBe(document);
+    const same = await halyard(['diff', file, '--prune']);
+    expect(same).toEqual({ exitCode: 0, out: `${file} and copied are the same.\n`, err: '' });
+    expect(JSON.parse((await halyard(['diff', file, '--json'])).out)).toMatchObject({ same: true });
   });
 
   test('import reads JSON from standard input and creates its project', async () => {
@@ -281,7 +288,7 @@ describe('export and import', () => {
     const input = JSON.stringify({ ...JSON.parse(out), project: 'twin' });
     const run = await halyard('import - --note copy', { input, isTerminal: true });
     expect(run).toMatchObject({ exitCode: 0, err: '' });
-    expect(run.out).toStartWith('+ Created project twin\n');
+    expect(run.out).toStartWith('+ project twin\n');
     expect(JSON.parse((await halyard('export --project twin --format json')).out)).toEqual(JSON.parse(input));
   });
 

@@ -64,6 +64,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Export a project as one document',
     load: async () => (await import('./documents.ts')).defineExport,
   },
+  diff: {
+    summary: 'Show how such a document differs from the project',
+    load: async () => (await import('./documents.ts')).defineDiff,
+  },
   import: {
     summary: 'Import a project from such a document',
     load: async () => (await import('./documents.ts')).defineImport,
@@ -205,7 +209,7 @@ Examples:
 Commands print tables on a terminal and JSON when piped. The server comes from --url or HALYARD_URL (default: this
 machine), the access token from --token, HALYARD_TOKEN or the data folder of a server on this machine.
 Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 denied or conflicting,
-5 different (refs).`;
+5 different (diff, refs).`;
 
 function report(error: unknown, shell: Shell): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;

@@ -4,6 +4,8 @@ import type { ErrorCode } from '@halyard/protocol';
 export interface ServiceErrorOptions extends ErrorOptions {
   /** Seconds to wait before a retry; becomes the `Retry-After` header. */
   readonly retryAfterSeconds?: number;
+  /** Where in the body the error is: paths as in `tags[1]`, each within the one before. */
+  readonly place?: readonly string[];
 }
 
 /**
@@ -14,11 +16,13 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
+  readonly place: readonly string[] | undefined;
 
   constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
     super(message, options);
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.place = options.place;
   }
 }
 
@@ -35,7 +39,7 @@ export function logIsLost(): ServiceError {
 }
 
 /** A refusal of what the caller sent. */
-export function invalid(message: string, options?: ErrorOptions): ServiceError {
+export function invalid(message: string, options?: ServiceErrorOptions): ServiceError {
   return new ServiceError('invalid_argument', message, options);
 }
 

@@ -11,9 +11,8 @@ import {
   parseFlagState,
   withoutSpace,
 } from '@halyard/protocol';
-import { invalid } from './errors.ts';
 import type { StateText } from './project.ts';
-import { at, memberPath, readMembers } from './strict-members.ts';
+import { invalidAt, memberPath, readMembers } from './strict-members.ts';
 
 /** The parts of a flag state; its value is still the writer's own text. */
 export interface StateParts {
@@ -94,7 +93,7 @@ export function readState(text: string, path = ''): StateText {
   const members = readMembers(text, path, { required: ['enabled'], optional: ['value', 'rolloutPct'] });
   const enabled: unknown = JSON.parse(members.get('enabled') ?? 'null');
   if (typeof enabled !== 'boolean') {
-    throw invalid(`${at(memberPath(path, 'enabled'))} must be true or false.`);
+    throw invalidAt(memberPath(path, 'enabled'), 'must be true or false.');
   }
   const valueText = members.get('value');
   const rolloutText = members.get('rolloutPct');
@@ -115,19 +114,18 @@ function readRollout(text: string, path: string): number {
 
 function checkRollout(data: unknown, path: string): number {
   if (isRolloutPct(data)) return data;
-  throw invalid(
-    `${at(path)} must be a number from 0 to 100 with at most three decimals; leave it out to mean everyone.`,
-  );
+  const rule = 'must be a number from 0 to 100 with at most three decimals; leave it out to mean everyone.';
+  throw invalidAt(path, rule);
 }
 
 function checkValue(text: string, path: string): string {
   if (nestingOf(text) > MAX_VALUE_DEPTH) {
-    throw invalid(`${at(path)} is nested too deeply: at most ${MAX_VALUE_DEPTH} levels are kept.`);
+    throw invalidAt(path, `is nested too deeply: at most ${MAX_VALUE_DEPTH} levels are kept.`);
   }
   const compact = compactJson(text);
   const bytes = Buffer.byteLength(compact);
   if (bytes > MAX_VALUE_BYTES) {
-    throw invalid(`${at(path)} is ${bytes} bytes long as JSON: at most ${MAX_VALUE_BYTES} are kept.`);
+    throw invalidAt(path, `is ${bytes} bytes long as JSON: at most ${MAX_VALUE_BYTES} are kept.`);
   }
   return compact;
 }

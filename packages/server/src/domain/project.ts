@@ -76,6 +76,11 @@ export type ValueKind = (typeof VALUE_KINDS)[number];
 /** What people say about a flag, the same in all environments. */
 export type FlagDetails = Pick<Flag, 'description' | 'tags' | 'owner' | 'permanent' | 'valueKind'>;
 
+/** The details among the members of a flag. */
+export function detailsOf({ description, tags, owner, permanent, valueKind }: FlagDetails): FlagDetails {
+  return { description, tags, owner, permanent, valueKind };
+}
+
 /** The details of a flag about which nothing was said. */
 export const PLAIN_DETAILS: FlagDetails = {
   description: '',

@@ -37,6 +37,8 @@ export interface StoreReader {
   flag(projectId: string, key: string): Promise<Flag | undefined>;
   /** The states of an archived flag, by environment id; empty for a flag that is not archived. */
   archivedStates(flag: Pick<Flag, 'projectId' | 'key'>): Promise<ArchivedStates>;
+  /** The states of all archived flags of the project, by key. */
+  archivedStatesIn(projectId: string): Promise<ReadonlyMap<string, ArchivedStates>>;
   /** With `page`, one state more than it takes at most. */
   states(environmentId: string, page?: PageOf<readonly [key: string]>): Promise<readonly StoredState[]>;
   state(environmentId: string, flagKey: string): Promise<StoredState | undefined>;
@@ -159,6 +161,8 @@ export interface StoreTransaction extends StoreReader {
    * must have been removed through {@link changeStates}.
    */
   archiveFlag(flag: Flag, archived: { readonly at: number; readonly states: ArchivedStates }): Promise<void>;
+  /** Inserts a flag that the project does not have as archived since `archivedAt`. */
+  insertArchivedFlag(flag: Flag & { readonly archivedAt: number }, states: ArchivedStates): Promise<void>;
   /** Ends the archiving of the flag and forgets what its states were. */
   restoreFlag(flag: Flag): Promise<void>;
   /** Inserts a deleted flag again, archived if it was archived. */

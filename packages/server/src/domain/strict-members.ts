@@ -1,5 +1,5 @@
 import { membersOf } from '@halyard/protocol';
-import { invalid, quote } from './errors.ts';
+import { invalid, quote, type ServiceError } from './errors.ts';
 
 /** Which members an object may have, and which it must. */
 export interface MemberRules {
@@ -19,13 +19,12 @@ export function readMembers(text: string, path: string, rules: MemberRules): Rea
   const allowed = [...rules.required, ...rules.optional];
   for (const name of members.keys()) {
     if (!allowed.includes(name)) {
-      throw invalid(
-        `${at(path, rules.whole)} has an unknown member ${quote(name)}: it takes ${list(allowed)}.`,
-      );
+      const message = `${at(path, rules.whole)} has an unknown member ${quote(name)}: it takes ${list(allowed)}.`;
+      throw invalid(message, { place: [memberPath(path, name)] });
     }
   }
   for (const name of rules.required) {
-    if (!members.has(name)) throw invalid(`${at(path, rules.whole)} lacks the member "${name}".`);
+    if (!members.has(name)) throw invalidAt(path, `lacks the member "${name}".`, rules.whole);
   }
   return members;
 }
@@ -33,12 +32,12 @@ export function readMembers(text: string, path: string, rules: MemberRules): Rea
 /** Reads an object whose member names are data, such as flag keys; a repeated name is `invalid_argument`. */
 export function readEntries(text: string, path: string, whole?: string): ReadonlyMap<string, string> {
   const entries = membersOf(text);
-  if (entries === undefined) throw invalid(`${at(path, whole)} is not an object: expected { … }.`);
+  if (entries === undefined) throw invalidAt(path, 'is not an object: expected { … }.', whole);
   const members = new Map(entries);
   if (members.size < entries.length) {
-    throw invalid(
-      `${at(path, whole)} has the member ${quote(firstTwice(entries))} more than once: give it once.`,
-    );
+    const name = firstTwice(entries);
+    const message = `${at(path, whole)} has the member ${quote(name)} more than once: give it once.`;
+    throw invalid(message, { place: [memberPath(path, name)] });
   }
   return members;
 }
@@ -55,6 +54,11 @@ function firstTwice(entries: readonly (readonly [name: string, text: string])[])
 /** How a message names a place in the body: its path in quotes, or the body itself. */
 export function at(path: string, whole = 'The body'): string {
   return path === '' ? whole : `"${path}"`;
+}
+
+/** A refusal of what is at a place in the body; the sentence begins with the place. */
+export function invalidAt(path: string, rest: string, whole?: string): ServiceError {
+  return invalid(`${at(path, whole)} ${rest}`, { place: [path] });
 }
 
 /** The path of a member of the object at `path`. */

@@ -129,6 +129,13 @@ export class SqlReader implements StoreReader {
     return parseArchivedStates(row?.states ?? undefined);
   }
 
+  async archivedStatesIn(projectId: string): Promise<ReadonlyMap<string, ArchivedStates>> {
+    const text = `SELECT key, archived_states AS states FROM flags
+      WHERE project_id = $1 AND archived_at IS NOT NULL`;
+    const rows = await this.#rows<{ key: string; states: string | null }>(text, projectId);
+    return new Map(rows.map(({ key, states }) => [key, parseArchivedStates(states ?? undefined)]));
+  }
+
   async states(environmentId: string, page?: PageOf<readonly [string]>): Promise<readonly StoredState[]> {
     const text = `SELECT ${STATE_COLUMNS} FROM flag_states WHERE environment_id = $1`;
     const rows = await this.#pageRows<StoredState>(text, environmentId, { order: ['flag_key'], page });

@@ -240,6 +240,21 @@ export abstract class RecordWriter extends SqlReader {
     this.#journal.audit({ action: 'flag.recreated', projectId, target: key, after });
   }
 
+  async insertArchivedFlag(
+    flag: Flag & { readonly archivedAt: number },
+    states: ArchivedStates,
+  ): Promise<void> {
+    await this.#insertFlags([flag]);
+    await this.#setArchived(flag, { at: flag.archivedAt, states });
+    const { projectId, key } = flag;
+    this.#journal.audit({
+      action: 'flag.created',
+      projectId,
+      target: key,
+      after: wholeFlagText(flag, states),
+    });
+  }
+
   async archiveFlag(
     flag: Flag,
     archived: { readonly at: number; readonly states: ArchivedStates },

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Management, type NodeProcess, startNode } from '@halyard/testing';
+import { Management, type NodeProcess, startNode, temporaryFolder } from '@halyard/testing';
+import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dir, '../../../../..');
 const MAIN = join(ROOT, 'packages/server/src/main.ts');
@@ -37,6 +38,50 @@ describe('getting started', () => {
       expect({ words, errors, code: await child.exited }).toMatchObject({ words, code: 0 });
     }
   });
+});
+
+describe('flags as code', () => {
+  let node: NodeProcess;
+  beforeAll(async () => {
+    node = await startNode();
+  }, 60_000);
+  afterAll(() => node.stop(), 60_000);
+
+  test('the file and the steps for GitHub Actions do what the page says', async () => {
+    const page = await Bun.file(join(ROOT, 'docs/operations/flags-as-code.md')).text();
+    const [file = '', workflow = ''] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text);
+    const { steps } = parse(workflow).jobs.flags;
+    using folder = temporaryFolder();
+    await Bun.write(join(folder.path, 'flags.yaml'), file);
+    await Bun.write(join(folder.path, 'halyard'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
+    chmodSync(join(folder.path, 'halyard'), 0o755);
+    const env = {
+      ...{
+        PATH: `${folder.path}:${process.env.PATH}`,
+        HALYARD_URL: node.url,
+        HALYARD_TOKEN: node.adminToken,
+      },
+      ...{ GITHUB_STEP_SUMMARY: join(folder.path, 'summary'), GITHUB_SHA: '4f2a' },
+    };
+    const run = async (name: string) => {
+      const script = steps.find((step: { name?: string }) => step.name === name).run;
+      const shell = Bun.spawn(['bash', '-e', '-c', script], { cwd: folder.path, env, stderr: 'pipe' });
+      const [out, err] = await Promise.all([
+        new Response(shell.stdout).text(),
+        new Response(shell.stderr).text(),
+      ]);
+      return { out, err, code: await shell.exited };
+    };
+    const shown = await run('Show what a merge would change');
+    expect(shown.out).toContain('+ flag banner\n');
+    expect(shown.code).toBe(0);
+    expect(await Bun.file(env.GITHUB_STEP_SUMMARY).text()).toBe(shown.out);
+    expect(await run('Import')).toMatchObject({ code: 0, out: expect.stringContaining('are the same.') });
+    await Bun.write(join(folder.path, 'flags.yaml'), file.replace('permanent', 'permanant'));
+    expect(await run('Show what a merge would change')).toMatchObject({
+      ...{ code: 1, err: expect.stringContaining('Line 11: ') },
+    });
+  }, 60_000);
 });
 
 /** The anchors of a page's headings, as GitHub makes them. */

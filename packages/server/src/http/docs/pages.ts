@@ -31,6 +31,7 @@ import delivery from '../../../../../docs/operations/delivery.md' with { type: '
 import drain from '../../../../../docs/operations/drain.md' with { type: 'text' };
 import failover from '../../../../../docs/operations/failover.md' with { type: 'text' };
 import failures from '../../../../../docs/operations/failures.md' with { type: 'text' };
+import flagsAsCode from '../../../../../docs/operations/flags-as-code.md' with { type: 'text' };
 import health from '../../../../../docs/operations/health.md' with { type: 'text' };
 import history from '../../../../../docs/operations/history.md' with { type: 'text' };
 import install from '../../../../../docs/operations/install.md' with { type: 'text' };
@@ -129,6 +130,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/history', history],
   ['operations/schedules', schedules],
   ['operations/rollouts', rollouts],
+  ['operations/flags-as-code', flagsAsCode],
   ['operations/delivery', delivery],
   ['operations/usage', usage],
   ['operations/webhooks', webhooks],

@@ -3,7 +3,8 @@ import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { readDeclaration } from '../documents/declaration.ts';
-import { type ImportInput, importDeclaration } from '../documents/import.ts';
+import { importDeclaration, previewImport } from '../documents/import.ts';
+import type { ImportRules } from '../documents/import-plan.ts';
 import { updateEnvironment } from '../environments/environments.ts';
 import { copyStates } from '../flags/copy.ts';
 import { archiveFlag, restoreFlag } from '../flags/flag-archive.ts';
@@ -27,13 +28,13 @@ const UNCONFIRMED = person({ confirmed: ['staging'] });
 const CONFIRMED = person({ confirmed: ['production'] });
 
 /** An import that turns one flag of production off. */
-async function importOf(project: string, mode: ImportInput['mode']): Promise<ImportInput> {
+async function importOf(project: string): Promise<ImportRules> {
   const document = {
     ...{ halyard: 1, project, environments: ['production'] },
     flags: { used: { environments: { production: { enabled: false } } } },
   };
   const declaration = await readDeclaration(JSON.stringify(document));
-  return { declaration, policy: 'enforce', mode };
+  return { declaration, policy: 'enforce', prune: true };
 }
 
 interface Prepared {
@@ -90,8 +91,7 @@ describe('a protected environment', () => {
         ...{ project, environment: 'production', dueAt: app.node.now + 1000 },
         steps: [{ key: 'used', state: null }],
       }),
-    import: async (actor, { project }) =>
-      importDeclaration(app.context, actor, await importOf(project, 'apply')),
+    import: async (actor, { project }) => importDeclaration(app.context, actor, await importOf(project)),
     unprotect: (actor, { project }) =>
       updateEnvironment(app.context, actor, {
         ...{ project, environment: 'production', appearance: { protected: false } },
@@ -132,16 +132,18 @@ describe('a protected environment', () => {
       ...{ seq, conflicts: 'refuse', mode: 'preview' },
     });
     expect(reverted.differences).toHaveLength(1);
-    const imported = await importDeclaration(app.context, UNCONFIRMED, await importOf(project, 'preview'));
-    expect(imported.changes.map(({ key, action }) => [key, action])).toEqual([
+    const imported = await previewImport(app.context, UNCONFIRMED, await importOf(project));
+    expect(imported.notAllowed).toEqual([]);
+    expect(imported.plan.changes.map(({ key, action }) => [key, action])).toEqual([
       ['other', 'delete'],
       ['used', 'update'],
     ]);
   });
 
   test('needs no confirmation for an import that creates its project', async () => {
-    const imported = await importDeclaration(app.context, UNCONFIRMED, await importOf('brand-new', 'apply'));
-    expect(imported.environmentsCreated).toEqual(['production']);
+    const admin = { ...UNCONFIRMED, permissions: { ...UNCONFIRMED.permissions, role: 'admin' } } as const;
+    const imported = await importDeclaration(app.context, admin, await importOf('brand-new'));
+    expect(imported.plan.environmentsCreated.map(({ name }) => name)).toEqual(['production']);
   });
 
   test('cancelling a schedule needs the permission, but no confirmation', async () => {

@@ -19,6 +19,9 @@ interface Described {
 /** Writes that need no more than to be signed in: they change nothing of others. */
 const OWN_AFFAIRS = ['changePassword', 'whoAmI'];
 
+/** Compares or imports a document, with the rights that each of its changes needs. */
+const DOCUMENTS = ['diffProject', 'importProject'];
+
 /** Reads about people, credentials and webhooks, which are for administrators. */
 const ADMIN_READS = [
   ...['listAccessTokens', 'listInvitations', 'listRelayTokens'],
@@ -92,14 +95,14 @@ test('only public operations work without credentials', async () => {
 
 test('reads require a viewer, writes at least an editor', () => {
   for (const { id, method, role } of operations) {
-    if (role === 'anyone' || OWN_AFFAIRS.includes(id)) continue;
+    if (role === 'anyone' || [...OWN_AFFAIRS, ...DOCUMENTS].includes(id)) continue;
     expect([id, role === 'viewer']).toEqual([id, method === 'GET' && !ADMIN_READS.includes(id)]);
   }
 });
 
 test('operations of administrators reject everyone else', () => {
   const noun =
-    /^\/api\/(tokens|relay-tokens|operators|invitations|import|keys)(\/|$)|^\/api\/projects(\/\{project\}(\/keys|\/environments(\/\{environment\})?)?)?$/;
+    /^\/api\/(tokens|relay-tokens|operators|invitations|keys)(\/|$)|^\/api\/projects(\/\{project\}(\/keys|\/environments(\/\{environment\})?)?)?$/;
   for (const { id, method, path, role } of operations) {
     if (method === 'GET' || role === 'anyone' || !noun.test(path)) continue;
     expect([id, role]).toEqual([id, 'admin']);

@@ -97,7 +97,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     expect(after.environments.production.state).toEqual({ enabled: true, value: 1 });
   });
 
-  test('enforce makes the listed environments equal to the document and leaves the others alone', async () => {
+  test('enforce with prune makes the listed environments equal to the document and leaves the others alone', async () => {
     const { name, path } = await app.project();
     const put = (environment: string, key: string) =>
       app.call('PUT', `${path}/environments/${environment}/flags/${key}`, { body: { enabled: true } });
@@ -110,7 +110,10 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     const flags = { a: { tags: ['x'], environments: { production: { enabled: false } } } };
     const body = { halyard: 1, project: name, environments: ['production'], flags };
     const before = await revisionOf(name, 'production');
-    const { json } = await load(body, '?policy=enforce');
+    const kept = (await load(body, '?policy=enforce&dryRun=true')).json;
+    expect(kept.onlyInProject).toEqual({ flags: ['gone', 'half'], states: [] });
+    expect(kept.changes.map((one: { key: string }) => one.key)).toEqual(['a']);
+    const { json } = await load(body, '?policy=enforce&prune=true');
     expect(json.changes).toEqual([
       {
         environment: 'production',
@@ -122,10 +125,11 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
       { environment: 'production', key: 'gone', action: 'delete', before: { enabled: true } },
       { environment: 'production', key: 'half', action: 'delete', before: { enabled: true } },
     ]);
-    expect(json).toMatchObject({ flagsUpdated: ['a'], flagsDeleted: ['gone'], kept: 0 });
+    expect(json).toMatchObject({ kept: 0, flagsArchived: [] });
+    expect(json.flagsUpdated).toEqual([{ key: 'a', before: { tags: [] }, after: { tags: ['x'] } }]);
     expect(await revisionOf(name, 'production')).toBe(before + 1);
     expect(await revisionOf(name, 'staging')).toBe(1);
-    expect((await app.call('GET', `${path}/flags/gone`)).status).toBe(404);
+    expect((await app.call('GET', `${path}/flags/gone`)).json.environments).toEqual({});
     expect(Object.keys((await app.call('GET', `${path}/flags/half`)).json.environments)).toEqual(['staging']);
   });
 
@@ -139,10 +143,10 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     await load(document({ owner: 'Team B' }));
     expect(await ownerOf()).toBe('Team A');
     const enforced = await load(document({ owner: 'Team B' }), '?policy=enforce');
-    expect([enforced.json.flagsUpdated, await ownerOf()]).toEqual([['a'], 'Team B']);
+    expect([enforced.json.flagsUpdated[0].after.owner, await ownerOf()]).toEqual(['Team B', 'Team B']);
   });
 
-  test('an import cannot create a project without the permission', async () => {
+  test('environments that an import creates are guarded by their names', async () => {
     const { name } = await app.project();
     const project = `${name}-made`;
     const environments = ['production', 'preview', 'staging'];
@@ -164,14 +168,14 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
       flags: { new: { environments: { fresh: { enabled: true } } } },
     };
     const before = await everything();
-    const dry = await load(body, '?policy=enforce&dryRun=true');
+    const dry = await load(body, '?policy=enforce&prune=true&dryRun=true');
     const dryNew = await load({ ...body, project: `${name}-new` }, '?dryRun=true');
     expect(await everything()).toEqual(before);
     expect(dryNew.json).toMatchObject({ projectCreated: true, dryRun: true });
-    const real = await load(body, '?policy=enforce&dryRun=false');
+    const real = await load(body, '?policy=enforce&prune=true&dryRun=false');
     const { seq, ...done } = real.json;
     expect(seq).toBeNumber();
-    expect(dry.json).toEqual({ ...done, dryRun: true });
+    expect(dry.json).toEqual({ ...done, dryRun: true, notAllowed: [] });
     expect(real.json.changes).toHaveLength(6);
   });
 
@@ -207,6 +211,10 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     [{ ...minimal, project: 1 }, '"project" must be a string'],
     [{ ...minimal, environments: 'production' }, '"environments" must be a list'],
     [{ ...minimal, environments: ['a', 'a'] }, 'twice'],
+    [{ ...minimal, environments: [{ name: 'a', colour: 'red' }] }, 'unknown member "colour"'],
+    [{ ...minimal, environments: [{ name: 'a', color: 'mauve' }] }, 'must be one of gray'],
+    [{ ...minimal, environments: [{ protected: true }] }, '"environments[0]" lacks the member "name"'],
+    [flag({ archived: 'yes' }), '"flags.a.archived" must be true or false'],
     [{ ...minimal, environments: ['A'] }, 'cannot be the name of an environment'],
     [{ ...minimal, flags: [] }, '"flags" is not an object'],
     [{ ...minimal, flags: { 'a b': {} } }, '"a b" cannot be a flag key'],

@@ -1,251 +1,213 @@
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { stateParts } from '../../domain/flag-state-text.ts';
 import {
+  detailsOf,
   type Environment,
   type Flag,
   PLAIN_DETAILS,
-  type Project,
-  type StateOperation,
   type StateText,
 } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { addEnvironment } from '../environments/environments.ts';
-import { requireRole, sees } from '../rights.ts';
+import { requireRole } from '../rights.ts';
 import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
-import type { Declaration, DeclaredFlag } from './declaration.ts';
+import type { DeclaredFlag } from './declaration.ts';
+import { type ImportPlan, type ImportRules, isSameDetails, planImport } from './import-plan.ts';
 
-/** How an import treats existing data. */
-export const IMPORT_POLICIES = ['create-only', 'enforce'] as const;
-
-/** `create-only` adds what is missing; `enforce` changes each listed environment to match the document. */
-export type ImportPolicy = (typeof IMPORT_POLICIES)[number];
-
-/** How to import. */
-export interface ImportInput {
-  readonly declaration: Declaration;
-  readonly policy: ImportPolicy;
-  /** `preview` runs the import and rolls it back. */
-  readonly mode: 'apply' | 'preview';
+/** One thing that an import would do and its actor may not, in words. */
+export interface NotAllowed {
+  /** As in `create project "shop"`. */
+  readonly what: string;
+  readonly why: string;
 }
 
-/** One state that an import changes. */
-export interface ImportStep {
-  readonly environment: string;
-  readonly key: string;
-  readonly action: 'create' | 'update' | 'delete';
-  readonly before?: StateText;
-  readonly after?: StateText;
+/** What an import changes, and what of it the actor may not. */
+export interface ImportPreview {
+  readonly plan: ImportPlan;
+  readonly notAllowed: readonly NotAllowed[];
 }
 
-/** The result of an import, or of its preview. */
-export interface ImportResult {
-  readonly projectCreated: boolean;
-  readonly environmentsCreated: readonly string[];
-  readonly flagsCreated: readonly string[];
-  /** Flags whose description, tags or owner are now different. */
-  readonly flagsUpdated: readonly string[];
-  /** Flags deleted because the document names neither them nor any state of them. */
-  readonly flagsDeleted: readonly string[];
-  /** By environment, then by key. */
-  readonly changes: readonly ImportStep[];
-  /** Different states that `create-only` did not change. */
-  readonly kept: number;
-}
-
-/** Thrown through a transaction to roll it back once its outcome is known. */
-class Preview {
-  readonly result: ImportResult;
-
-  constructor(result: ImportResult) {
-    this.result = result;
-  }
+/** Compares a document with its project, without locks and without writing anything. */
+export async function previewImport(
+  context: ManagementContext,
+  actor: Actor,
+  rules: ImportRules,
+): Promise<ImportPreview> {
+  const plan = await context.store.read((reader) => planImport(reader, actor, rules));
+  // A preview needs no confirmation.
+  const permissions = { ...actor.permissions, confirmed: 'all' } as const;
+  const refusals = judge({ ...actor, permissions }, plan);
+  return { plan, notAllowed: refusals.map(({ what, refusal }) => ({ what, why: refusal.message })) };
 }
 
 /**
- * Imports a declaration in one transaction: each environment touched is one change. `flag_archived`, and `forbidden` and
- * `confirmation_required` where it changes what a protected environment has; a preview needs no confirmation.
+ * Imports a declaration in one transaction: each environment touched is one change. All or nothing: `forbidden` with a list
+ * of what the actor may not do, and `confirmation_required`.
  */
-export async function importDeclaration(
+export function importDeclaration(
   context: ManagementContext,
   actor: Actor,
-  input: ImportInput,
-): Promise<Written<ImportResult>> {
-  const work = (transaction: StoreTransaction) => new Import(context, { transaction, actor, input }).run();
-  if (input.mode === 'apply') return writeRecord(context, actor, work);
-  try {
-    await context.store.commit(actor, async (transaction) => {
-      throw new Preview(await work(transaction));
-    });
-  } catch (error) {
-    if (error instanceof Preview) return error.result;
-    throw error;
-  }
-  throw new Error('a preview was committed');
+  rules: ImportRules,
+): Promise<Written<{ readonly plan: ImportPlan }>> {
+  return writeRecord(context, actor, async (transaction) => {
+    const project = await transaction.project(rules.declaration.project);
+    if (project !== undefined) await lockProject(transaction, project.id);
+    const plan = await planImport(transaction, actor, rules);
+    refuse(judge(actor, plan));
+    await apply(context, transaction, plan, rules.declaration.project);
+    return { plan };
+  });
 }
 
-/** One import within one transaction. */
-class Import {
-  readonly #context: ManagementContext;
-  readonly #transaction: StoreTransaction;
-  readonly #actor: Actor;
-  readonly #mode: ImportInput['mode'];
-  readonly #declaration: Declaration;
-  readonly #policy: ImportPolicy;
-  readonly #environmentsCreated: string[] = [];
-  readonly #flagsCreated: string[] = [];
-  readonly #flagsUpdated: string[] = [];
-  readonly #changes: ImportStep[] = [];
-  #kept = 0;
+interface Refusal {
+  readonly what: string;
+  readonly refusal: ServiceError;
+}
 
-  constructor(
-    context: ManagementContext,
-    {
-      transaction,
-      actor,
-      input,
-    }: { readonly transaction: StoreTransaction; readonly actor: Actor; readonly input: ImportInput },
-  ) {
-    this.#context = context;
-    this.#transaction = transaction;
-    this.#actor = actor;
-    this.#mode = input.mode;
-    this.#declaration = input.declaration;
-    this.#policy = input.policy;
-  }
-
-  async run(): Promise<ImportResult> {
-    const known = await this.#transaction.project(this.#declaration.project);
-    // A project that the actor may not see counts as one to create, which requires the role for all projects.
-    const place = known !== undefined && sees(this.#actor, known.id) ? known : undefined;
-    requireRole(this.#actor, 'admin', place);
-    const project = known ?? (await this.#createProject());
-    const environments = await this.#prepareEnvironments(project);
-    await this.#putFlags(project);
-    for (const environment of environments) await this.#changeStates(environment);
-    return {
-      projectCreated: known === undefined,
-      environmentsCreated: this.#environmentsCreated,
-      flagsCreated: this.#flagsCreated,
-      flagsUpdated: this.#flagsUpdated,
-      flagsDeleted: await this.#deleteLeftOver(project),
-      changes: this.#changes,
-      kept: this.#kept,
-    };
-  }
-
-  async #createProject(): Promise<Project> {
-    const { project: name } = this.#declaration;
-    const project = { id: this.#context.newId(), name, createdAt: this.#context.now() };
-    await this.#transaction.insertProject(project);
-    return project;
-  }
-
-  /** Creates the missing environments, locks all of the project, as deleting flags requires, and returns the listed ones. */
-  async #prepareEnvironments({ id: projectId }: Project): Promise<readonly Environment[]> {
-    const known = new Set((await this.#transaction.environments(projectId)).map(({ name }) => name));
-    for (const name of this.#declaration.environments) {
-      if (known.has(name)) continue;
-      await addEnvironment(this.#context, this.#transaction, { projectId, name });
-      this.#environmentsCreated.push(name);
+/** Checks each part of a plan by the rule that the same change has when it is made alone. */
+function judge(actor: Actor, plan: ImportPlan): readonly Refusal[] {
+  const refusals: Refusal[] = [];
+  const check = (what: string, rule: () => void): void => {
+    try {
+      rule();
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      refusals.push({ what, refusal: error });
     }
-    const all = await lockProject(this.#transaction, projectId);
-    const listed = new Set(this.#declaration.environments);
-    return all.filter(({ name }) => listed.has(name));
+  };
+  const place = plan.project && { id: plan.project.id };
+  const asAdmin = (what: string) => check(what, () => requireRole(actor, 'admin', place));
+  if (plan.project === undefined) asAdmin('create the project');
+  for (const { name } of plan.environmentsCreated) asAdmin(`create the environment "${name}"`);
+  if (plan.order !== undefined) asAdmin('change the order of environments');
+  for (const { before, after } of plan.environmentsUpdated) {
+    asAdmin(`change the protection or color of "${before.name}"`);
+    if (!after.protected)
+      check(`remove the protection of "${before.name}"`, () => requireChangeOf(actor, before));
   }
-
-  async #putFlags({ id: projectId }: Project): Promise<void> {
-    const known = new Map((await this.#transaction.flags(projectId)).map((flag) => [flag.key, flag]));
-    const createdAt = this.#context.now();
-    const created: Flag[] = [];
-    for (const [key, declared] of byKey(this.#declaration.flags)) {
-      const flag = known.get(key);
-      const { description, tags, owner = flag?.owner ?? '' } = declared;
-      if (flag === undefined)
-        created.push({ ...PLAIN_DETAILS, projectId, key, description, tags, owner, createdAt });
-      else if (flag.archivedAt !== undefined) throw namesArchived(key);
-      else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags, owner })) {
-        await this.#transaction.putFlag({ ...flag, description, tags, owner });
-        this.#flagsUpdated.push(key);
-      }
-    }
-    await this.#transaction.insertFlags(created);
-    this.#flagsCreated.push(...created.map(({ key }) => key));
+  const onFlags = (what: string, count: number, level: 'editor' | 'states' = 'editor') => {
+    if (count > 0) check(`${what} ${plural(count, 'flag')}`, () => requireRole(actor, level, place));
+  };
+  const [bare, described] = partition(plan.flagsCreated, ({ declared }) => comesWithState(declared));
+  onFlags('create', bare.length, 'states');
+  onFlags('create and describe', described.length);
+  onFlags('change the details of', plan.flagsUpdated.length);
+  onFlags('archive', plan.flagsArchived.length);
+  onFlags('restore', plan.flagsRestored.length);
+  for (const environment of plan.environments) {
+    const { name } = environment;
+    const count = plan.operations.get(name)?.size ?? 0;
+    if (count > 0)
+      check(`change ${plural(count, 'state')} in "${name}"`, () => requireChangeOf(actor, environment));
   }
+  return refusals;
+}
 
-  async #changeStates(environment: Environment): Promise<void> {
-    const stored = await this.#transaction.states(environment.id);
-    const current = new Map(stored.map(({ flagKey, state }) => [flagKey, state]));
-    const steps: ImportStep[] = [];
-    for (const [key, flag] of byKey(this.#declaration.flags)) {
-      const after = flag.states.get(environment.name);
-      const before = current.get(key);
-      if (after !== undefined && after !== before)
-        steps.push(this.#step(environment, key, { before, after }));
-    }
-    if (this.#policy === 'enforce') {
-      for (const [key, before] of current) {
-        if (this.#declaration.flags.get(key)?.states.has(environment.name) !== true) {
-          steps.push({ environment: environment.name, key, action: 'delete', before });
-        }
-      }
-    }
-    const taken = steps.filter((step) => this.#policy === 'enforce' || step.action === 'create');
-    this.#kept += steps.length - taken.length;
-    const isNew = this.#environmentsCreated.includes(environment.name);
-    // A new environment has no readers yet, and a preview is rolled back.
-    if (taken.length > 0 && !isNew && this.#mode === 'apply') requireChangeOf(this.#actor, environment);
-    this.#changes.push(...taken.sort((a, b) => (a.key < b.key ? -1 : 1)));
-    await this.#transaction.changeStates(environment, taken.map(operationOf));
+/** Whether setting the flag's states would create it as it is declared. */
+function comesWithState(declared: DeclaredFlag): boolean {
+  const details = detailsOf({ owner: '', ...declared });
+  return isSameDetails(details, PLAIN_DETAILS) && !declared.archived && declared.states.size > 0;
+}
+
+function partition<T>(items: readonly T[], is: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [items.filter(is), items.filter((item) => !is(item))];
+}
+
+function plural(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
+/** Throws for the whole import if anything in it is refused; missing rights before missing confirmations. */
+function refuse(refusals: readonly Refusal[]): void {
+  const forbidden = refusals.filter(({ refusal }) => refusal.code === 'forbidden');
+  const counted = forbidden.length > 0 ? forbidden : refusals;
+  const [first] = counted;
+  if (first === undefined) return;
+  const list = counted.map(({ what, refusal }) => `- ${what}: ${refusal.message}`).join('\n');
+  throw new ServiceError(first.refusal.code, `Nothing was imported. Not allowed:\n${list}`);
+}
+
+/** Writes a plan that was made under the locks of its project. */
+async function apply(
+  context: ManagementContext,
+  transaction: StoreTransaction,
+  plan: ImportPlan,
+  name: string,
+): Promise<void> {
+  const project = plan.project ?? { id: context.newId(), name, createdAt: context.now() };
+  if (plan.project === undefined) await transaction.insertProject(project);
+  const projectId = project.id;
+  for (const { name: made, appearance } of plan.environmentsCreated)
+    await addEnvironment(context, transaction, { projectId, name: made, ...appearance });
+  const environments = await lockProject(transaction, projectId);
+  await updateEnvironments(transaction, plan, environments);
+  const ids = new Map(environments.map((environment) => [environment.name, environment.id]));
+  await createFlags(context, transaction, { projectId, flags: plan.flagsCreated, ids });
+  for (const { after } of plan.flagsUpdated) await transaction.putFlag(after);
+  for (const flag of plan.flagsRestored) await transaction.restoreFlag(flag);
+  const at = context.now();
+  for (const { flag } of plan.flagsArchived) {
+    const outcome = `The flag "${flag.key}" was archived.`;
+    await transaction.schedules.cancelOf({ projectId, keys: [flag.key] }, { at, outcome });
   }
-
-  #step(
-    environment: Environment,
-    key: string,
-    { before, after }: { readonly before: StateText | undefined; readonly after: StateText },
-  ): ImportStep {
-    if (before === undefined) return { environment: environment.name, key, action: 'create', after };
-    return { environment: environment.name, key, action: 'update', before, after };
+  for (const environment of environments) {
+    const operations = plan.operations.get(environment.name);
+    if (operations !== undefined) await transaction.changeStates(environment, [...operations]);
   }
+  for (const { flag, states } of plan.flagsArchived)
+    await transaction.archiveFlag(flag, { at, states: byId(states, ids) });
+}
 
-  /** Deletes flags that lost their last state to this import and that the document does not name. */
-  async #deleteLeftOver({ id: projectId }: Project): Promise<readonly string[]> {
-    const gone = new Set(
-      this.#changes.flatMap(({ key, action }) =>
-        action === 'delete' && !this.#declaration.flags.has(key) ? [key] : [],
-      ),
-    );
-    if (gone.size === 0) return [];
-    for (const { id } of await this.#transaction.environments(projectId)) {
-      for (const { flagKey } of await this.#transaction.states(id)) gone.delete(flagKey);
-    }
-    const flags = (await this.#transaction.flags(projectId)).filter(({ key }) => gone.has(key));
-    for (const flag of flags) await this.#transaction.deleteFlag(flag);
-    return flags.map(({ key }) => key);
+/** Each environment once, so that a revert finds one entry for it. */
+async function updateEnvironments(
+  transaction: StoreTransaction,
+  { order, environmentsUpdated }: ImportPlan,
+  environments: readonly Environment[],
+): Promise<void> {
+  const updated = new Map(environmentsUpdated.map(({ after }) => [after.name, after]));
+  for (const environment of environments) {
+    const { protected: isProtected, color } = updated.get(environment.name) ?? environment;
+    const position = order?.indexOf(environment.name) ?? environment.position;
+    if (order !== undefined || updated.has(environment.name))
+      await transaction.updateEnvironment({ ...environment, protected: isProtected, color, position });
   }
 }
 
-function namesArchived(key: string): ServiceError {
-  return new ServiceError(
-    'flag_archived',
-    `The document names the flag "${key}", which is archived: restore the flag, or take it out of the document.`,
-  );
+async function createFlags(
+  context: ManagementContext,
+  transaction: StoreTransaction,
+  {
+    projectId,
+    flags,
+    ids,
+  }: {
+    readonly projectId: string;
+    readonly flags: ImportPlan['flagsCreated'];
+    readonly ids: ReadonlyMap<string, string>;
+  },
+): Promise<void> {
+  const at = context.now();
+  const inUse: Flag[] = [];
+  for (const { key, declared } of flags) {
+    const details = detailsOf({ owner: '', ...declared });
+    const flag = { ...details, projectId, key, createdAt: at };
+    if (!declared.archived) inUse.push(flag);
+    else await transaction.insertArchivedFlag({ ...flag, archivedAt: at }, byId(declared.states, ids));
+  }
+  await transaction.insertFlags(inUse);
 }
 
-function operationOf({ key, after }: ImportStep): StateOperation {
-  return [key, after ?? null];
-}
-
-function byKey(flags: Declaration['flags']): readonly (readonly [string, DeclaredFlag])[] {
-  return [...flags].sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-type FlagText = Pick<Flag, 'description' | 'tags' | 'owner'>;
-
-function isSameText(a: FlagText, b: FlagText): boolean {
-  return (
-    a.description === b.description &&
-    a.owner === b.owner &&
-    JSON.stringify(a.tags) === JSON.stringify(b.tags)
+/** States by the ids of their environments. A damaged one counts as absent. */
+function byId(
+  states: ReadonlyMap<string, StateText>,
+  ids: ReadonlyMap<string, string>,
+): ReadonlyMap<string, StateText> {
+  return new Map(
+    [...states].flatMap(([name, state]) => {
+      const id = ids.get(name);
+      return id === undefined || stateParts(state) === undefined ? [] : [[id, state] as const];
+    }),
   );
 }

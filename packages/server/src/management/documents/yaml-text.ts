@@ -58,6 +58,45 @@ export async function yamlToJson(text: string): Promise<string> {
   return write(document.contents, 0);
 }
 
+/**
+ * The line of a place in YAML or JSON: of paths such as `environments.staging` and `tags[1]`, each within the one before. Of
+ * the nearest place around it if the text does not have it; `undefined` when the text cannot be read.
+ */
+export async function lineOf(text: string, place: readonly string[]): Promise<number | undefined> {
+  const document = await parse(text).catch(() => undefined);
+  let node: unknown = document?.contents;
+  let offset: number | undefined;
+  for (const path of place) {
+    for (const [step] of hasMember(node, path) ? [[path]] : path.matchAll(/[^.[\]]+|\[\d+\]/g)) {
+      const found = memberIn(node, step);
+      if (found === undefined) return offset === undefined ? undefined : lineAt(text, offset);
+      offset = found.offset;
+      node = found.node;
+    }
+  }
+  return offset === undefined ? undefined : lineAt(text, offset);
+}
+
+function hasMember(node: unknown, name: string): boolean {
+  return memberIn(node, name) !== undefined;
+}
+
+/** A member of a map by its name, or an element of a list as `[1]`, and where it begins. */
+function memberIn(
+  node: unknown,
+  step: string,
+): { readonly node: unknown; readonly offset: number } | undefined {
+  const index = /^\[(\d+)\]$/.exec(step)?.[1];
+  if (index !== undefined && isSeq(node)) {
+    const item = node.items[Number(index)];
+    return isNode(item) ? { node: item, offset: item.range?.[0] ?? 0 } : undefined;
+  }
+  if (!isMap(node)) return undefined;
+  // The last of several with one name is the surplus one.
+  const pair = node.items.findLast(({ key }) => isScalar(key) && String(key.value) === step);
+  return isNode(pair?.key) ? { node: pair.value, offset: pair.key.range?.[0] ?? 0 } : undefined;
+}
+
 /** Where the parser stopped. */
 class NotYaml extends Error {
   readonly offset: number;
@@ -142,8 +181,12 @@ function offsetOf(source: ErrorSource): number {
 function placeOf(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const start = before.lastIndexOf('\n') + 1;
-  const line = before.length - before.replaceAll('\n', '').length + 1;
-  return ` in line ${line}, column ${offset - start + 1}`;
+  return ` in line ${lineAt(text, offset)}, column ${offset - start + 1}`;
+}
+
+/** The line in which a character is, from 1. */
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
 }
 
 function tooDeep(): ServiceError {

@@ -225,10 +225,9 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
         app.call('POST', `${path}/${production}/copy`, { body: { from: 'development', deletes: true } }),
     ],
     [
-      // It was nowhere else, so an import deletes the flag with its last state.
-      ...(['removed by an import', 'was removed from production', 'cancelled'] as const),
+      ...(['removed by an import', 'was removed from production', 'pending'] as const),
       (path) =>
-        app.call('POST', '/api/import?policy=enforce', {
+        app.call('POST', '/api/import?policy=enforce&prune=true', {
           body: { halyard: 1, project: path.split('/').at(-1), environments: ['production'], flags: {} },
         }),
     ],

@@ -1,0 +1,288 @@
+import type { Actor } from '../../domain/audit.ts';
+import {
+  detailsOf,
+  type Environment,
+  type Flag,
+  type FlagDetails,
+  type Project,
+  type StateText,
+} from '../../domain/project.ts';
+import type { StoreReader } from '../../domain/store.ts';
+import { defaultAppearance } from '../environments/environments.ts';
+import { sees } from '../rights.ts';
+import type { Declaration, DeclaredEnvironment, DeclaredFlag } from './declaration.ts';
+
+/** How an import treats existing data. */
+export const IMPORT_POLICIES = ['create-only', 'enforce'] as const;
+
+/** `create-only` adds what is missing; `enforce` also changes what differs. */
+export type ImportPolicy = (typeof IMPORT_POLICIES)[number];
+
+/** What to compare with the project, and how. */
+export interface ImportRules {
+  readonly declaration: Declaration;
+  readonly policy: ImportPolicy;
+  /** With `enforce`: whether to remove what the document lacks. */
+  readonly prune: boolean;
+}
+
+/** One state that an import changes. */
+export interface ImportStep {
+  readonly environment: string;
+  readonly key: string;
+  readonly action: 'create' | 'update' | 'delete';
+  readonly before?: StateText;
+  readonly after?: StateText;
+}
+
+/** How an environment is shown and guarded. */
+export type Appearance = Pick<Environment, 'protected' | 'color'>;
+
+/** The difference between a document and a project, computed without writing anything. */
+export interface ImportPlan {
+  /** Absent: it is created. */
+  readonly project?: Project;
+  /** Those of the project before the import, sorted by position. */
+  readonly environments: readonly Environment[];
+  readonly environmentsCreated: readonly { readonly name: string; readonly appearance: Appearance }[];
+  readonly environmentsUpdated: readonly { readonly before: Environment; readonly after: Environment }[];
+  /** The names of all environments in their new order, if that changes. */
+  readonly order?: readonly string[];
+  readonly flagsCreated: readonly { readonly key: string; readonly declared: DeclaredFlag }[];
+  readonly flagsUpdated: readonly { readonly before: Flag; readonly after: Flag }[];
+  /** Each with the states that it has, by environment name. */
+  readonly flagsArchived: readonly { readonly flag: Flag; readonly states: ReadonlyMap<string, StateText> }[];
+  readonly flagsRestored: readonly Flag[];
+  /** By environment name, the environments sorted, each by key. States that leave with their flag are not among them. */
+  readonly changes: readonly ImportStep[];
+  /** What to write of each environment that exists or is created, by its name; `null` removes the state. */
+  readonly operations: ReadonlyMap<string, ReadonlyMap<string, StateText | null>>;
+  /** States and flags that differ, and that `create-only` leaves as they are. */
+  readonly kept: number;
+  /** What the project has and the document lacks, and nothing removes. */
+  readonly onlyInProject: {
+    readonly flags: readonly string[];
+    /** Of flags that the document names. */
+    readonly states: readonly { readonly environment: string; readonly key: string }[];
+  };
+}
+
+/** Whether carrying out the plan would change nothing. */
+export function isEmptyPlan(plan: ImportPlan): boolean {
+  const { environmentsCreated, environmentsUpdated, flagsCreated, flagsUpdated } = plan;
+  const { flagsArchived, flagsRestored, changes } = plan;
+  const lists = [environmentsCreated, environmentsUpdated, flagsCreated, flagsUpdated, flagsArchived];
+  return (
+    plan.project !== undefined &&
+    plan.order === undefined &&
+    [...lists, flagsRestored, changes].every(({ length }) => length === 0)
+  );
+}
+
+/**
+ * Plans an import from what `reader` sees. Made under the locks, it stays true until the commit. A project that the actor
+ * may not see counts as one to create, which requires the role for all projects.
+ */
+export async function planImport(reader: StoreReader, actor: Actor, rules: ImportRules): Promise<ImportPlan> {
+  const known = await reader.project(rules.declaration.project);
+  const project = known !== undefined && sees(actor, known.id) ? known : undefined;
+  const environments = project === undefined ? [] : await reader.environments(project.id);
+  const flags = project === undefined ? [] : await reader.flags(project.id);
+  const states = new Map<string, ReadonlyMap<string, StateText>>();
+  for (const { id, name } of environments) {
+    states.set(name, new Map((await reader.states(id)).map(({ flagKey, state }) => [flagKey, state])));
+  }
+  const planner = new Planner(rules, { environments, flags, states });
+  for (const flag of planner.planFlags()) {
+    const archived = await reader.archivedStates(flag);
+    planner.restore(flag, new Map(environments.map(({ id, name }) => [name, archived.get(id)])));
+  }
+  return { ...(project && { project }), ...planner.finish() };
+}
+
+/** What there is before an import. */
+interface Found {
+  readonly environments: readonly Environment[];
+  readonly flags: readonly Flag[];
+  /** By environment name, then by key. */
+  readonly states: ReadonlyMap<string, ReadonlyMap<string, StateText>>;
+}
+
+class Planner {
+  readonly #rules: ImportRules;
+  readonly #found: Found;
+  readonly #enforces: boolean;
+  readonly #prunes: boolean;
+  /** The names that the document lists. */
+  readonly #listed: readonly string[];
+  readonly #flagsCreated: { readonly key: string; readonly declared: DeclaredFlag }[] = [];
+  readonly #flagsUpdated: { readonly before: Flag; readonly after: Flag }[] = [];
+  readonly #flagsArchived: { readonly flag: Flag; readonly states: ReadonlyMap<string, StateText> }[] = [];
+  readonly #flagsRestored: Flag[] = [];
+  readonly #changes: ImportStep[] = [];
+  readonly #operations = new Map<string, Map<string, StateText | null>>();
+  readonly #onlyFlags: string[] = [];
+  readonly #onlyStates: { readonly environment: string; readonly key: string }[] = [];
+  #kept = 0;
+
+  constructor(rules: ImportRules, found: Found) {
+    this.#rules = rules;
+    this.#found = found;
+    this.#enforces = rules.policy === 'enforce';
+    this.#prunes = this.#enforces && rules.prune;
+    this.#listed = rules.declaration.environments.map(({ name }) => name);
+  }
+
+  /** Plans all flags. Returns those to restore, for which {@link restore} must be called. */
+  planFlags(): readonly Flag[] {
+    const { flags: declaredFlags } = this.#rules.declaration;
+    const known = new Map(this.#found.flags.map((flag) => [flag.key, flag]));
+    for (const [key, declared] of [...declaredFlags].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const flag = known.get(key);
+      if (flag === undefined) this.#create(key, declared);
+      else this.#compare(flag, declared);
+    }
+    if (this.#enforces) {
+      for (const flag of this.#found.flags) {
+        if (flag.archivedAt === undefined && !declaredFlags.has(flag.key)) this.#removeUnnamed(flag);
+      }
+    }
+    return this.#flagsRestored;
+  }
+
+  #create(key: string, declared: DeclaredFlag): void {
+    this.#flagsCreated.push({ key, declared });
+    if (!declared.archived) this.#compareStates(key, declared);
+  }
+
+  #compare(flag: Flag, declared: DeclaredFlag): void {
+    const after = { ...flag, ...detailsOf({ owner: flag.owner, ...declared }) };
+    const isArchived = flag.archivedAt !== undefined;
+    if (this.#enforces && !isSameDetails(flag, after)) this.#flagsUpdated.push({ before: flag, after });
+    // An archived flag that stays archived keeps its states: they are not served.
+    if (isArchived && declared.archived) return;
+    if (isArchived === declared.archived) this.#compareStates(flag.key, declared);
+    else if (!this.#enforces) this.#kept++;
+    else if (isArchived) this.#flagsRestored.push(flag);
+    else this.#archive(flag);
+  }
+
+  #compareStates(key: string, declared: DeclaredFlag): void {
+    for (const environment of this.#listed) {
+      const before = this.#found.states.get(environment)?.get(key);
+      const after = declared.states.get(environment);
+      if (before === after) continue;
+      if (after === undefined) this.#removeState(environment, key, before);
+      else if (before === undefined) this.#change({ environment, key, action: 'create', after });
+      else if (this.#enforces) this.#change({ environment, key, action: 'update', before, after });
+      else this.#kept++;
+    }
+  }
+
+  /** Removes a state that the document lacks, if this import may. */
+  #removeState(environment: string, key: string, before: StateText | undefined): void {
+    if (before === undefined || !this.#enforces) return;
+    if (this.#prunes) this.#change({ environment, key, action: 'delete', before });
+    else this.#onlyStates.push({ environment, key });
+  }
+
+  /** A document of all environments is about the whole project: a flag that it does not name is archived. */
+  #removeUnnamed(flag: Flag): void {
+    const { key } = flag;
+    const places = this.#listed.filter((name) => this.#found.states.get(name)?.has(key) === true);
+    const isWhole = this.#found.environments.every(({ name }) => this.#listed.includes(name));
+    if (!isWhole && places.length === 0) return;
+    if (!this.#prunes) this.#onlyFlags.push(key);
+    else if (isWhole) this.#archive(flag);
+    else for (const name of places) this.#removeState(name, key, this.#found.states.get(name)?.get(key));
+  }
+
+  #archive(flag: Flag): void {
+    const states = new Map<string, StateText>();
+    for (const { name } of this.#found.environments) {
+      const state = this.#found.states.get(name)?.get(flag.key);
+      if (state === undefined) continue;
+      states.set(name, state);
+      this.#operation(name, flag.key, null);
+    }
+    this.#flagsArchived.push({ flag, states });
+  }
+
+  /** Plans the states of a restored flag: the document's, and those it had in environments that are not listed. */
+  restore({ key }: Flag, archived: ReadonlyMap<string, StateText | undefined>): void {
+    const declared = this.#rules.declaration.flags.get(key);
+    for (const environment of new Set([...archived.keys(), ...this.#listed])) {
+      const isListed = this.#listed.includes(environment);
+      const after = isListed ? declared?.states.get(environment) : archived.get(environment);
+      if (after !== undefined) this.#change({ environment, key, action: 'create', after });
+    }
+  }
+
+  #change(step: ImportStep): void {
+    this.#changes.push(step);
+    this.#operation(step.environment, step.key, step.after ?? null);
+  }
+
+  #operation(environment: string, key: string, state: StateText | null): void {
+    const operations = this.#operations.get(environment) ?? new Map<string, StateText | null>();
+    this.#operations.set(environment, operations.set(key, state));
+  }
+
+  finish(): Omit<ImportPlan, 'project'> {
+    const order = this.#newOrder();
+    return {
+      environments: this.#found.environments,
+      environmentsCreated: this.#missingEnvironments().map(({ name, appearance }) => ({
+        name,
+        appearance: { ...defaultAppearance(name), ...appearance },
+      })),
+      environmentsUpdated: this.#enforces ? this.#changedAppearances() : [],
+      ...(order && { order }),
+      flagsCreated: this.#flagsCreated,
+      flagsUpdated: this.#flagsUpdated,
+      flagsArchived: this.#flagsArchived,
+      flagsRestored: this.#flagsRestored,
+      changes: this.#changes.toSorted(byPlace),
+      operations: this.#operations,
+      kept: this.#kept,
+      onlyInProject: { flags: this.#onlyFlags, states: this.#onlyStates },
+    };
+  }
+
+  #missingEnvironments(): readonly DeclaredEnvironment[] {
+    const known = new Set(this.#found.environments.map(({ name }) => name));
+    return this.#rules.declaration.environments.filter(({ name }) => !known.has(name));
+  }
+
+  #changedAppearances(): { readonly before: Environment; readonly after: Environment }[] {
+    const known = new Map(this.#found.environments.map((environment) => [environment.name, environment]));
+    return this.#rules.declaration.environments.flatMap(({ name, appearance }) => {
+      const before = known.get(name);
+      if (before === undefined) return [];
+      const after = { ...before, ...appearance };
+      return before.protected === after.protected && before.color === after.color ? [] : [{ before, after }];
+    });
+  }
+
+  /** The order with the placed environments in the document's order, each in a place that one of them had. */
+  #newOrder(): readonly string[] | undefined {
+    if (!this.#enforces) return undefined;
+    const placed = this.#rules.declaration.environments.filter(({ appearance }) => appearance !== undefined);
+    const wanted = placed.map(({ name }) => name);
+    const missing = this.#missingEnvironments().map(({ name }) => name);
+    const now = [...this.#found.environments.map(({ name }) => name), ...missing];
+    let next = 0;
+    const order = now.map((name) => (wanted.includes(name) ? (wanted[next++] ?? name) : name));
+    return order.every((name, index) => name === now[index]) ? undefined : order;
+  }
+}
+
+function byPlace(a: ImportStep, b: ImportStep): number {
+  if (a.environment !== b.environment) return a.environment < b.environment ? -1 : 1;
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+}
+
+/** Whether the same is said about two flags. */
+export function isSameDetails(a: FlagDetails, b: FlagDetails): boolean {
+  return JSON.stringify(detailsOf(a)) === JSON.stringify(detailsOf(b));
+}
