@@ -288,3 +288,41 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'a new change is added to the history without rendering the rows below it',
+  async () => {
+    const { management } = world;
+    await management.createProject('busy');
+    // A change with a note is never part of a burst, so each has a row.
+    const put = (value: number) =>
+      management.request('PUT', '/api/projects/busy/environments/staging/flags/rate-limit', {
+        body: { enabled: true, value },
+        headers: { 'x-change-note': `Step ${value}` },
+      });
+    for (let value = 0; value < 30; value++) await put(value);
+    const { page, context } = await world.open('/projects/busy/flags/rate-limit?tab=history');
+    await context.addInitScript(COUNT_RENDERS);
+    for (const [address, rows] of [
+      ['/projects/busy/history', 31],
+      ['/projects/busy/flags/rate-limit?tab=history', 20],
+    ] as const) {
+      await page.goto(address);
+      await page.getByText('Live', { exact: true }).waitFor();
+      const row = page.locator('[data-seq]');
+      await row.nth(rows - 1).waitFor();
+      await page.evaluate('renders = 0');
+      await put(100 + rows);
+      await page.getByText(`“Step ${100 + rows}”`).waitFor();
+      const renders = Number(await page.evaluate('renders'));
+      expect(renders).toBeGreaterThan(0);
+      // The new row itself, and what shows the newest change. Each row below it would add about forty.
+      expect([address, renders]).toEqual([address, Math.min(renders, MOST_FOR_A_ROW)]);
+    }
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+/** How many components may be rendered for a row that is added. */
+const MOST_FOR_A_ROW = 150;

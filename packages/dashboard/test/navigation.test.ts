@@ -181,6 +181,7 @@ test(
     await page.keyboard.press('Escape');
     expect(new URL(page.url()).search).toBe('');
     await page.getByRole('button', { name: 'Help' }).click();
+    await page.getByText(/^Halyard \d+\.\d+\.\d+/).waitFor();
     await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await page.keyboard.press('Escape');

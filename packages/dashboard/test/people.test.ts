@@ -69,7 +69,7 @@ test('the last administrator cannot be demoted or removed, and the screen explai
   const { page, check } = await world.open('/operators');
   await page.getByRole('button', { name: 'Edit ada' }).click();
   await page.getByRole('radio', { name: 'Viewer' }).check();
-  await page.getByRole('alert').getByText('is the only administrator').waitFor();
+  await page.getByRole('dialog').getByText('is the only administrator').waitFor();
   expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   await check();
   await page.getByRole('button', { name: 'Cancel' }).click();

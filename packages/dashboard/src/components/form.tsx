@@ -1,5 +1,5 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { isSessionEnd } from '../api/api-error.ts';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
@@ -95,7 +95,7 @@ export function FormDialog({
   form,
   action,
   kind = 'primary',
-  isDisabled = false,
+  obstacle,
   isActionFocused = false,
   isQuestion = false,
   className,
@@ -107,7 +107,8 @@ export function FormDialog({
   /** The label of the submit button. */
   action: string;
   kind?: 'primary' | 'danger';
-  isDisabled?: boolean;
+  /** Why it cannot be submitted now: shown beside the button, which is disabled. */
+  obstacle?: string | undefined;
   /** The dialog opens with the focus on the submit button. */
   isActionFocused?: boolean;
   /** It closes without asking, because nothing typed in it is worth keeping. */
@@ -116,6 +117,7 @@ export function FormDialog({
   onClose: () => void;
   children: ReactNode;
 }) {
+  const id = useId();
   return (
     <Dialog
       title={title}
@@ -127,11 +129,17 @@ export function FormDialog({
         {children}
         <RefusalNote error={form.error} />
         <DialogActions>
+          {obstacle !== undefined && (
+            <p id={id} aria-live="polite" className="min-w-0 flex-1 basis-40 self-center text-ink-2">
+              {obstacle}
+            </p>
+          )}
           <Button onClick={onClose}>Cancel</Button>
           <Button
             type="submit"
             kind={kind}
-            disabled={isDisabled || form.isBusy}
+            disabled={obstacle !== undefined || form.isBusy}
+            aria-describedby={obstacle === undefined ? undefined : id}
             data-autofocus={isActionFocused ? true : undefined}
           >
             {action}

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import type { LucideIcon } from 'lucide-react';
 import CircleHelp from 'lucide-react/icons/circle-question-mark';
 import CircleUser from 'lucide-react/icons/circle-user-round';
@@ -5,6 +6,7 @@ import Plus from 'lucide-react/icons/plus';
 import { useLocation } from 'wouter';
 import { useLiveStatus } from '../api/live.tsx';
 import type { LiveStatus } from '../api/live-connection.ts';
+import { request } from '../api/request.ts';
 import { useCan, useOperator, useSignOut } from '../api/session.ts';
 import { IconButton } from '../components/button.tsx';
 import { classNames } from '../components/class-names.ts';
@@ -88,7 +90,28 @@ export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
       <MenuItem onSelect={() => location.assign('/docs')}>{messages.user.documentation}</MenuItem>
       <MenuItem onSelect={() => location.assign('/docs/api')}>{words.api}</MenuItem>
       <MenuItem onSelect={() => location.assign(links.languages)}>{words.languages}</MenuItem>
+      <MenuSeparator />
+      <ServerVersion />
     </Menu>
+  );
+}
+
+/** The version of the server, with the commit that it was built from. Read when the menu is opened. */
+function ServerVersion() {
+  const { data } = useQuery({
+    queryKey: ['version'],
+    queryFn: ({ signal }) =>
+      request<{ readonly version: string; readonly commit?: string }>('GET', '/healthz', { signal }),
+    // An upgrade restarts the server, and this page may stay open.
+    staleTime: 0,
+  });
+  return (
+    <MenuLabel>
+      {/* Its line is there before the answer, so that the menu does not grow. */}
+      <span className="block min-h-4 select-text" title={data?.commit}>
+        {data !== undefined && messages.help.version(data.version, data.commit?.slice(0, 12))}
+      </span>
+    </MenuLabel>
   );
 }
 

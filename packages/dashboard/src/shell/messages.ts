@@ -24,7 +24,13 @@ export const messages = {
     token: 'New access token',
   },
 
-  help: { title: 'Help', api: 'API reference', languages: 'Connect an application' },
+  help: {
+    title: 'Help',
+    api: 'API reference',
+    languages: 'Connect an application',
+    version: (version: string, commit: string | undefined) =>
+      `Halyard ${version}${commit === undefined ? '' : ` · ${commit}`}`,
+  },
 
   connection: {
     open: ['Live', 'Changes by others appear here at once'],

@@ -46,7 +46,16 @@ export function RevertDialog({
     (environment) =>
       environment.protected && differences?.some((each) => each.environment === environment.name),
   );
-  const canApply = differences !== undefined && differences.length > 0 && (conflict === undefined || isSure);
+  const obstacle =
+    differences === undefined
+      ? preview.isPending
+        ? messages.loadingPreview
+        : messages.noPreview
+      : differences.length === 0
+        ? messages.nothingToRevert
+        : conflict !== undefined && !isSure
+          ? messages.tickRevertAnyway
+          : undefined;
   const form = useForm({
     submit: () =>
       apply(
@@ -60,7 +69,7 @@ export function RevertDialog({
       title={messages.revertTitle(seq)}
       form={{ ...form, error: form.error ?? preview.error }}
       action={messages.revert}
-      isDisabled={!canApply}
+      obstacle={obstacle}
       isActionFocused
       className="w-[min(40rem,calc(100vw-2rem))]"
       onClose={onClose}
@@ -82,7 +91,6 @@ export function RevertDialog({
         </p>
       ))}
       {preview.isPending && <SkeletonRows rows={2} />}
-      {differences?.length === 0 && <p>{messages.nothingToRevert}</p>}
       {differences !== undefined && differences.length > 0 && (
         <Differences differences={differences} environments={environments} />
       )}

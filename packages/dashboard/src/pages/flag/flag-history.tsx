@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import type { useAudit } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
 import type { AuditEntryRecord, EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
@@ -72,7 +72,8 @@ export function FlagHistory({
   );
 }
 
-function FlagEntry({
+/** Entries never change, so a new one above renders none of the others again. */
+const FlagEntry = memo(function FlagEntry({
   entry,
   environments,
   onRevert,
@@ -91,4 +92,4 @@ function FlagEntry({
       frame={{ isOpen, onToggle, onRevert: revert }}
     />
   );
-}
+});

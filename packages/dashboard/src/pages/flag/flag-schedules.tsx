@@ -91,10 +91,12 @@ export function ScheduleDialog({
   const isSound = problems.value === undefined && problems.rollout === undefined;
   const planned = isSound ? planOf(version, draft, plan) : undefined;
   const isFuture = Date.parse(time) > Date.now();
+  const timeProblem = isFuture ? undefined : time === '' ? words.noTime : words.past;
 
   const form = useForm({
+    problems: { time: timeProblem },
     submit: async () => {
-      if (planned === undefined || !isFuture) return;
+      if (planned === undefined) return;
       const steps = [{ key, before: version.record?.state, after: planned.after }];
       const dueAt = new Date(time).toISOString();
       if (!(await askConsent({ project, environment, steps, scheduledFor: dueText(dueAt).local }))) return;
@@ -117,7 +119,7 @@ export function ScheduleDialog({
       title={words.dialog(key)}
       form={form}
       action={words.submit}
-      isDisabled={planned === undefined || !isFuture}
+      obstacle={problems.rollout ?? (planned === undefined ? words.nothing : undefined)}
       onClose={onClose}
     >
       <p className="flex items-center gap-1.5 text-ink-2">
@@ -126,7 +128,7 @@ export function ScheduleDialog({
       <DateField
         label={words.when(localZone())}
         hint={time === '' ? undefined : words.utc(dueText(time).utc)}
-        error={isFuture ? undefined : time === '' ? words.noTime : words.past}
+        error={timeProblem}
         kind="datetime-local"
         required
         data-autofocus
@@ -153,9 +155,11 @@ export function ScheduleDialog({
         onSubmit={() => undefined}
       />
       <NoteField value={note} onChange={setNote} />
-      <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
-        {planned === undefined ? words.nothing : words.preview(key, stepText({ key, patch: planned.patch }))}
-      </p>
+      {planned !== undefined && (
+        <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
+          {words.preview(key, stepText({ key, patch: planned.patch }))}
+        </p>
+      )}
     </FormDialog>
   );
 }

@@ -52,14 +52,17 @@ export function FlagName({
           title={key}
           aria-label={key}
         >
-          <span className="truncate whitespace-pre">
-            <Highlight text={key} words={words} to={cut} />
-          </span>
-          {cut < key.length && (
-            <span className="shrink-0">
-              <Highlight text={key} words={words} from={cut} />
+          {/* As wide as whole characters, so that no gap remains between the ellipsis and the end. */}
+          <span className="flex max-w-[round(down,100%,1ch)] min-w-0">
+            <span className="truncate whitespace-pre">
+              <Highlight text={key} words={words} to={cut} />
             </span>
-          )}
+            {cut < key.length && (
+              <span className="shrink-0">
+                <Highlight text={key} words={words} from={cut} />
+              </span>
+            )}
+          </span>
         </Link>
         <span
           className={classNames(

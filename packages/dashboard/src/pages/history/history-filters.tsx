@@ -6,7 +6,9 @@ import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
-import { DateInput } from '../../components/field.tsx';
+import { classNames } from '../../components/class-names.ts';
+import { Combobox, type Suggestion } from '../../components/combobox.tsx';
+import { CONTROL, DateInput } from '../../components/field.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
 import { Select } from '../../components/select.tsx';
 import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
@@ -60,14 +62,7 @@ export function HistoryFilters({
   return (
     <search className="mb-3 flex flex-wrap items-center gap-2">
       <SearchField label={messages.search} className="w-56 max-sm:w-full" value={text} onChange={setText} />
-      <Select
-        label={messages.person}
-        className="max-w-48"
-        value={filter.actor ?? ''}
-        onSelect={(actor) => setParams({ actor })}
-        none={messages.anyone}
-        choices={authors.map(({ actor, name }) => [actor, name])}
-      />
+      <AuthorPicker authors={authors} selected={filter.actor} onSelect={(actor) => setParams({ actor })} />
       {places.length > 0 && (
         <Select
           label={messages.environment}
@@ -114,11 +109,46 @@ export function HistoryFilters({
   );
 }
 
+/** Finds a person or a token by name. An empty text stands for everyone; any other must be one of them. */
+function AuthorPicker({
+  authors,
+  selected,
+  onSelect,
+}: {
+  authors: readonly Suggestion[];
+  selected: string | undefined;
+  /** An empty one for everyone. */
+  onSelect: (actor: string) => void;
+}) {
+  const name = authors.find(({ value }) => value === selected)?.label ?? '';
+  const [typed, setTyped] = useState<string>();
+  return (
+    <Combobox
+      type="search"
+      aria-label={messages.person}
+      placeholder={messages.anyone}
+      className={classNames(CONTROL, 'w-44')}
+      listLabel={messages.people}
+      value={typed ?? name}
+      suggestions={authors}
+      onChange={(text) => {
+        setTyped(text);
+        if (text === '' && selected !== undefined) onSelect('');
+      }}
+      onPick={(actor) => {
+        setTyped(undefined);
+        onSelect(actor);
+      }}
+      onBlur={() => setTyped(undefined)}
+    />
+  );
+}
+
 /** Everyone who may have made a change, by name: people, access tokens, and the authors of what is listed or selected. */
 function useAuthors(
   entries: readonly AuditEntryRecord[],
   selected: string | undefined,
-): readonly { readonly actor: string; readonly name: string }[] {
+): readonly Suggestion[] {
   const { data: operators } = useOperators();
   const { data: tokens } = useTokens({ enabled: useCan('admin') });
   const nameOf = usePersonName();
@@ -137,10 +167,11 @@ function useAuthors(
     const isShared = (name: string) => named.filter((each) => each.name === name).length > 1;
     return named
       .map(({ actor, name, detail }) => ({
-        actor,
-        name: detail !== undefined && isShared(name) ? `${name} (${detail})` : name,
+        value: actor,
+        label: detail !== undefined && isShared(name) ? `${name} (${detail})` : name,
+        ...(detail === undefined || isShared(name) ? {} : { detail }),
       }))
-      .sort((one, other) => one.name.localeCompare(other.name));
+      .sort((one, other) => one.label.localeCompare(other.label));
   }, [operators, tokens, entries, seen, selected, nameOf]);
 }
 

@@ -37,6 +37,7 @@ export const messages = {
   // Filters
   search: 'Flag, person or note',
   person: 'Person',
+  people: 'People and tokens',
   anyone: 'Anyone',
   environment: 'Environment',
   anyEnvironment: 'Any environment',

@@ -3,7 +3,7 @@ import { changeOperator, inviteOperator, useIsOnlyAdmin } from '../../api/operat
 import { queryKeys } from '../../api/query-cache.ts';
 import { useOperator, useSso } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
-import { FormError, NameField, TextField } from '../../components/field.tsx';
+import { NameField, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import {
   PermissionFields,
@@ -83,7 +83,7 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
       title={messages.editPerson(operator.name)}
       form={form}
       action={messages.save}
-      isDisabled={isLast}
+      obstacle={isLast ? messages.onlyAdmin(operator.name) : undefined}
       onClose={onClose}
     >
       <p className="break-all text-ink-2">{operator.email}</p>
@@ -93,7 +93,6 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
       ) : (
         <PermissionFields value={permissions} onChange={setPermissions} />
       )}
-      {isLast && <FormError>{messages.onlyAdmin(operator.name)}</FormError>}
       {isOther && !isLast && (
         <p className="text-ink-2">{isSelf ? messages.signsYouOut : messages.signsThemOut}</p>
       )}
