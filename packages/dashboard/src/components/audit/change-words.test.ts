@@ -32,6 +32,20 @@ test.each<[expected: string, action: string, before?: Json | undefined, after?: 
   ['added · off', 'flag.changed', undefined, { enabled: false }],
   ['removed', 'flag.changed', on, undefined],
   ['changed · formatting only', 'flag.changed', on, on],
+  [
+    'rolled out · rollout 5 % → 25 % · step 2 of 3 of the plan by Grace Hopper',
+    'rollout.advanced',
+    undefined,
+    { step: 2, of: 3, from: 5, to: 25, startedBy: 'operator:grace@example.com' },
+  ],
+  [
+    'started a rollout plan for · 5, 100 %',
+    'rollout.started',
+    undefined,
+    { steps: [{ rolloutPct: 5 }, { rolloutPct: 100, waitMinutes: 60 }] },
+  ],
+  ['paused the rollout plan of · errors rise', 'rollout.paused', undefined, { reason: 'errors rise' }],
+  ['resumed the rollout plan of · step 2 of 3', 'rollout.resumed', undefined, { step: 2, of: 3 }],
   ['edited the description of', 'flag.updated', { description: 'a' }, { description: 'b' }],
   ['changed the tags of · +new −old', 'flag.updated', { tags: ['old', 'x'] }, { tags: ['x', 'new'] }],
   [

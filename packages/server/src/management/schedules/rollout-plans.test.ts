@@ -225,6 +225,21 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     },
   );
 
+  test('a change by hand that meets a due step is never lost, and pauses the plan', async () => {
+    const other = { ...app.context, store: new SqlStore(await app.home.connect()) };
+    for (const body of [{ enabled: false }, { enabled: true, rolloutPct: 3 }]) {
+      const made = await started();
+      pass(60);
+      const [written] = await Promise.all([
+        app.call('PUT', stateUrl(made.path), { body }),
+        runDueRollouts(other),
+        runDueRollouts(app.context),
+      ]);
+      expect([written.status, await stateOf(made)]).toEqual([200, body]);
+      expect((await planOf(made)).status).toBe('paused');
+    }
+  });
+
   test('a write that changes nothing, of another flag or elsewhere does not pause the plan', async () => {
     const made = await started();
     await app.call('PUT', stateUrl(made.path), { body: ON_AT(5) });
