@@ -209,6 +209,7 @@ describe('the text of a setting', () => {
     ['HALYARD_OIDC_ROLES', 'admins=administrator'],
     ['HALYARD_OIDC_ROLES', 'admins=admin,,devs=editor'],
     ['HALYARD_OIDC_ROLES', '=admin'],
+    ['HALYARD_OIDC_ROLES', 'devs=editor@Shop'],
     ['HALYARD_OIDC_DEFAULT_ROLE', 'owner'],
     ['HALYARD_OIDC_SCOPES', 'profile email'],
     ['HALYARD_OIDC_EMAIL_DOMAINS', '@example.com'],
@@ -253,7 +254,7 @@ describe('single sign-on', () => {
     HALYARD_OIDC_CLIENT_ID: 'halyard',
     HALYARD_OIDC_SCOPES: 'groups  openid',
     HALYARD_OIDC_LABEL: ' Example ID ',
-    HALYARD_OIDC_ROLES: 'flags-admins=admin, CN=Devs\\,OU=Team=editor+protected',
+    HALYARD_OIDC_ROLES: 'flags-admins=admin, CN=Devs\\,OU=Team=editor+protected, a@b=viewer@shop',
   };
 
   test('reads its settings', () => {
@@ -268,11 +269,12 @@ describe('single sign-on', () => {
       oidcScopes: 'groups openid',
       oidcLabel: 'Example ID',
       oidcClientSecret: 'secret-of-the-client',
-      oidcRoles: ['flags-admins=admin', 'CN=Devs\\,OU=Team=editor+protected'],
+      oidcRoles: ['flags-admins=admin', 'CN=Devs\\,OU=Team=editor+protected', 'a@b=viewer@shop'],
     });
     expect(config.oidcRoles?.map(parseGroupRole)).toEqual([
       { group: 'flags-admins', role: 'admin' },
       { group: 'CN=Devs,OU=Team', role: 'editor+protected' },
+      { group: 'a@b', role: 'viewer', project: 'shop' },
     ]);
     for (const url of ['http://localhost:8080/realms/x', 'http://127.0.0.1:1', 'http://[::1]:1']) {
       expect(parse({ env: { ...base, HALYARD_OIDC_ISSUER: url } }).oidcIssuer).toStartWith(url);

@@ -215,7 +215,7 @@ export const clientSecretText: SettingReader<string> = { ...clientText, placehol
 /** Groups with their roles, each as `group=role`. */
 export const groupRoleList: SettingReader<readonly string[]> = {
   placeholder: '<roles>',
-  expected: `pairs of a group and a role separated by commas, such as flags-admins=admin,developers=editor; the roles are ${SSO_ROLES.join(', ')}`,
+  expected: `pairs of a group and a role separated by commas, such as flags-admins=admin,shop-devs=editor@shop; the roles are ${SSO_ROLES.join(', ')}`,
   read: (text) => {
     // `\,` is a comma in the name of a group.
     const pairs = text.split(/(?<!\\),/).map((pair) => pair.trim());

@@ -118,11 +118,12 @@ const TABLE = {
   oidcRoles: {
     reader: groupRoleList,
     sentence:
-      'Role of each group of the identity provider, as in admins=admin,devs=editor; a person in several groups gets the highest.',
+      'Role of each group of the identity provider, as in admins=admin,shop=editor@shop, where @shop limits it to a project; of several, the highest counts.',
   },
   oidcDefaultRole: {
     reader: oneOf(SSO_ROLES, '<role>'),
-    sentence: 'Role of people in none of these groups; by default, they cannot sign in.',
+    sentence:
+      'Role for all projects of people whose groups give none; by default, none, and without any role they cannot sign in.',
   },
   oidcGroupClaim: {
     reader: claimName,

@@ -1,4 +1,5 @@
-import { type Rights, ROLES } from './people.ts';
+import { NAME_PATTERN } from '@halyard/protocol';
+import { type GlobalRole, ROLES, type Role } from './people.ts';
 
 /** The roles that a group can give, least first, as settings name them. */
 export const SSO_ROLES = ['viewer', 'editor', 'editor+protected', 'admin'] as const;
@@ -10,6 +11,8 @@ export type SsoRole = (typeof SSO_ROLES)[number];
 export interface GroupRole {
   readonly group: string;
   readonly role: SsoRole;
+  /** The name of the only project in which it counts; absent: in all. */
+  readonly project?: string;
 }
 
 /** How people sign in with an identity provider. */
@@ -23,7 +26,7 @@ export interface SsoSettings {
   /** The claim with the groups; dots lead into objects. */
   readonly groupClaim: string;
   readonly groupRoles: readonly GroupRole[];
-  /** The role of people in none of the groups; absent: they are refused. */
+  /** The role for all projects of people whose groups give none. */
   readonly defaultRole?: SsoRole;
   /** Domains of e-mail addresses, in lower case; absent: all. */
   readonly emailDomains?: readonly string[];
@@ -35,12 +38,14 @@ export interface SsoSettings {
   readonly only: boolean;
 }
 
-/** Reads `group=role`; the last `=` separates the two, and `\,` is a comma. `undefined` when it is not that. */
+/** Reads `group=role` or `group=role@project`; the last `=` separates the group, and `\,` is a comma. `undefined` when it is not that. */
 export function parseGroupRole(text: string): GroupRole | undefined {
-  const [, group = '', roleText] = /^(.+)=([^=]*)$/s.exec(text.trim()) ?? [];
-  const role = SSO_ROLES.find((one) => one === roleText?.trim());
+  const [, group = '', roleText = '', project] = /^(.+)=([^=@]*)(?:@([^=@]*))?$/s.exec(text.trim()) ?? [];
+  const role = SSO_ROLES.find((one) => one === roleText.trim());
   const name = group.trim().replaceAll('\\,', ',');
-  return role === undefined || name === '' ? undefined : { group: name, role };
+  if (role === undefined || name === '') return undefined;
+  if (project === undefined) return { group: name, role };
+  return NAME_PATTERN.test(project) ? { group: name, role, project } : undefined;
 }
 
 /** One spelling of an issuer's address: that of the root has a slash at its end, whether it was typed or not. */
@@ -48,14 +53,40 @@ export function normalizeIssuer(text: string): string {
   return new URL(text).href;
 }
 
-/** The rights that groups give: the highest of the mapped roles, else the default role; `undefined` without either. */
+/** The rights that groups give, with the projects by name. */
+export interface GroupRights {
+  readonly role: GlobalRole;
+  readonly canChangeProtected: boolean;
+  readonly projects: ReadonlyMap<string, { readonly role: Role; readonly canChangeProtected: boolean }>;
+}
+
+/**
+ * The rights that groups give: the highest of the mapped roles for all projects, else the default role, and the highest
+ * of those for each project that a role is limited to.
+ */
 export function groupRights(
   groups: readonly string[],
   { groupRoles, defaultRole }: Pick<SsoSettings, 'groupRoles' | 'defaultRole'>,
-): Rights | undefined {
-  const given = groupRoles.filter(({ group }) => groups.includes(group)).map(({ role }) => role);
-  const highest = SSO_ROLES.findLast((role) => given.includes(role)) ?? defaultRole;
-  if (highest === undefined) return undefined;
-  const role = ROLES.find((one) => highest.startsWith(one)) ?? 'viewer';
-  return { role, canChangeProtected: role === 'admin' || highest === 'editor+protected' };
+): GroupRights {
+  const given = Map.groupBy(
+    groupRoles.filter(({ group }) => groups.includes(group)),
+    ({ project }) => project,
+  );
+  const everywhere = highestOf(given.get(undefined)) ?? defaultRole;
+  const projects = new Map<string, ReturnType<typeof meaningOf>>();
+  for (const [project, roles] of given) {
+    const highest = highestOf(roles);
+    if (project !== undefined && highest !== undefined) projects.set(project, meaningOf(highest));
+  }
+  const none = { role: 'none', canChangeProtected: false } as const;
+  return { ...(everywhere === undefined ? none : meaningOf(everywhere)), projects };
+}
+
+function highestOf(given: readonly GroupRole[] = []): SsoRole | undefined {
+  return SSO_ROLES.findLast((role) => given.some((each) => each.role === role));
+}
+
+function meaningOf(ssoRole: SsoRole) {
+  const role = ROLES.find((one) => ssoRole.startsWith(one)) ?? 'viewer';
+  return { role, canChangeProtected: role === 'admin' || ssoRole === 'editor+protected' };
 }

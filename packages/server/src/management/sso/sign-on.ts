@@ -1,6 +1,7 @@
-import type { Identity, Operator, PeopleTransaction, Rights } from '../../domain/people.ts';
+import type { Identity, Operator, PeopleTransaction, ProjectRole, Rights } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { groupRights, type SsoSettings } from '../../domain/sso.ts';
+import type { StoreReader } from '../../domain/store.ts';
 import { endLinks, replaceOperator, withRights } from '../people/operators.ts';
 import { type Caller, isEmail, operatorActor, type PeopleContext } from '../people/people.ts';
 import { type StartedSession, startSession } from '../people/sessions.ts';
@@ -92,7 +93,7 @@ export async function signOn(
     await people.lock();
     if (!(await people.useSignOn(digestOf(nonce), context.now()))) throw new SignOnRefused('expired');
     const operator = await people.operatorByIdentity(person.identity);
-    const rights = admissible(person, settings);
+    const rights = await admissible(transaction, person, settings);
     if (typeof rights === 'string') {
       if (operator === undefined) throw new SignOnRefused(rights);
       await setRights(context, people, operator, NO_RIGHTS);
@@ -111,15 +112,26 @@ export async function signOn(
 /** What an operator keeps who may no longer sign in. */
 const NO_RIGHTS: Rights = { role: 'none', canChangeProtected: false };
 
-/** The rights of the person by the settings, or why there are none. */
-function admissible(person: SsoPerson, settings: SsoSettings): Rights | SsoProblem {
+/** The rights of the person by the settings, or why there are none. A project that does not exist gives nothing. */
+async function admissible(
+  reader: StoreReader,
+  person: SsoPerson,
+  settings: SsoSettings,
+): Promise<Rights | SsoProblem> {
   const { emailDomains } = settings;
   if (emailDomains !== undefined) {
     if (person.email === undefined) return 'no_email';
     if (!person.isEmailVerified) return 'email_unverified';
     if (!emailDomains.includes(person.email.replace(/^.*@/s, ''))) return 'email_domain';
   }
-  return groupRights(person.groups, settings) ?? 'no_role';
+  const { projects: named, ...rights } = groupRights(person.groups, settings);
+  const projects: ProjectRole[] = [];
+  for (const [project, role] of [...named].sort()) {
+    const found = await reader.project(project);
+    if (found !== undefined) projects.push({ projectId: found.id, project, ...role });
+  }
+  if (projects.length > 0) return { ...rights, projects };
+  return rights.role === 'none' ? 'no_role' : rights;
 }
 
 /** The account of a person who is here for the first time. Everything that could open it in another way ends. */

@@ -150,6 +150,26 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
     expect(inspected.json.error).toBe('invitation_invalid');
   });
 
+  test('a role can be limited to a project, and counts there beside the role for all', async () => {
+    for (const name of ['shop', 'deck']) await shared.app.call('POST', '/api/projects', { body: { name } });
+    const shop = { project: 'shop', role: 'editor', canChangeProtected: true };
+    const first = await signedIn(personIn('sam', ['shop-devs', 'shop-leads', 'lost']));
+    expect((await sessionOf(first)).operator).toMatchObject({ role: 'none', projects: [shop] });
+    const seen = async () => (await first.browser.call('GET', '/api/projects')).json.projects;
+    expect((await seen()).map(({ name }: { name: string }) => name)).toEqual(['shop']);
+    const deck = { project: 'deck', role: 'admin', canChangeProtected: true };
+    const second = await signedIn(personIn('sam', ['staff', 'deck-ops', 'shop-leads']));
+    expect((await sessionOf(second)).operator).toMatchObject({ role: 'viewer', projects: [deck, shop] });
+    expect((await sessionOf(first)).signedIn).toBe(false);
+    const { id } = await operatorOf('sam@example.com');
+    const change = await shared.app.call('PATCH', `/api/operators/${id}`, { body: { projects: [] } });
+    expect(change.json.message).toContain('their groups');
+    expect(outcome(await newBrowser().signIn(personIn('sam', ['lost'])))).toBe('/sign-in?sso=no_role');
+    shared.app.useSso(settingsOf(provider, { defaultRole: 'viewer' }));
+    const third = await signedIn(personIn('sam', ['shop-leads']));
+    expect((await sessionOf(third)).operator).toMatchObject({ role: 'viewer', projects: [shop] });
+  });
+
   test('a person who left all groups is refused, and their sessions and their role end', async () => {
     const before = await signedIn(personIn('cid', ['devs']));
     const browser = newBrowser();
