@@ -1,4 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef } from 'react';
+import { useLiveEvent } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { WebhookDelivery, WebhookRecord } from './types.ts';
@@ -21,6 +23,22 @@ export function useWebhooks(project: string, isAllowed: boolean) {
       return (await request<{ webhooks: readonly WebhookRecord[] }>('GET', path, { signal })).webhooks;
     },
   });
+}
+
+/** How long after a change its messages have most likely been answered. */
+const ANSWERED_MS = 2_000;
+
+/** Reads the webhooks of a project again a moment after each change of it: what is sent then is not in the live stream. */
+export function useLiveWebhooks(project: string): void {
+  const queries = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const listen = useCallback(() => {
+    clearTimeout(timer.current);
+    const read = () => void queries.invalidateQueries({ queryKey: queryKeys.webhooks(project) });
+    timer.current = setTimeout(read, ANSWERED_MS);
+  }, [project, queries]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useLiveEvent('change', listen);
 }
 
 /** The last attempts of a webhook, the newest first. */

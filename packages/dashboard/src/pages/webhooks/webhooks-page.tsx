@@ -12,7 +12,14 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
 import { useCreating } from '../../api/use-search-state.ts';
-import { deleteWebhook, rotateWebhook, testWebhook, updateWebhook, useWebhooks } from '../../api/webhooks.ts';
+import {
+  deleteWebhook,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+  useLiveWebhooks,
+  useWebhooks,
+} from '../../api/webhooks.ts';
 import { toastFailure, useAction, useConfirmedAction } from '../../changes/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
@@ -34,6 +41,7 @@ export function WebhooksPage() {
   const project = useProject(name);
   const canChange = useCan('admin');
   const webhooks = useWebhooks(name, canChange);
+  useLiveWebhooks(name);
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'webhook.new', title: messages.create, isAllowed: canChange, run: start });
   const error = project.error ?? webhooks.error;
