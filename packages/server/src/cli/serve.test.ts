@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
 import {
@@ -116,6 +117,36 @@ test('writes log entries without secrets for programs, with the commands that pr
   for (const line of node.out.text.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
   expect(node.out.text).not.toMatch(/proj_live_|hin_|hat_/);
   expect(node.err.text).toBe('Received SIGTERM, shutting down. Send it again to force quit.\n');
+}, 60_000);
+
+test('imports a document on the first start only, and refuses one with a mistake', async () => {
+  using data = temporaryFolder();
+  const file = join(data.path, 'flags.yaml');
+  const start = () =>
+    serve(['--data', join(data.path, 'data'), '--drain-seconds', '0'], { HALYARD_IMPORT: file });
+  const stop = async (node: ReturnType<typeof serve>) => {
+    node.child.kill('SIGTERM');
+    expect(await node.exited()).toBe(0);
+  };
+  const document =
+    'halyard: 1\nproject: shop\nenvironments: [production]\nflags:\n  banner:\n    owner: web\n';
+  await Bun.write(file, document.replace('owner', 'ovner'));
+  const refused = start();
+  expect(await refused.exited()).toBe(1);
+  expect(refused.err.text).toContain(
+    `Cannot import ${file}: Line 6: "flags.banner" has an unknown member "ovner"`,
+  );
+  await Bun.write(file, document);
+  const first = start();
+  const line = await first.out.until(/\{.*imported the document of the first start.*/);
+  expect(JSON.parse(line[0])).toMatchObject({ file, project: 'shop', flags: 1 });
+  await first.out.until(/"Halyard is running"/);
+  await stop(first);
+  await rm(file);
+  const later = start();
+  await later.out.until(/nothing was imported: this is not the first start/);
+  await later.out.until(/"Halyard is running"/);
+  await stop(later);
 }, 60_000);
 
 test('a first start with a late database shows the same', async () => {

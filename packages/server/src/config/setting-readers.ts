@@ -112,6 +112,13 @@ export const folderPath: SettingReader<string> = {
   read: (text) => (text.includes('\0') ? undefined : text),
 };
 
+/** The path of a file. It is read when it is needed. */
+export const filePath: SettingReader<string> = {
+  ...folderPath,
+  placeholder: '<file>',
+  expected: 'the path of a file',
+};
+
 /** The address of a PostgreSQL database, on one server or several. */
 export const postgresUrl: SettingReader<string> = {
   placeholder: '<url>',

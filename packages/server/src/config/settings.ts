@@ -6,6 +6,7 @@ import {
   clientText,
   domainList,
   emailAddress,
+  filePath,
   folderPath,
   groupRoleList,
   hostName,
@@ -81,6 +82,11 @@ const TABLE = {
     reader: onOff,
     default: 'false',
     sentence: 'Start empty, without the demo project and its key.',
+  },
+  import: {
+    reader: filePath,
+    sentence:
+      'Document to import on the first start, while there are no projects, instead of the demo project.',
   },
   adminToken: {
     reader: secretText,

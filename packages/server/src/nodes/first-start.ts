@@ -2,7 +2,12 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { StoreOutage } from '../domain/errors.ts';
-import { createDemo, type FirstStart, prepareFirstOperator } from '../management/first-start/first-start.ts';
+import {
+  createDemo,
+  type FirstStart,
+  importDocument,
+  prepareFirstOperator,
+} from '../management/first-start/first-start.ts';
 import { offerSetup } from '../management/people/invitations.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 import type { Migrated } from '../storage/schema.ts';
@@ -53,7 +58,8 @@ export class Preparation {
 }
 
 /**
- * Creates what an empty database needs: the first administrator or the link to become one, and the demo. A database
+ * Creates what an empty database needs: the first administrator or the link to become one, and the document to
+ * import or the demo. A database
  * that is lost in between, or a standby, is no reason not to serve: that is logged, and the next start tries again.
  */
 async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart> {
@@ -65,7 +71,15 @@ async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart>
     prepared.needsOperator = await prepareFirstOperator(people, config);
     if (prepared.needsOperator && canShowSecrets)
       prepared.setupLink = (await offerSetup(people, makerName(parts))).link;
-    const firstStart = config.bare ? undefined : await createDemo(people, { withKey: canShowSecrets });
+    if (config.import !== undefined) {
+      const { import: file } = config;
+      const imported = await importDocument(people, file);
+      if (imported !== undefined) log.info({ file, ...imported }, 'imported the document of the first start');
+      else
+        log.info({ file }, 'nothing was imported: this is not the first start, there are projects already');
+    }
+    const isBare = config.bare || config.import !== undefined;
+    const firstStart = isBare ? undefined : await createDemo(people, { withKey: canShowSecrets });
     if (firstStart !== undefined) prepared.firstStart = firstStart;
   } catch (error) {
     if (isReady() && !(error instanceof StoreOutage)) throw error;
@@ -75,7 +89,7 @@ async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart>
 }
 
 function warnUnprepared(log: Logger, err: unknown): void {
-  log.warn({ err }, 'the first administrator could not be set up; the next start tries again');
+  log.warn({ err }, 'the first start could not be completed; the next start tries again');
 }
 
 /** The set-up links of earlier starts under this name end with the next one. */

@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { type Operator, UNLIMITED } from '../../domain/people.ts';
 import type { StateText } from '../../domain/project.ts';
 import type { ManagementContext } from '../context.ts';
+import { importDeclaration } from '../documents/import.ts';
 import { createFlag } from '../flags/flags.ts';
 import { createProjectKey } from '../keys/project-keys.ts';
 import { isSetupNeeded } from '../people/operators.ts';
@@ -91,6 +93,32 @@ export async function createDemo(
     environments: DEFAULT_ENVIRONMENTS,
   });
   return { ...result, key };
+}
+
+/**
+ * Imports a file, YAML or JSON, into an empty database. Returns `undefined`, and does not read it, when there are projects
+ * already. Another node that does the same at the same moment finds nothing left to do. The error of a file that cannot be
+ * read or imported names it.
+ */
+export async function importDocument(
+  context: ManagementContext,
+  file: string,
+): Promise<{ readonly project: string; readonly flags: number } | undefined> {
+  if ((await listProjects(context, SYSTEM)).length > 0) return undefined;
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Error(`Cannot read ${file} to import it. Check the path and its permissions.`, { cause });
+  });
+  const { readDocument } = await import('../documents/declaration.ts');
+  try {
+    const declaration = await readDocument(text, text.trimStart().startsWith('{') ? 'json' : 'yaml');
+    const { project, flags } = declaration;
+    await importDeclaration(context, FIRST_START, { declaration, policy: 'create-only', prune: false });
+    return { project, flags: flags.size };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'already_exists') return undefined;
+    throw new Error(`Cannot import ${file}: ${error.message}`, { cause: error });
+  }
 }
 
 /** The first administrator from the settings; both members or neither. */
