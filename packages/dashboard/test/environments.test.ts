@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
+import { openSqlite } from '../../server/src/storage/engines/sqlite.ts';
+import { databaseFile } from '../../server/src/storage/schema.ts';
+import { SqlUsageStore } from '../../server/src/storage/usage-store.ts';
 import { sharedWorld } from './support/world.ts';
 
-const world = sharedWorld();
+// A test writes to the database itself.
+const world = sharedWorld(undefined, { engine: 'SQLite' });
 
 test('environments are created, colored, moved, unprotected and deleted by name', async () => {
   const { management, node } = world;
@@ -115,4 +119,46 @@ test('a protected environment and a project are deleted by typing their names', 
   await page.getByText('Project old deleted').waitFor();
   await page.getByRole('heading', { name: 'Projects' }).waitFor();
   await page.getByRole('link', { name: /^old/ }).waitFor({ state: 'detached' });
+}, 60_000);
+
+test('reads are counted once an administrator wants it; a flag shows them, and the list marks flags that are not read', async () => {
+  const { management, node } = world;
+  await management.createProject('counted');
+  for (const key of ['busy', 'idle', 'young'])
+    await management.putState('counted', 'production', key, { enabled: true });
+  const { page, check } = await world.open('/projects/counted/flags/busy');
+  const reads = page.getByRole('region', { name: 'Reads' });
+  await reads.getByText("Reads aren't counted").waitFor();
+  await reads.getByRole('link', { name: 'Count reads' }).click();
+  const box = page.getByRole('checkbox', { name: 'Count how often each flag is read' });
+  await box.check();
+  await page.getByText('Reads are counted', { exact: true }).waitFor();
+  await check();
+
+  const database = await openSqlite({ path: databaseFile(node.dataFolder) });
+  const [production] = await database.query<{ id: string }>(
+    `SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id
+      WHERE p.name = 'counted' AND e.name = 'production'`,
+  );
+  const usage = [{ environmentId: production?.id ?? '', flags: [['busy', 1500, 500] as const] }];
+  await new SqlUsageStore(database).add(usage, Date.now());
+  // As if all but one flag were there, and counted, for a year.
+  const yearAgo = Date.now() - 365 * 86_400_000;
+  await database.query("UPDATE flags SET created_at = $1 WHERE key IN ('busy', 'idle')", [yearAgo]);
+  await database.query("UPDATE projects SET usage_since = $1 WHERE name = 'counted'", [yearAgo]);
+  await database.close();
+
+  await page.goto(`${node.url}/projects/counted/flags/busy`);
+  await reads.getByText('2,000 reads, on in 75 %').first().waitFor();
+  await reads.getByRole('img', { name: 'Last 24 hours: 2,000 reads, on in 75 %' }).waitFor();
+  const row = reads.getByRole('row', { name: /^production/ });
+  expect(await row.getByRole('cell').allTextContents()).toEqual(['2K', '2K', 'in the last hour']);
+  await page.getByText('read in the last hour').waitFor();
+  await check();
+  await page.goto(`${node.url}/projects/counted/flags`);
+  await page.getByText('not read for 30 days').waitFor();
+  expect(await page.getByRole('row').filter({ hasText: 'not read' }).getByRole('link').textContent()).toBe(
+    'idle',
+  );
+  await check();
 }, 60_000);

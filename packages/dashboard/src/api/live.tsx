@@ -237,6 +237,7 @@ function touchedBy({ kind, project, actions = [] }: LiveChange): QueryKey[] {
   keys.push(queryKeys.history(project));
   // Its page may be open and say that it does not exist.
   if (kind === 'project.created') keys.push(queryKeys.project(project), queryKeys.flags(project));
+  if (kind === 'project.updated') keys.push(queryKeys.project(project), queryKeys.usage(project));
   if (kind === 'flags.changed') keys.push(queryKeys.compare(project));
   if (kind.startsWith('environment.')) keys.push(queryKeys.project(project), queryKeys.flags(project));
   if (kind.startsWith('key.')) keys.push(queryKeys.keys(project), queryKeys.clients(project));

@@ -21,6 +21,7 @@ export const queryKeys = {
   webhooks: (project: string) => ['webhooks', project],
   schedules: (project: string) => ['schedules', project],
   rollouts: (project: string) => ['rollouts', project],
+  usage: (project: string) => ['usage', project],
   history: (project: string) => ['history', project],
   compare: (project: string) => ['compare', project],
   deliveries: (project: string) => ['deliveries', project],

@@ -22,6 +22,10 @@ export type FlagState = Received<server.FlagState>;
 export type StatePatch = Received<server.StatePatch>;
 /** A flag's state in one environment; `If-Match` names its revision. */
 export type StateRecord = Received<server.StateRecord>;
+/** When the flags of a project were last read. */
+export type LastReads = Received<server.LastReads>;
+/** How often one flag was read. */
+export type FlagUsage = Received<server.FlagUsage>;
 /** The kind of value that code expects of a flag. */
 export type FlagValueKind = FlagRecord['valueKind'];
 /** A flag with its states by environment. */

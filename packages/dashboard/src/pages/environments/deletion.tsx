@@ -1,11 +1,15 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { countOpenStreams } from '../../api/clients.ts';
 import { deleteEnvironment, deleteProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
-import { useConfirmedAction } from '../../changes/actions.tsx';
+import { switchUsage } from '../../api/usage.ts';
+import { useAction, useConfirmedAction } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { closedStreamsText } from '../../components/delivery-proof.tsx';
+import { CheckField } from '../../components/field.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.tsx';
 
@@ -39,7 +43,7 @@ export function useDeleteEnvironment(
   };
 }
 
-/** The project itself, and the button that deletes it. */
+/** The project itself, whether its reads are counted, and the button that deletes it. */
 export function ProjectSection({ project, canChange }: { project: ProjectRecord; canChange: boolean }) {
   const remove = useDeleteProject(project);
   const { name, createdAt } = project;
@@ -47,6 +51,7 @@ export function ProjectSection({ project, canChange }: { project: ProjectRecord;
     <section className="mt-8 rounded-lg border border-line bg-surface p-4">
       <h2 className="text-base font-semibold">{messages.project(name)}</h2>
       <p className="text-ink-2">{messages.projectCreated(<TimeAgo at={createdAt} />)}</p>
+      <CountReads project={project} canChange={canChange} />
       {canChange && (
         <div className="mt-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-t border-line pt-3">
           <p className="min-w-0 flex-1 basis-64 text-ink-2">{messages.deleteProjectHint}</p>
@@ -56,6 +61,34 @@ export function ProjectSection({ project, canChange }: { project: ProjectRecord;
         </div>
       )}
     </section>
+  );
+}
+
+/** Whether the clients of the project report how often they read each flag. */
+function CountReads({ project: { name, usageSince }, canChange }: Parameters<typeof ProjectSection>[0]) {
+  const queries = useQueryClient();
+  const perform = useAction();
+  const [wanted, setWanted] = useState<boolean>();
+  async function change(usage: boolean): Promise<void> {
+    setWanted(usage);
+    await perform({
+      run: async () => queries.setQueryData(queryKeys.project(name), await switchUsage(name, usage)),
+      done: usage ? messages.readsCounted : messages.readsNotCounted,
+      failed: messages.countReadsFailed,
+      stale: [queryKeys.usage(name)],
+    });
+    setWanted(undefined);
+  }
+  return (
+    <div className="mt-3 border-t border-line pt-3">
+      <CheckField
+        label={messages.countReads}
+        hint={messages.countReadsHint}
+        isChecked={wanted ?? usageSince !== undefined}
+        isDisabled={!canChange || wanted !== undefined}
+        onChange={(usage) => void change(usage)}
+      />
+    </div>
   );
 }
 

@@ -73,6 +73,12 @@ export const messages = {
   // The project
   project: (name: string) => `Project ${name}`,
   projectCreated: (when: ReactNode) => <>Created {when}. The name is part of URLs and can't be changed.</>,
+  countReads: 'Count how often each flag is read',
+  countReadsHint:
+    'Clients then report counts once a minute: how often a flag was on, and how often off. No targeting keys.',
+  readsCounted: 'Reads are counted',
+  readsNotCounted: 'Reads are no longer counted',
+  countReadsFailed: 'Counting reads could not be changed',
   deleteProjectHint: "Deletes all environments, flags and keys. This can't be undone.",
   deleteProject: 'Delete project',
   deleteProjectTitle: (name: string) => `Delete project ${name}?`,

@@ -45,13 +45,23 @@ export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
 ];
 
 /** One short fact at the end of an environment's row, such as when it was last read. */
-export const ROW_FACTS: readonly Panel<RowFactProps>[] = [];
+export const ROW_FACTS: readonly Panel<RowFactProps>[] = [
+  {
+    name: 'last read',
+    Content: lazy(async () => ({ default: (await import('../usage/last-read.tsx')).RowLastRead })),
+  },
+];
 
 /** Facts beside tags and owner: each renders one `Fact` of `flag-details.tsx`. */
 export const FLAG_FACTS: readonly Panel<FlagPanelProps>[] = [];
 
 /** Boxes at the side of the tab "Overview", below "Who gets it?". */
-export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [];
+export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
+  {
+    name: 'usage',
+    Content: lazy(async () => ({ default: (await import('../usage/usage-panel.tsx')).UsagePanel })),
+  },
+];
 
 /** Tabs after "Overview", "History" and "Code". */
 export const MORE_TABS: readonly TabPanel[] = [];

@@ -1,7 +1,8 @@
 import Star from 'lucide-react/icons/star';
+import { createContext, useContext } from 'react';
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
-import { Author } from '../../components/badges.tsx';
+import { Author, Badge } from '../../components/badges.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
@@ -10,6 +11,9 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { type LastChangeFacts, lastChange } from './flag-filter.ts';
 import { messages } from './messages.ts';
+
+/** The keys of the flags on the screen that were not read for 30 days. */
+export const UnreadFlags = createContext<ReadonlySet<string>>(new Set());
 
 /** Keys that are longer may be cut in their middle, for their end tells them apart. In characters. */
 const [LONG, LONGEST_END, SHORTEST_END] = [24, 16, 4];
@@ -43,6 +47,7 @@ export function FlagName({
 }) {
   const { key, description, tags } = flag;
   const cut = cutOf(key);
+  const isUnread = useContext(UnreadFlags).has(key);
   return (
     <div className="min-w-0">
       <div className="flex min-w-0 items-center gap-1">
@@ -82,6 +87,11 @@ export function FlagName({
         <span className="hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex">
           <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
         </span>
+        {isUnread && (
+          <span className="shrink-0">
+            <Badge kind="warn">{messages.list.unread}</Badge>
+          </span>
+        )}
         {!hasDescription && <Tags tags={tags} className="min-w-0 shrink-[9999]" />}
       </div>
       {hasDescription && (description !== '' || tags.length > 0) && (

@@ -18,7 +18,8 @@ import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import { useRollouts } from '../../api/rollouts.ts';
 import { useCan, useOperator } from '../../api/session.ts';
-import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import type { FlagRecord, LastReads, ProjectRecord } from '../../api/types.ts';
+import { isUnread, useLastReads } from '../../api/usage.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
@@ -37,6 +38,7 @@ import { useFavorites } from './favorites.ts';
 import { FilterBar, NO_FILTER, useChoices, ViewBar } from './filter-bar.tsx';
 import { FlagCards } from './flag-cards.tsx';
 import { type FlagFilter, filterFlags, isFiltering, readFilter, wordsOf } from './flag-filter.ts';
+import { UnreadFlags } from './flag-name.tsx';
 import { FlagTable } from './flag-table.tsx';
 import { messages } from './messages.ts';
 import { HIGHLIGHT_MS, OpenPlans, planName } from './state-cell.tsx';
@@ -156,6 +158,8 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
     () => new Map(open?.map((plan) => [planName(plan.flag, plan.environment), plan])),
     [open],
   );
+  const { data: lastReads } = useLastReads(project);
+  const unread = useMemo(() => unreadOf(flags, lastReads), [flags, lastReads]);
   const root = useRef<HTMLDivElement>(null);
   useScreen(root, `${title} · ${project.name}`);
   const sort = useMemo(() => sortOf(filter.sort, setParams), [filter.sort, setParams]);
@@ -201,7 +205,9 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       {shown.length > 0 ? (
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
           <OpenPlans value={plans}>
-            {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}
+            <UnreadFlags value={unread}>
+              {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}
+            </UnreadFlags>
           </OpenPlans>
         </div>
       ) : isFiltering(filter) ? (
@@ -240,6 +246,14 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       )}
     </div>
   );
+}
+
+/** The keys of the flags that are in use and were not read for long. */
+function unreadOf(flags: readonly FlagRecord[], lastReads: LastReads | undefined): ReadonlySet<string> {
+  if (lastReads === undefined) return new Set();
+  const isStale = (flag: FlagRecord) =>
+    flag.archivedAt === undefined && isUnread(flag, lastReads, Date.now());
+  return new Set(flags.filter(isStale).map(({ key }) => key));
 }
 
 /** A stable function that toggles a flag, or with Shift selects all from the one that was toggled before. */

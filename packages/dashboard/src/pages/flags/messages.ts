@@ -84,6 +84,7 @@ export const messages = {
     select: (key: string) => `Select ${key}`,
     selectAll: 'Select all listed flags',
     copyKey: (key: string) => `Copy key ${key}`,
+    unread: 'not read for 30 days',
     favorite: (key: string) => `Favorite: ${key}`,
     tags: 'Tags',
     owner: 'Owner',

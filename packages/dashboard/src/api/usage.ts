@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query';
+import { queryKeys } from './query-cache.ts';
+import { api, request } from './request.ts';
+import type { FlagRecord, FlagUsage, LastReads, ProjectRecord } from './types.ts';
+
+/** Nodes write what was read once a minute, and no event says so. */
+const REFRESH_MS = 60_000;
+
+/** How long a flag is not read until it counts as not read, in milliseconds. */
+const UNREAD_MS = 30 * 86_400_000;
+
+type CountedProject = Pick<ProjectRecord, 'name' | 'usageSince'>;
+
+/** How often a flag was read; nothing is fetched while the project does not count reads. */
+export function useFlagUsage({ name, usageSince }: CountedProject, key: string) {
+  return useQuery({
+    queryKey: [...queryKeys.usage(name), key],
+    enabled: usageSince !== undefined,
+    queryFn: ({ signal }) => request<FlagUsage>('GET', api`projects/${name}/flags/${key}/usage`, { signal }),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** When the flags of a project were last read; nothing is fetched until it has counted reads for 30 days. */
+export function useLastReads({ name, usageSince }: CountedProject) {
+  return useQuery({
+    queryKey: queryKeys.usage(name),
+    enabled: usageSince !== undefined && isLongAgo(usageSince, Date.now()),
+    queryFn: ({ signal }) => request<LastReads>('GET', api`projects/${name}/usage`, { signal }),
+  });
+}
+
+/** Whether a flag is there for 30 days and was not read in them. `now` is epoch milliseconds. */
+export function isUnread({ key, createdAt }: FlagRecord, { lastReads }: LastReads, now: number): boolean {
+  const readAt = lastReads[key];
+  return isLongAgo(createdAt, now) && (readAt === undefined || isLongAgo(readAt, now));
+}
+
+function isLongAgo(at: string, now: number): boolean {
+  return now - Date.parse(at) >= UNREAD_MS;
+}
+
+/** Makes the clients of a project report reads, or no longer. */
+export function switchUsage(project: string, usage: boolean): Promise<ProjectRecord> {
+  return request('PATCH', api`projects/${project}`, { body: { usage } });
+}

@@ -1,0 +1,27 @@
+import { LOCALE } from '../../components/time-ago.tsx';
+
+const whole = new Intl.NumberFormat(LOCALE);
+const short = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 });
+
+/** The texts about reads of flags. */
+export const messages = {
+  title: 'Reads',
+  off: "Reads aren't counted in this project.",
+  switchOn: 'Count reads',
+  last24Hours: 'Last 24 hours',
+  last30Days: 'Last 30 days',
+  reads: (on: number, off: number) => {
+    const all = on + off;
+    if (all === 0) return 'no reads';
+    const share = `on in ${Math.round((100 * on) / all)} %`;
+    return `${all === 1 ? '1 read' : `${whole.format(all)} reads`}, ${share}`;
+  },
+  short: (count: number) => short.format(count),
+  columns: ['Environment', '24 hours', '30 days', 'Last read'],
+  more: (count: number) => `${count} more environments without reads`,
+  lastHour: 'in the last hour',
+  never: 'never',
+  waiting: 'No client has reported yet. Clients report once a minute.',
+  note: 'Counted by clients that report, and by OFREP.',
+  read: 'read',
+} as const;
