@@ -102,6 +102,52 @@ test('a new name does not undo a role that another person changes at the same ti
   }
 }, 60_000);
 
+test('a person limited to a project has a whole dashboard, without a trace of the others', async () => {
+  await world.management.createProject('secret');
+  const projects = [{ project: 'shop', role: 'admin' }] as const;
+  const as = await signUp(world, { email: 'lena@example.com', projects });
+  const { page, check } = await world.open('/', { as, expected: /401|403|404/ });
+  await page.waitForURL('**/projects/shop/flags');
+  await page.getByRole('button', { name: 'New flag' }).first().waitFor();
+  await page.getByRole('button', { name: 'Project: shop' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'shop' }).waitFor();
+  expect(await page.getByRole('menuitem', { name: 'New project' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.goto('/projects/secret/flags');
+  await page.getByText('Project “secret” does not exist').waitFor();
+
+  await page.goto('/operators');
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.getByLabel('E-mail').fill('guest@example.com');
+  expect(await page.getByRole('radio').count()).toBe(0);
+  await page.getByLabel('Role in shop').selectOption('Viewer');
+  await check();
+  await page.getByRole('button', { name: 'Create invitation' }).click();
+  await shownLink(page, 'Invitation link');
+  await page.getByRole('button', { name: "Done, I've saved it" }).click();
+  await page.getByRole('row', { name: /guest@example.com.*Viewer in shop/ }).waitFor();
+  await page.getByRole('link', { name: 'Access tokens' }).waitFor();
+  expect(await page.content()).not.toContain('secret');
+  await check();
+
+  // A right that is taken away ends the screen at once; what is left is there after the next sign-in.
+  const { operators } = (await world.management.request('GET', '/api/operators')) as {
+    operators: { id: string; email: string }[];
+  };
+  const { id } = operators.find(({ email }) => email === as.email) ?? { id: '' };
+  await world.management.request('PATCH', `/api/operators/${id}`, {
+    body: { projects: [{ project: 'shop', role: 'viewer' }] },
+  });
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password').fill(as.password);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Access tokens' }).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Account' }).click();
+  await page.getByText('Viewer in shop').waitFor();
+  await check();
+}, 60_000);
+
 test('a person whose session ends in a dialog signs in over it and keeps what was typed', async () => {
   const as = await signUp(world, { email: 'iris@example.com', role: 'admin' });
   const { page, check } = await world.open('/projects/shop/keys?q=web', { as, expected: /401/ });

@@ -2,16 +2,26 @@ import { expect, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import { sharedWorld } from './support/world.ts';
 
-const world = sharedWorld();
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('billing');
+});
 
-test('an access token is shown once, has its role, and stops working when it is revoked', async () => {
+test('an access token is shown once, has its role in a project, and stops working when it is revoked', async () => {
   const { page, check } = await world.open('/tokens');
   await page.getByRole('heading', { name: 'No access tokens yet' }).waitFor();
   await check();
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByLabel('Name').fill('deploy');
-  await page.getByRole('radio', { name: 'Viewer' }).check();
-  await page.getByLabel('Expires').selectOption('In 90 days');
+  expect(await page.getByRole('radio', { name: 'Editor' }).isChecked()).toBe(true);
+  expect(await page.getByLabel('Expires').locator('option:checked').textContent()).toBe('In 90 days');
+  await page.getByRole('radio', { name: 'No role' }).check();
+  await page.getByRole('button', { name: 'Create token' }).click();
+  await page.getByRole('alert').getByText('Select a role, or at least one project.').waitFor();
+  await page.getByRole('button', { name: 'Select projects' }).click();
+  await page.getByRole('checkbox', { name: 'billing' }).check();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Role in billing').selectOption('Editor, also of protected environments');
+  await page.getByLabel('Limit to a task').selectOption('Read and set flag states');
   await check();
   await page.getByRole('button', { name: 'Create token' }).click();
   const dialog = page.getByRole('dialog', { name: 'Token deploy' });
@@ -23,9 +33,12 @@ test('an access token is shown once, has its role, and stops working when it is 
   await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
   expect(await page.content()).not.toContain(token);
 
-  expect(await whoAmI(token)).toEqual({ name: 'deploy', role: 'viewer', canChangeProtected: false });
+  expect(await whoAmI(token)).toEqual({
+    ...{ name: 'deploy', role: 'none', canChangeProtected: false, only: 'states' },
+    projects: [{ project: 'billing', role: 'editor', canChangeProtected: true }],
+  });
   const row = page.getByRole('row', { name: /^deploy/ });
-  await row.getByRole('cell', { name: 'Viewer' }).waitFor();
+  await row.getByRole('cell', { name: 'Editor in billing only flag states' }).waitFor();
   await check();
   await row.getByRole('button', { name: 'Revoke deploy' }).click();
   await page.getByRole('dialog', { name: 'Revoke deploy?' }).getByRole('textbox').fill('deploy');

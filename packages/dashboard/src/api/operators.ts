@@ -3,7 +3,14 @@ import { useCallback, useMemo } from 'react';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import { useCan, useOperator } from './session.ts';
-import type { CreatedLink, InvitationRecord, OperatorRecord, Role } from './types.ts';
+import type {
+  CreatedLink,
+  GlobalRole,
+  InvitationRecord,
+  OperatorRecord,
+  ProjectRole,
+  Rights,
+} from './types.ts';
 
 /** The people who can sign in, by e-mail. */
 export function useOperators() {
@@ -40,8 +47,9 @@ export function useInvitations() {
 /** Invites a person. Only this response contains the link: keep it out of the cache. */
 export function inviteOperator(invited: {
   readonly email: string;
-  readonly role: Role;
+  readonly role: GlobalRole;
   readonly canChangeProtected: boolean;
+  readonly projects: readonly ProjectRole[];
 }): Promise<CreatedLink> {
   return request('POST', api`invitations`, { body: invited });
 }
@@ -54,7 +62,7 @@ export function revokeInvitation(id: string): Promise<undefined> {
 /** Changes a person's name or permissions. New permissions end their sessions. */
 export function changeOperator(
   id: string,
-  change: { readonly name?: string; readonly role?: Role; readonly canChangeProtected?: boolean },
+  change: { readonly name?: string } & Partial<Rights>,
 ): Promise<OperatorRecord> {
   return request('PATCH', api`operators/${id}`, { body: change });
 }

@@ -1,9 +1,10 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { leaveAtOnce } from '../shell/leave-guard.ts';
+import { useCurrentProject } from '../shell/links.ts';
 import { writeStored } from '../shell/stored.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, noteSignIn, request } from './request.ts';
-import type { InvitationFacts, Role, SessionRecord, SignedInOperator } from './types.ts';
+import type { GlobalRole, InvitationFacts, Rights, Role, SessionRecord, SignedInOperator } from './types.ts';
 
 /** Where this browser stores whether its last session was open. */
 export const SIGNED_IN = 'signed-in';
@@ -43,11 +44,46 @@ export function useOperator(): SignedInOperator {
   return data.operator;
 }
 
-const ORDER: Readonly<Record<Role, number>> = { none: -1, viewer: 0, editor: 1, admin: 2 };
+const ORDER: Readonly<Record<GlobalRole, number>> = { none: -1, viewer: 0, editor: 1, admin: 2 };
 
-/** Whether the person who is signed in has at least this role. */
+/** The rights in one place: the role, and whether protected environments may be changed. */
+type RightsHere = Pick<Rights, 'role' | 'canChangeProtected'>;
+
+/** The rights of the signed-in person in the project of the screen; outside of projects the highest that they have anywhere. */
+export function useRights(): RightsHere {
+  const operator = useOperator();
+  const project = useCurrentProject();
+  const { projects = [] } = operator;
+  const here = projects.filter((each) => project === undefined || each.project === project);
+  return [operator, ...here].reduce<RightsHere>(higher, operator);
+}
+
+function higher(a: RightsHere, b: RightsHere): RightsHere {
+  const isMore = ORDER[b.role] > ORDER[a.role];
+  const mayChange = [a, b].some((each) => ORDER[each.role] >= ORDER.editor && each.canChangeProtected);
+  return { role: isMore ? b.role : a.role, canChangeProtected: mayChange };
+}
+
+/** Whether the signed-in person has at least this role, in the place that {@link useRights} describes. */
 export function useCan(role: Role): boolean {
+  return ORDER[useRights().role] >= ORDER[role];
+}
+
+/** Whether the signed-in person has at least this role for all projects. */
+export function useCanEverywhere(role: Role): boolean {
   return ORDER[useOperator().role] >= ORDER[role];
+}
+
+/** Whether the signed-in person administers at least one project. */
+export function useIsAdminAnywhere(): boolean {
+  return useAdministered()?.length !== 0;
+}
+
+/** The projects that the signed-in person administers; `undefined`: all. */
+export function useAdministered(): readonly string[] | undefined {
+  const { role, projects = [] } = useOperator();
+  if (role === 'admin') return undefined;
+  return projects.filter((each) => each.role === 'admin').map(({ project }) => project);
 }
 
 /** The address at which programs read flags, for snippets to copy. */

@@ -1,17 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { Role, TokenRecord } from './types.ts';
+import type { GlobalRole, ProjectRole, TokenRecord } from './types.ts';
 
 /** The input for a new access token. */
 interface NewToken {
   readonly name: string;
-  readonly role: Role;
+  readonly role: GlobalRole;
   readonly canChangeProtected: boolean;
-  readonly expiresAt?: string;
+  readonly projects: readonly ProjectRole[];
+  readonly only: TokenRecord['only'];
+  /** `null`: never. */
+  readonly expiresAt: string | null;
 }
 
-/** All access tokens, including revoked and expired ones. Only administrators can read them. */
+/** The access tokens that the person administers, including revoked and expired ones. Only administrators can read them. */
 export function useTokens({ enabled = true } = {}) {
   return useQuery({
     enabled,

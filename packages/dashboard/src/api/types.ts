@@ -97,8 +97,14 @@ export type SsoProblem = server.SsoProblem;
 export type SignedInOperator = NonNullable<SessionRecord['operator']>;
 /** A person who can sign in. */
 export type OperatorRecord = Received<server.OperatorRecord>;
-/** The roles, from the least to the most permissions. */
-export type Role = OperatorRecord['role'];
+/** A role for all projects; `none`: only roles in single projects. */
+export type GlobalRole = OperatorRecord['role'];
+/** A role, from the least to the most permissions. */
+export type Role = Exclude<GlobalRole, 'none'>;
+/** A role in one project. */
+export type ProjectRole = NonNullable<OperatorRecord['projects']>[number];
+/** The rights of a person, an invitation or a token. */
+export type Rights = Pick<OperatorRecord, 'role' | 'canChangeProtected' | 'projects'>;
 /** A one-time link that still works, without its secret. */
 export type InvitationRecord = Received<server.InvitationRecord>;
 /** A new link, which is shown only once. Only the setup link has no recipient, and the server prints that one. */

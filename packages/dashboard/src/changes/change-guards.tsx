@@ -9,7 +9,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { useEnvironments } from '../api/projects.ts';
-import { useOperator } from '../api/session.ts';
+import { useRights } from '../api/session.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { announce } from '../components/live-region.tsx';
 import { createQuestionSlot } from '../components/question-slot.ts';
@@ -184,10 +184,10 @@ function nameOf({ project, environment }: Place): string {
 
 /** Returns why the person may not change states of an environment; `undefined` if they may. */
 export function useReadOnlyReason(): (environment: EnvironmentRecord) => string | undefined {
-  const { role, canChangeProtected } = useOperator();
+  const { role, canChangeProtected } = useRights();
   return useCallback(
     (environment) => {
-      if (role === 'viewer') return messages.viewerCannotChange;
+      if (role === 'viewer' || role === 'none') return messages.viewerCannotChange;
       if (environment.protected && !canChangeProtected && role !== 'admin')
         return messages.protectedFromYou(environment.name);
       return undefined;

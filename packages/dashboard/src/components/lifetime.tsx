@@ -91,19 +91,27 @@ export type Expiry =
   /** The date is missing or in the past. */
   | { readonly kind: 'unusable' };
 
-/** Asks when a key or token expires: never (the default), after some days, or at the end of a date. */
+/** An expiry in that many days; 0 for never. */
+export function expiryIn(days: number): Expiry {
+  return days === 0 ? { kind: 'never' } : { kind: 'at', at: new Date(Date.now() + days * DAY_MS) };
+}
+
+/** Asks when a key or token expires: never, after some days, or at the end of a date. */
 export function ExpiryField({
   hint,
+  defaultDays = 0,
   isTried,
   onChange,
 }: {
   hint?: string;
+  /** The choice at first, which the caller knows as {@link expiryIn}. */
+  defaultDays?: number;
   /** The form was submitted: show what is missing. */
   isTried: boolean;
   onChange: (expiry: Expiry) => void;
 }) {
-  const [days, setDays] = useState(0);
-  const [expiry, setExpiry] = useState<Expiry>({ kind: 'never' });
+  const [days, setDays] = useState(defaultDays);
+  const [expiry, setExpiry] = useState(() => expiryIn(defaultDays));
   const [day, setDay] = useState('');
   function set(next: Expiry): void {
     setExpiry(next);
@@ -111,9 +119,7 @@ export function ExpiryField({
   }
   function choose(chosen: number): void {
     setDays(chosen);
-    if (chosen === 0) set({ kind: 'never' });
-    else if (chosen === -1) set(endOfDay(day));
-    else set({ kind: 'at', at: new Date(Date.now() + chosen * DAY_MS) });
+    set(chosen === -1 ? endOfDay(day) : expiryIn(chosen));
   }
   const isUnusable = expiry.kind === 'unusable' && (isTried || day !== '');
   const note = expiry.kind === 'never' ? hint : expiry.kind === 'at' ? fullTime(expiry.at) : undefined;

@@ -1,7 +1,7 @@
 import Lock from 'lucide-react/icons/lock';
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
-import { useOperator } from '../api/session.ts';
+import { useRights } from '../api/session.ts';
 import { classNames } from './class-names.ts';
 import { announce } from './live-region.tsx';
 import { Skeleton, SkeletonRows } from './screen-states.tsx';
@@ -62,7 +62,7 @@ export function ScreenSkeleton() {
 
 /** Explains to people without permission why there are no buttons. `children` names what requires an administrator. */
 export function ReadOnlyNote({ children }: { children: ReactNode }) {
-  const { role } = useOperator();
+  const { role } = useRights();
   if (role === 'admin') return null;
   return (
     <p className="mb-4 flex items-start gap-2 rounded-md border border-line bg-surface px-3 py-2 text-ink-2">

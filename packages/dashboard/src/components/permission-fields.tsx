@@ -1,26 +1,32 @@
-import type { Role } from '../api/types.ts';
-import { CheckField, ChoiceField } from './field.tsx';
+import type { ReactNode } from 'react';
+import { useProjects } from '../api/projects.ts';
+import { useAdministered } from '../api/session.ts';
+import type { GlobalRole, ProjectRole, Rights, Role } from '../api/types.ts';
+import { CheckField, ChoiceField, FormError } from './field.tsx';
 import { messages } from './messages.ts';
+import { MultiSelect } from './multi-select.tsx';
+import { Select } from './select.tsx';
 
-/** The permissions of a person or a token. */
+/** The rights that a form asks for. */
 export interface Permissions {
-  readonly role: Role;
+  readonly role: GlobalRole;
   readonly canChangeProtected: boolean;
+  readonly projects: readonly ProjectRole[];
 }
 
 /** The name of a role on screens. */
-export const ROLE_NAMES: Readonly<Record<Role, string>> = {
-  none: 'Single projects',
+export const ROLE_NAMES: Readonly<Record<GlobalRole, string>> = {
+  none: 'No role',
   viewer: 'Viewer',
   editor: 'Editor',
   admin: 'Administrator',
 };
 
-const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
+const ROLES: readonly GlobalRole[] = ['none', 'viewer', 'editor', 'admin'];
 
 const ROLE_CHOICES = ROLES.map((role) => [role, <RoleLabel key={role} role={role} />] as const);
 
-function RoleLabel({ role }: { role: Role }) {
+function RoleLabel({ role }: { role: GlobalRole }) {
   return (
     <span>
       <span className="font-medium">{ROLE_NAMES[role]}</span>
@@ -29,41 +35,156 @@ function RoleLabel({ role }: { role: Role }) {
   );
 }
 
-/** Asks for a role, and whether protected environments may be changed. */
+/** The rights that a new person or token begins with: those of an editor, where the person who asks may give them. */
+export function useDefaultPermissions(): Permissions {
+  const administered = useAdministered();
+  if (administered === undefined) return { role: 'editor', canChangeProtected: false, projects: [] };
+  const [project] = administered;
+  const isOnly = project !== undefined && administered.length === 1;
+  return {
+    role: 'none',
+    canChangeProtected: false,
+    projects: isOnly ? [{ project, role: 'editor', canChangeProtected: false }] : [],
+  };
+}
+
+/** Asks for a role for all projects, whether protected environments may be changed, and for roles in single projects. */
 export function PermissionFields({
-  value: { role, canChangeProtected },
+  value,
+  error,
   onChange,
 }: {
   value: Permissions;
+  /** Why the rights cannot be sent. */
+  error?: string | undefined;
   onChange: (permissions: Permissions) => void;
 }) {
+  const { role, canChangeProtected } = value;
+  const isForAll = useAdministered() === undefined;
   return (
     <>
-      <ChoiceField
-        legend="Role"
-        layout="rows"
-        choices={ROLE_CHOICES}
-        selected={role}
-        onSelect={(each) => onChange({ role: each, canChangeProtected })}
-      />
-      <CheckField
-        label={messages.canChangeProtected}
-        hint={messages.protectedHints[role]}
-        isChecked={role === 'admin' || (role === 'editor' && canChangeProtected)}
-        isDisabled={role !== 'editor'}
-        onChange={(isChecked) => onChange({ role, canChangeProtected: isChecked })}
-      />
+      {isForAll && (
+        <>
+          <ChoiceField
+            legend={messages.roleForAll}
+            layout="rows"
+            choices={ROLE_CHOICES}
+            selected={role}
+            onSelect={(each) => onChange({ ...value, role: each })}
+          />
+          <CheckField
+            label={messages.canChangeProtected}
+            hint={messages.protectedHints[role]}
+            isChecked={role === 'admin' || (role === 'editor' && canChangeProtected)}
+            isDisabled={role !== 'editor'}
+            onChange={(isChecked) => onChange({ ...value, canChangeProtected: isChecked })}
+          />
+        </>
+      )}
+      <ProjectRoles roles={value.projects} onChange={(projects) => onChange({ ...value, projects })} />
+      <FormError>{error}</FormError>
     </>
   );
 }
 
+/** A role in a project and its access to protected environments, as one choice. */
+const PROJECT_CHOICES = [
+  ['viewer', ROLE_NAMES.viewer],
+  ['editor', ROLE_NAMES.editor],
+  ['editor+', messages.editorOfProtected],
+  ['admin', ROLE_NAMES.admin],
+] as const;
+
+/** Asks in which projects there is a role, and for the role in each. */
+function ProjectRoles({
+  roles,
+  onChange,
+}: {
+  roles: readonly ProjectRole[];
+  onChange: (roles: readonly ProjectRole[]) => void;
+}) {
+  const { data: projects = [] } = useProjects();
+  const administered = useAdministered();
+  const names = projects.flatMap(({ name }) => (administered?.includes(name) === false ? [] : [name]));
+  const select = (selected: readonly string[]) =>
+    onChange(
+      selected.toSorted().map(
+        (project): ProjectRole =>
+          roles.find((each) => each.project === project) ?? {
+            ...{ project, role: 'editor', canChangeProtected: false },
+          },
+      ),
+    );
+  return (
+    <fieldset className="min-w-0">
+      <legend className="mb-1 font-medium">{messages.projectRoles}</legend>
+      <div className="space-y-1.5">
+        {roles.map(({ project, role, canChangeProtected }) => (
+          <div key={project} className="flex items-center gap-2">
+            <span className="min-w-0 flex-1 truncate">{project}</span>
+            <Select
+              label={messages.roleIn(project)}
+              value={role === 'editor' && canChangeProtected ? 'editor+' : role}
+              choices={PROJECT_CHOICES}
+              onSelect={(chosen) =>
+                onChange(roles.map((each) => (each.project === project ? roleOf(project, chosen) : each)))
+              }
+            />
+          </div>
+        ))}
+        <MultiSelect
+          label={messages.projectRoles}
+          none={messages.selectProjects}
+          options={names.map((value) => ({ value }))}
+          selected={roles.map(({ project }) => project)}
+          summary={messages.projectCount(roles.length)}
+          onChange={select}
+        />
+      </div>
+      <p className="mt-1 text-xs text-ink-3">{messages.projectRolesHint}</p>
+    </fieldset>
+  );
+}
+
+function roleOf(project: string, chosen: string): ProjectRole {
+  if (chosen === 'editor+') return { project, role: 'editor', canChangeProtected: true };
+  // `Role`: the other choices are roles.
+  return { project, role: chosen as Role, canChangeProtected: chosen === 'admin' };
+}
+
+/** Why there is nothing to grant; `undefined` when there is. */
+export function permissionsProblem({ role, projects }: Permissions): string | undefined {
+  return role === 'none' && projects.length === 0 ? messages.noRights : undefined;
+}
+
 /** The permissions to send. Access to protected environments is a choice for editors only. */
-export function permissionMembers({ role, canChangeProtected }: Permissions): Permissions {
-  return { role, canChangeProtected: role === 'admin' || (role === 'editor' && canChangeProtected) };
+export function permissionMembers({ role, canChangeProtected, projects }: Permissions): Permissions {
+  return { role, canChangeProtected: mayChange({ role, canChangeProtected }), projects };
+}
+
+/** Rights as cells show them: a line for all projects, and one for each of those with a role of its own. */
+export function RightsText({ rights }: { rights: Rights }): ReactNode {
+  const { role, projects = [] } = rights;
+  return (
+    <>
+      {(role !== 'none' || projects.length === 0) && <span className="block">{ROLE_NAMES[role]}</span>}
+      {projects.map((each) => (
+        <span key={each.project} className="block">
+          {messages.roleNamed(ROLE_NAMES[each.role], each.project)}
+        </span>
+      ))}
+    </>
+  );
 }
 
 /** The permission for protected environments in words. */
-export function protectedText({ role, canChangeProtected }: Permissions): string {
-  if (role === 'viewer') return messages.protectedAccess.no;
-  return role === 'admin' || canChangeProtected ? messages.protectedAccess.yes : messages.protectedAccess.no;
+export function protectedText({ projects = [], ...rights }: Rights): string {
+  const { yes, no, some } = messages.protectedAccess;
+  if (mayChange(rights)) return yes;
+  if (!projects.some(mayChange)) return no;
+  return rights.role === 'none' && projects.every(mayChange) ? yes : some;
+}
+
+function mayChange({ role, canChangeProtected }: Pick<Rights, 'role' | 'canChangeProtected'>): boolean {
+  return role === 'admin' || (role === 'editor' && canChangeProtected);
 }

@@ -7,7 +7,14 @@ import { useLocation } from 'wouter';
 import { useLiveStatus } from '../api/live.tsx';
 import type { LiveStatus } from '../api/live-connection.ts';
 import { request } from '../api/request.ts';
-import { useCan, useOperator, useSignOut } from '../api/session.ts';
+import {
+  useCan,
+  useCanEverywhere,
+  useIsAdminAnywhere,
+  useOperator,
+  useRights,
+  useSignOut,
+} from '../api/session.ts';
 import { IconButton } from '../components/button.tsx';
 import { classNames } from '../components/class-names.ts';
 import { Kbd } from '../components/kbd.tsx';
@@ -31,11 +38,12 @@ function menuButton(label: string, Icon: LucideIcon) {
 export function CreateMenu({ project }: { project: string | undefined }) {
   const [, navigate] = useLocation();
   const [canEdit, canManage] = [useCan('editor'), useCan('admin')];
-  if (!canEdit) return null;
+  const [canCreate, isAdmin] = [useCanEverywhere('admin'), useIsAdminAnywhere()];
+  if (!canEdit && !isAdmin) return null;
   const words = messages.create;
   return (
     <Menu trigger={menuButton(words.title, Plus)}>
-      {project !== undefined && (
+      {project !== undefined && canEdit && (
         <>
           <MenuItem onSelect={() => navigate(`${links.flags(project)}?new=`)}>{words.flag}</MenuItem>
           <MenuItem onSelect={() => navigate(`${links.schedules(project)}?new=schedule`)}>
@@ -51,17 +59,19 @@ export function CreateMenu({ project }: { project: string | undefined }) {
           )}
         </>
       )}
-      {canManage && (
+      {isAdmin && (
         <>
-          {project !== undefined && <MenuSeparator />}
-          <MenuItem onSelect={() => navigate(`${links.projects}&new=project`)}>{words.project}</MenuItem>
+          {project !== undefined && canEdit && <MenuSeparator />}
+          {canCreate && (
+            <MenuItem onSelect={() => navigate(`${links.projects}&new=project`)}>{words.project}</MenuItem>
+          )}
           <MenuItem onSelect={() => navigate(`${links.operators}?new=invitation`)}>
             {words.invitation}
           </MenuItem>
           <MenuItem onSelect={() => navigate(`${links.tokens}?new=token`)}>{words.token}</MenuItem>
         </>
       )}
-      {project === undefined && !canManage && (
+      {project === undefined && !isAdmin && (
         <MenuItem onSelect={() => navigate(links.projects)}>{messages.header.allProjects}</MenuItem>
       )}
     </Menu>
@@ -145,7 +155,8 @@ const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
 
 /** The menu of the signed-in person: account, theme and sign-out. */
 export function UserMenu() {
-  const { name, email, role } = useOperator();
+  const { name, email } = useOperator();
+  const { role } = useRights();
   const [theme, setTheme] = useTheme();
   const [, navigate] = useLocation();
   const signOut = useSignOut();

@@ -38,12 +38,12 @@ export const PROJECT_SCREENS = [
 
 /** The screens outside of projects, in the order of their navigation. */
 export const SETTINGS_SCREENS = [
-  { name: 'People', address: links.operators },
-  { name: 'Access tokens', address: links.tokens },
-  { name: 'Relay tokens', address: links.relayTokens },
-  { name: 'Audit log', address: links.audit },
-  { name: 'Projects', address: links.projects },
-  { name: 'Account', address: links.account },
+  { name: 'People', address: links.operators, isForAdmins: false },
+  { name: 'Access tokens', address: links.tokens, isForAdmins: true },
+  { name: 'Relay tokens', address: links.relayTokens, isForAdmins: true },
+  { name: 'Audit log', address: links.audit, isForAdmins: false },
+  { name: 'Projects', address: links.projects, isForAdmins: false },
+  { name: 'Account', address: links.account, isForAdmins: false },
 ] as const;
 
 /** Whether the screen at a path can be limited to one environment. */

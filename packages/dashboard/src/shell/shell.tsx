@@ -4,7 +4,7 @@ import Settings from 'lucide-react/icons/settings';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useProjects } from '../api/projects.ts';
-import { useCan } from '../api/session.ts';
+import { useCanEverywhere, useIsAdminAnywhere } from '../api/session.ts';
 import { PausedGuards } from '../changes/change-guards.tsx';
 import { classNames } from '../components/class-names.ts';
 import { Kbd } from '../components/kbd.tsx';
@@ -56,11 +56,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <UserMenu />
         </div>
         <div className={classNames(GRID, 'flex items-center gap-3')}>
-          {project === undefined ? (
-            <Navigation label={messages.header.settings} screens={SETTINGS_SCREENS} />
-          ) : (
-            <ProjectNavigation project={project} />
-          )}
+          {project === undefined ? <SettingsNavigation /> : <ProjectNavigation project={project} />}
         </div>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also where nothing in it takes the focus */}
@@ -133,6 +129,13 @@ function ProjectNavigation({ project }: { project: string }) {
   );
 }
 
+/** The links to the screens of the settings. Tokens are for administrators. */
+function SettingsNavigation() {
+  const canManage = useIsAdminAnywhere();
+  const screens = SETTINGS_SCREENS.filter(({ isForAdmins }) => canManage || !isForAdmins);
+  return <Navigation label={messages.header.settings} screens={screens} />;
+}
+
 /** The links to the screens of a project, or of the settings. They scroll sideways where they do not fit. */
 function Navigation({
   label,
@@ -194,7 +197,7 @@ const MOST = 12;
 function ProjectSwitcher({ project }: { project: string | undefined }) {
   const [, navigate] = useLocation();
   const { data: projects = [] } = useProjects();
-  const canCreate = useCan('admin');
+  const canCreate = useCanEverywhere('admin');
   return (
     <Menu
       align="start"

@@ -6,15 +6,25 @@ export interface Credentials {
   readonly password: string;
 }
 
+type Role = 'viewer' | 'editor' | 'admin';
+
 /** Creates a person, through an invitation that is accepted immediately. */
 export async function signUp(
   { management, node }: World,
-  person: { readonly email: string; readonly name?: string; readonly role: 'viewer' | 'editor' | 'admin' },
+  person: {
+    readonly email: string;
+    readonly name?: string;
+    /** Default: only the roles in `projects`. */
+    readonly role?: Role;
+    readonly projects?: readonly { readonly project: string; readonly role: Role }[];
+  },
 ): Promise<Credentials> {
-  const { email, name, role } = person;
+  const { email, name, role = 'none', projects } = person;
   const password = 'a horse of another color';
   // As in the API's contract; any other shape fails immediately.
-  const { token } = (await management.request('POST', '/api/invitations', { body: { email, role } })) as {
+  const { token } = (await management.request('POST', '/api/invitations', {
+    body: { email, role, projects },
+  })) as {
     token: string;
   };
   const answer = await fetch(`${node.url}/api/invitations/accept`, {

@@ -4,7 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { ChoiceField } from '../../components/field.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
-import { ROLE_NAMES } from '../../components/permission-fields.tsx';
+import { RightsText } from '../../components/permission-fields.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
 import { useStoredChoice } from '../../shell/stored.ts';
@@ -49,13 +49,14 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
 /** Name, e-mail and role, which only administrators can change. */
 function Profile() {
   const sso = useSso();
-  const { name, email, signIn, role, canChangeProtected } = useOperator();
+  const operator = useOperator();
+  const { name, email, signIn, role, canChangeProtected } = operator;
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
       <Line term={messages.name}>{name}</Line>
       <Line term={messages.email}>{email}</Line>
       <Line term={messages.role}>
-        {ROLE_NAMES[role]}
+        <RightsText rights={operator} />
         <span className="block text-xs text-ink-3">
           {messages.permissions[role]}{' '}
           {role === 'editor' && (canChangeProtected ? messages.withProtected : messages.withoutProtected)}

@@ -3,7 +3,7 @@ import Plus from 'lucide-react/icons/plus';
 import { useState } from 'react';
 import { Link, Redirect, useLocation, useSearch } from 'wouter';
 import { useCreateProject, useProjects } from '../../api/projects.ts';
-import { useCan } from '../../api/session.ts';
+import { useCanEverywhere, useOperator } from '../../api/session.ts';
 import type { ProjectSummary } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { INPUT, PlaceNameField } from '../../components/field.tsx';
@@ -40,7 +40,8 @@ function ProjectsPage({ projects }: { projects: readonly ProjectSummary[] }) {
   const search = new URLSearchParams(useSearch());
   const [, navigate] = useLocation();
   const [query, setQuery] = useState('');
-  const canCreate = useCan('admin');
+  const canCreate = useCanEverywhere('admin');
+  const { role } = useOperator();
   const found = projects.filter(({ name }) => name.includes(query.trim().toLowerCase()));
   const create = canCreate && (
     <Button kind="primary" onClick={() => navigate(`${links.projects}&new=project`)}>
@@ -50,8 +51,8 @@ function ProjectsPage({ projects }: { projects: readonly ProjectSummary[] }) {
   return (
     <Page title={messages.title} actions={projects.length > 0 && create}>
       {projects.length === 0 ? (
-        <EmptyState title={messages.emptyTitle} action={create}>
-          {messages.empty}
+        <EmptyState title={role === 'none' ? messages.noRoleTitle : messages.emptyTitle} action={create}>
+          {role === 'none' ? messages.noRole : messages.empty}
         </EmptyState>
       ) : (
         <>

@@ -5,6 +5,8 @@ export const messages = {
   emptyTitle: 'Create your first project',
   empty:
     'A project holds the flags of one product. It starts with the environments development, staging and production.',
+  noRoleTitle: 'No projects for you yet',
+  noRole: 'You have no role in any project. Ask an administrator for one.',
   search: 'Search projects',
   noMatches: (query: string) => `No projects match “${query}”.`,
 

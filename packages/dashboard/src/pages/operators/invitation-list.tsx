@@ -5,7 +5,7 @@ import type { InvitationRecord } from '../../api/types.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { Author } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
+import { protectedText, RightsText } from '../../components/permission-fields.tsx';
 import { SkeletonRows } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -47,14 +47,16 @@ const [, kindColumn, roleColumn, protectedColumn, creatorColumn, expiryColumn] =
 
 function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord; canChange: boolean }) {
   const perform = useAction();
-  const { id, kind, email = messages.firstAdmin, role, createdBy, expiresAt } = invitation;
+  const { id, kind, email = messages.firstAdmin, createdBy, expiresAt } = invitation;
   return (
     <RecordRow>
       <RecordHead>
         <span className="font-medium break-all">{email}</span>
       </RecordHead>
       <RecordCell label={kindColumn.label}>{messages.linkKinds[kind]}</RecordCell>
-      <RecordCell label={roleColumn.label}>{ROLE_NAMES[role]}</RecordCell>
+      <RecordCell label={roleColumn.label}>
+        <RightsText rights={invitation} />
+      </RecordCell>
       <RecordCell label={protectedColumn.label} className="lg:whitespace-nowrap">
         {protectedText(invitation)}
       </RecordCell>

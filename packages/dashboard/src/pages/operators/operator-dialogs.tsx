@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { changeOperator, inviteOperator, useIsOnlyAdmin } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import { useOperator, useSso } from '../../api/session.ts';
+import { useAdministered, useOperator, useSso } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { NameField, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
@@ -9,6 +9,8 @@ import {
   PermissionFields,
   type Permissions,
   permissionMembers,
+  permissionsProblem,
+  useDefaultPermissions,
 } from '../../components/permission-fields.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -24,9 +26,12 @@ export function InviteDialog({
   onCreated: (link: CreatedLink) => void;
 }) {
   const [email, setEmail] = useState('');
-  const [permissions, setPermissions] = useState<Permissions>({ role: 'editor', canChangeProtected: false });
+  const [permissions, setPermissions] = useState(useDefaultPermissions());
   const form = useForm({
-    problems: { email: /^\s*\S+@\S+\s*$/.test(email) ? undefined : messages.emailInvalid },
+    problems: {
+      email: /^\s*\S+@\S+\s*$/.test(email) ? undefined : messages.emailInvalid,
+      permissions: permissionsProblem(permissions),
+    },
     submit: async () => {
       onCreated(await inviteOperator({ email, ...permissionMembers(permissions) }));
       onClose();
@@ -46,23 +51,33 @@ export function InviteDialog({
         value={email}
         onChange={setEmail}
       />
-      <PermissionFields value={permissions} onChange={setPermissions} />
+      <PermissionFields value={permissions} error={form.problem('permissions')} onChange={setPermissions} />
     </FormDialog>
   );
 }
 
-/** Changes a person's name and permissions. Only what was touched is sent, because others may be changing the rest. */
+/**
+ * Changes a person's name and rights. Only what was touched is sent, because others may be changing the rest. Administrators of
+ * single projects change the roles there.
+ */
 export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRecord; onClose: () => void }) {
   const self = useOperator();
   const sso = useSso();
   const [newName, setName] = useState<string>();
   const [newPermissions, setPermissions] = useState<Permissions>();
   const name = newName ?? operator.name;
-  const permissions = newPermissions ?? operator;
+  const administered = useAdministered();
+  const known: Permissions = {
+    ...{ role: operator.role, canChangeProtected: operator.canChangeProtected },
+    projects: (operator.projects ?? []).filter(({ project }) => administered?.includes(project) !== false),
+  };
+  const permissions = newPermissions ?? known;
   const members = permissionMembers(permissions);
-  const isOther =
+  const isOtherRole =
     newPermissions !== undefined &&
-    (members.role !== operator.role || members.canChangeProtected !== operator.canChangeProtected);
+    (members.role !== known.role || members.canChangeProtected !== known.canChangeProtected);
+  const areOtherProjects = JSON.stringify(members.projects) !== JSON.stringify(known.projects);
+  const isOther = isOtherRole || areOtherProjects;
   const isSelf = self.id === operator.id;
   const isLast = useIsOnlyAdmin()(operator) && isOther && members.role !== 'admin';
   const nameProblem = name.trim() === '' ? messages.nameMissing : undefined;
@@ -71,7 +86,8 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
     submit: async () => {
       await changeOperator(operator.id, {
         ...(newName === undefined ? {} : { name: newName }),
-        ...(isOther ? members : {}),
+        ...(isOtherRole ? { role: members.role, canChangeProtected: members.canChangeProtected } : {}),
+        ...(areOtherProjects ? { projects: members.projects } : {}),
       });
       toast({ kind: 'done', title: messages.saved(name.trim()) });
       onClose();
@@ -87,7 +103,7 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
       onClose={onClose}
     >
       <p className="break-all text-ink-2">{operator.email}</p>
-      <NameField value={name} onChange={setName} error={nameProblem} />
+      {administered === undefined && <NameField value={name} onChange={setName} error={nameProblem} />}
       {sso !== undefined && operator.signIn === 'sso' ? (
         <p className="text-ink-2">{messages.roleFromGroups(sso.label)}</p>
       ) : (

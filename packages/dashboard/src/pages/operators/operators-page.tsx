@@ -8,7 +8,7 @@ import {
   useOperators,
 } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import { useCan, useOperator, useSso } from '../../api/session.ts';
+import { useCan, useCanEverywhere, useOperator, useSso } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { useCreating } from '../../api/use-search-state.ts';
 import { useConfirmedAction } from '../../changes/actions.tsx';
@@ -16,7 +16,7 @@ import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { MenuItem, OverflowMenu } from '../../components/menu.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
-import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
+import { protectedText, RightsText, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { sortItems, useSort } from '../../components/sort.ts';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
@@ -96,7 +96,8 @@ function OperatorRow({
   const sso = useSso();
   // Without the identity provider, a password is how its people get back in.
   const hasPassword = sso === undefined || (operator.signIn === 'password' && !sso.only);
-  const { id, name, email, role, signIn, createdAt, lastSeenAt } = operator;
+  const canManage = useCanEverywhere('admin');
+  const { id, name, email, signIn, createdAt, lastSeenAt } = operator;
   return (
     <RecordRow>
       <RecordHead>
@@ -107,7 +108,9 @@ function OperatorRow({
         </span>
         <span className="block text-xs break-all text-ink-3">{email}</span>
       </RecordHead>
-      <RecordCell label={roleColumn.label}>{ROLE_NAMES[role]}</RecordCell>
+      <RecordCell label={roleColumn.label}>
+        <RightsText rights={operator} />
+      </RecordCell>
       <RecordCell label={protectedColumn.label} className="lg:whitespace-nowrap">
         {protectedText(operator)}
       </RecordCell>
@@ -127,18 +130,20 @@ function OperatorRow({
             <Button aria-label={messages.editPerson(name)} onClick={() => setEditing(true)}>
               {messages.edit}
             </Button>
-            <OverflowMenu label={messages.more(name)}>
-              {hasPassword && (
-                <MenuItem
-                  onSelect={() => void createResetLink(operator).then((link) => link && onCreated(link))}
-                >
-                  {messages.resetPassword}
+            {canManage && (
+              <OverflowMenu label={messages.more(name)}>
+                {hasPassword && (
+                  <MenuItem
+                    onSelect={() => void createResetLink(operator).then((link) => link && onCreated(link))}
+                  >
+                    {messages.resetPassword}
+                  </MenuItem>
+                )}
+                <MenuItem isDangerous onSelect={() => void remove(operator)}>
+                  {messages.remove}
                 </MenuItem>
-              )}
-              <MenuItem isDangerous onSelect={() => void remove(operator)}>
-                {messages.remove}
-              </MenuItem>
-            </OverflowMenu>
+              </OverflowMenu>
+            )}
           </>
         )}
         {isEditing && <EditOperatorDialog operator={operator} onClose={() => setEditing(false)} />}

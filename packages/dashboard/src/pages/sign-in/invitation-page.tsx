@@ -37,10 +37,16 @@ export function InvitationPage() {
 
 /** Explains what the link does, and that it replaces another person's session in this browser. */
 function introOf(
-  { kind, email, role = 'viewer' }: InvitationFacts,
+  { kind, email, role, projects = [] }: InvitationFacts,
   session: SessionRecord | undefined,
 ): string {
-  const effect = kind === 'reset' ? messages.resetIntro : messages.invited(ROLE_NAMES[role]);
+  const effect =
+    kind === 'reset'
+      ? messages.resetIntro
+      : messages.invited(
+          role === 'none' ? undefined : ROLE_NAMES[role],
+          projects.map((each) => [ROLE_NAMES[each.role], each.project] as const),
+        );
   const other = session?.operator?.email;
   return other === undefined || other === email
     ? effect

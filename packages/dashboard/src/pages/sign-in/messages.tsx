@@ -73,7 +73,10 @@ export const messages = {
 
   // An invitation, or a password reset
   joinTitle: 'Join Halyard',
-  invited: (role: string) => `You're invited with the role ${role.toLowerCase()}.`,
+  invited: (role: string | undefined, projects: readonly (readonly [role: string, project: string])[]) => {
+    const roles = projects.map(([each, project]) => `${each.toLowerCase()} in ${project}`);
+    return `You're invited with the role ${[...(role === undefined ? [] : [role.toLowerCase()]), ...roles].join(', ')}.`;
+  },
   resetTitle: 'Choose a new password',
   resetIntro: 'Setting it signs you out in all other browsers.',
   setPassword: 'Set password',

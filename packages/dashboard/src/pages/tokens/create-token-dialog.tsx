@@ -4,31 +4,43 @@ import { createToken } from '../../api/tokens.ts';
 import { CodeSection } from '../../components/copy.tsx';
 import { NameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
-import { type Expiry, ExpiryField, expiryMember } from '../../components/lifetime.tsx';
+import { ExpiryField, expiryIn, expiryMember } from '../../components/lifetime.tsx';
 import { announce } from '../../components/live-region.tsx';
 import {
   PermissionFields,
-  type Permissions,
   permissionMembers,
+  permissionsProblem,
+  useDefaultPermissions,
 } from '../../components/permission-fields.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { SelectField } from '../../components/select.tsx';
 import { messages } from './messages.tsx';
+
+/** How long a new token works unless another time is chosen. */
+const DEFAULT_DAYS = 90;
+
+const TOKEN_LIMITS = ['plan', 'states'] as const;
 
 /** Creates an access token and shows it once. */
 export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
-  const [permissions, setPermissions] = useState<Permissions>({ role: 'editor', canChangeProtected: false });
-  const [expiry, setExpiry] = useState<Expiry>({ kind: 'never' });
+  const [permissions, setPermissions] = useState(useDefaultPermissions());
+  const [only, setOnly] = useState('');
+  const [expiry, setExpiry] = useState(() => expiryIn(DEFAULT_DAYS));
   // Only in this component's state, so that it disappears with the dialog.
   const [secret, setSecret] = useState<string>();
   const form = useForm({
     problems: {
       name: name.trim() === '' ? messages.nameMissing : undefined,
+      permissions: permissionsProblem(permissions),
       expiry: expiry.kind === 'unusable' ? messages.expiryMissing : undefined,
     },
     submit: async () => {
-      const token = { name, ...permissionMembers(permissions), ...expiryMember(expiry) };
-      const created = await createToken(token);
+      const created = await createToken({
+        ...{ name, ...permissionMembers(permissions), only: TOKEN_LIMITS.find((each) => each === only) },
+        // Without the member the server would choose an expiry.
+        ...{ expiresAt: null, ...expiryMember(expiry) },
+      });
       announce(messages.created);
       setSecret(created.token);
     },
@@ -51,8 +63,20 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog title={messages.createTitle} form={form} action={messages.createAction} onClose={onClose}>
       <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />
-      <PermissionFields value={permissions} onChange={setPermissions} />
-      <ExpiryField hint={messages.expiryHint} isTried={form.isTried} onChange={setExpiry} />
+      <PermissionFields value={permissions} error={form.problem('permissions')} onChange={setPermissions} />
+      <SelectField
+        label={messages.limit}
+        value={only}
+        none={messages.noLimit}
+        choices={TOKEN_LIMITS.map((each) => [each, messages.limits[each]] as const)}
+        onSelect={setOnly}
+      />
+      <ExpiryField
+        defaultDays={DEFAULT_DAYS}
+        hint={messages.expiryHint}
+        isTried={form.isTried}
+        onChange={setExpiry}
+      />
     </FormDialog>
   );
 }

@@ -32,6 +32,10 @@ export const messages = {
   created: 'Token created',
   nameHint: 'Where it is used, such as “deploy pipeline”. The audit log shows it next to each change.',
   nameMissing: 'Enter a name.',
+  limit: 'Limit to a task',
+  noLimit: 'No limit: all that its roles allow',
+  limits: { plan: 'Read and plan imports', states: 'Read and set flag states' },
+  limited: { plan: 'only plans', states: 'only flag states' },
   expiryHint: 'It works until you revoke it.',
   expiryMissing: 'Choose a date in the future.',
 

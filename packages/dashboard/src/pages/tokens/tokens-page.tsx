@@ -5,11 +5,12 @@ import { useCan } from '../../api/session.ts';
 import { revokeToken, tokenStatus, useTokens } from '../../api/tokens.ts';
 import type { TokenRecord } from '../../api/types.ts';
 import { useCreating } from '../../api/use-search-state.ts';
+import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, LifeCells, type LifeStatus } from '../../components/lifetime.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
-import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
+import { protectedText, RightsText } from '../../components/permission-fields.tsx';
 import { RevokeActions } from '../../components/revoke.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
@@ -57,7 +58,10 @@ function TokenList({ tokens, canChange }: { tokens: readonly TokenRecord[]; canC
       columns={messages.columns}
       items={tokens}
       statusOf={statusOf}
-      textsOf={({ name, role }) => [name, role]}
+      textsOf={({ name, role, projects = [], only = '' }) => [
+        ...[name, role, only],
+        ...projects.map(({ project }) => project),
+      ]}
     >
       {(token) => <TokenRow key={token.id} token={token} status={statusOf(token)} canChange={canChange} />}
     </LifeList>
@@ -73,7 +77,7 @@ function TokenRow({
   status: LifeStatus;
   canChange: boolean;
 }) {
-  const { id, name, role, lastUsedAt } = token;
+  const { id, name, only, lastUsedAt } = token;
   const [, statusColumn, roleColumn, protectedColumn] = messages.columns;
   return (
     <RecordRow isOver={status !== 'active'}>
@@ -83,7 +87,10 @@ function TokenRow({
       <RecordCell label={statusColumn.label}>
         <LifeBadge status={status} expiresAt={token.expiresAt} />
       </RecordCell>
-      <RecordCell label={roleColumn.label}>{ROLE_NAMES[role]}</RecordCell>
+      <RecordCell label={roleColumn.label}>
+        <RightsText rights={token} />
+        {only !== undefined && <Badge>{messages.limited[only]}</Badge>}
+      </RecordCell>
       <RecordCell label={protectedColumn.label} className="lg:whitespace-nowrap">
         {protectedText(token)}
       </RecordCell>

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { useFlags } from '../../api/flags.ts';
 import { useEnvironments, useProjects } from '../../api/projects.ts';
 import { useSearchHits } from '../../api/search.ts';
-import { useCan } from '../../api/session.ts';
+import { useCan, useIsAdminAnywhere } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, SearchHit } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
@@ -100,6 +100,7 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
   const [, navigate] = useLocation();
   const [, setTheme] = useTheme();
   const canEdit = useCan('editor');
+  const isAdmin = useIsAdminAnywhere();
   const { data: projects } = useProjects();
   return useMemo(() => {
     const go = (id: string, title: string, to: string): Command => ({
@@ -137,8 +138,12 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
       go('account', messages.user.account, links.account),
       go('audit', messages.user.audit, links.audit),
       go('operators', messages.user.people, links.operators),
-      go('tokens', messages.user.tokens, links.tokens),
-      go('relay-tokens', messages.user.relayTokens, links.relayTokens),
+      ...(isAdmin
+        ? [
+            go('tokens', messages.user.tokens, links.tokens),
+            go('relay-tokens', messages.user.relayTokens, links.relayTokens),
+          ]
+        : []),
       {
         id: 'docs',
         title: messages.user.documentation,
@@ -163,7 +168,7 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
         run: onHelp,
       },
     ];
-  }, [offered, project, projects, canEdit, navigate, setTheme, onHelp]);
+  }, [offered, project, projects, canEdit, navigate, setTheme, onHelp, isAdmin]);
 }
 
 /** How long after the last key the server is searched, in milliseconds. */
