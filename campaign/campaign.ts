@@ -2,6 +2,7 @@ import { Management, until } from '@halyard/testing';
 import type { History } from './checker/history.ts';
 import type { Violation } from './checker/violation.ts';
 import { now } from './clock.ts';
+import { recordCpuWaits, untilDone } from './cpu-waits.ts';
 import { EventReader } from './event-reader.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { recordAudit, recordFinals } from './final-state.ts';
@@ -104,8 +105,11 @@ async function restore(
   const reading = new AbortController();
   const done = readers.map((reader) => reader.run(reading.signal, AbortSignal.abort()));
   try {
-    const isConverged = () => hasConverged(world, readers).catch(() => false);
-    return await drill.restore(world, isConverged, options.convergenceMs ?? CONVERGENCE_MS);
+    return await drill.restore(
+      world,
+      () => findLaggard(world, readers),
+      options.convergenceMs ?? CONVERGENCE_MS,
+    );
   } finally {
     reading.abort();
     await Promise.allSettled(done);
@@ -128,7 +132,8 @@ async function act(
     runWriter(world, ids, (1_000 * WRITERS) / options.rate, writing.signal),
   );
   writersDone.push(runRestReader(world, 50, writing.signal));
-  const everyone = Promise.allSettled([...writersDone, ...readersDone]);
+  const waitsDone = recordCpuWaits(fleet, (wait) => recorder.cpuWait(wait), reading.signal);
+  const everyone = Promise.allSettled([...writersDone, ...readersDone, waitsDone]);
   try {
     const faults = await causeFaults(world, wanted, options);
     writing.abort();
@@ -217,31 +222,35 @@ function* planOf(fleet: Fleet, wanted: readonly Fault[] | undefined, random: Ran
 
 async function converge(world: World, readers: readonly Reader[], options: RunOptions): Promise<void> {
   options.tell?.('waiting for everybody to converge');
-  const deadline = now() + (options.convergenceMs ?? CONVERGENCE_MS);
-  while (now() < deadline) {
-    try {
-      if (await hasConverged(world, readers)) return;
-    } catch {
-      // A node that does not answer yet has not converged.
-    }
-    await Bun.sleep(100);
-  }
+  // If not, the checker says who is behind.
+  const look = async () => (await findLaggard(world, readers)) === undefined;
+  await untilDone(world.fleet, look, options.convergenceMs ?? CONVERGENCE_MS);
 }
 
-async function hasConverged(world: World, readers: readonly Reader[]): Promise<boolean> {
+/** Who does not hold the newest state, with what it holds; `undefined` when everybody does. */
+async function findLaggard(world: World, readers: readonly Reader[]): Promise<string | undefined> {
   for (const place of world.places) {
     const [manager] = managersOf(world.fleet);
     if (manager === undefined) throw new Error('a fleet has a node that takes changes');
     const management = new Management({ url: manager.url, adminToken: world.fleet.adminToken });
-    const { revision } = await management.states(place.project, place.environment);
-    for (const node of world.fleet.nodes) {
-      const rest = await fetch(`${node.url}/v1/flags?env=${place.environment}`, {
-        headers: { 'X-Service-Key': place.key },
-      });
-      await rest.body?.cancel();
-      if (rest.headers.get('x-flags-revision') !== String(revision)) return false;
-      if (readers.some((reader) => reader.place === place && reader.reached !== revision)) return false;
+    try {
+      const { revision } = await management.states(place.project, place.environment);
+      const wanted = `instead of ${revision} of ${place.name}`;
+      for (const node of world.fleet.nodes) {
+        const rest = await fetch(`${node.url}/v1/flags?env=${place.environment}`, {
+          headers: { 'X-Service-Key': place.key },
+          signal: AbortSignal.timeout(10_000),
+        });
+        await rest.body?.cancel();
+        const shown = rest.headers.get('x-flags-revision');
+        if (shown !== String(revision))
+          return `${node.name} has revision ${shown} ${wanted} (${rest.status})`;
+      }
+      const behind = readers.find((reader) => reader.place === place && reader.reached !== revision);
+      if (behind !== undefined) return `${behind.name} has revision ${behind.reached} ${wanted}`;
+    } catch (error) {
+      return `a node does not answer: ${error}`;
     }
   }
-  return true;
+  return undefined;
 }

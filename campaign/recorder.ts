@@ -2,6 +2,7 @@ import type {
   AuditedWrite,
   Base,
   ChangeEvent,
+  CpuWait,
   Crash,
   EndedKey,
   EventSession,
@@ -42,6 +43,7 @@ export class Recorder {
   readonly #reads: Read[] = [];
   readonly #endedKeys: EndedKey[] = [];
   readonly #losses: Loss[] = [];
+  readonly #cpuWaits: CpuWait[] = [];
   readonly #crashes: Crash[] = [];
   readonly #finals: Final[] = [];
   readonly #audit: AuditedWrite[] = [];
@@ -66,6 +68,10 @@ export class Recorder {
 
   loss(loss: Loss): void {
     this.#losses.push(loss);
+  }
+
+  cpuWait(wait: CpuWait): void {
+    this.#cpuWaits.push(wait);
   }
 
   crash(crash: Crash): void {
@@ -124,6 +130,7 @@ export class Recorder {
       reads: this.#reads,
       endedKeys: this.#endedKeys,
       losses: this.#losses,
+      cpuWaits: this.#cpuWaits,
       crashes: this.#crashes,
       finals: this.#finals,
       audit: this.#audit,

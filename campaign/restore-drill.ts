@@ -1,14 +1,15 @@
 import { join } from 'node:path';
-import { Management, temporaryFolder, until } from '@halyard/testing';
+import { Management, temporaryFolder } from '@halyard/testing';
 import type { Violation } from './checker/violation.ts';
 import { now } from './clock.ts';
+import { untilDone } from './cpu-waits.ts';
 import { type Fleet, managersOf } from './fleet.ts';
 import type { World } from './world.ts';
 
 const MAIN = join(import.meta.dir, '../packages/server/src/main.ts');
 
-/** How a fleet is seen to be at one: every node and every reader holds the newest state. */
-export type Converged = () => Promise<boolean>;
+/** Who does not hold the newest state; `undefined` when every node and every reader does. */
+export type FindLaggard = () => Promise<string | undefined>;
 
 /**
  * Restores a fleet from a backup that was taken while it was written to and broken. The history ends there, because
@@ -34,12 +35,18 @@ export class RestoreDrill implements Disposable {
     });
   }
 
-  /** Restores the backup. `hasConverged` also says whether readers are connected. Returns what was not as promised. */
-  async restore(world: World, hasConverged: Converged, withinMs: number): Promise<readonly Violation[]> {
+  /** Restores the backup. Returns what was not as promised. */
+  async restore(world: World, findLaggard: FindLaggard, withinMs: number): Promise<readonly Violation[]> {
     const { nodes, adminToken } = this.#fleet;
     const owners = nodes.filter(({ isRelay }) => !isRelay);
     await this.#backup;
-    await until('everybody is connected', hasConverged, withinMs);
+    let laggard: string | undefined;
+    const isConverged = async () => {
+      laggard = await findLaggard();
+      return laggard === undefined;
+    };
+    if (!(await untilDone(this.#fleet, isConverged, withinMs)))
+      throw new Error(`not everybody is connected: ${laggard}`);
     for (const node of owners) await node.stop();
     await this.#run('restore', this.#file, '--replace');
     for (const node of owners) await node.start();
@@ -48,9 +55,9 @@ export class RestoreDrill implements Disposable {
     const management = new Management({ url: manager.url, adminToken });
     const violations: Violation[] = [];
     const expectConverged = async (story: string) => {
-      const isOver = await until(story, hasConverged, withinMs).catch(() => false);
-      if (!isOver)
-        violations.push({ kind: 'not-converged', at: now(), subject: 'the restored fleet', story });
+      if (await untilDone(this.#fleet, isConverged, withinMs)) return;
+      const common = { kind: 'not-converged', at: now(), subject: 'the restored fleet' } as const;
+      violations.push({ ...common, story: `${story} ${laggard}.` });
     };
     await expectConverged('Not everybody holds the state that was restored from a backup.');
     for (const { project, environment } of world.places)

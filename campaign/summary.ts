@@ -25,6 +25,7 @@ export function summarise(
     `reads     ${describe(answers)}`,
     `lag       ${describeLag(history)}`,
     `losses    ${history.losses.length} times a node said that it lost the log`,
+    `waits     ${describeWaits(history)}`,
     `keys      ${history.endedKeys.length} ended`,
     `faults    ${describe(faults)}`,
     `violations ${violations.length}${violations.length === 0 ? '' : `: ${describe(countBy(violations.map(({ kind }) => kind)))}`}`,
@@ -57,6 +58,14 @@ function describeLag(history: History): string {
   lags.sort((a, b) => a - b);
   const at = (share: number): string => (lags[Math.floor((lags.length - 1) * share)] ?? 0).toFixed(1);
   return `from acknowledgement to frame: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, worst ${at(1)} ms`;
+}
+
+/** How long each node, or those who read from it, wanted a processor and got none. */
+function describeWaits({ cpuWaits = [] }: History): string {
+  const byNode = new Map<string, number>();
+  for (const { node, ms } of cpuWaits) byNode.set(node, (byNode.get(node) ?? 0) + ms);
+  const seconds = [...byNode].map(([node, ms]) => `${node} ${Math.round(ms / 1_000)} s`);
+  return `for a processor: ${seconds.sort().join(', ') || 'none'}`;
 }
 
 function countBy(names: readonly string[]): ReadonlyMap<string, number> {

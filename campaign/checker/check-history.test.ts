@@ -87,6 +87,24 @@ test('a read may show a state from before the record only while it says that it 
   expect(kindsOf(base.revision, 'stale')).toContain('mix');
 });
 
+test('a late frame is excused by the time in which its node got no processor, and by no other', () => {
+  const write = { kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' } as const;
+  const history = perfectHistory([write]);
+  const stream = history.streams.find(({ frames }) => frames.length === 2);
+  const [first, second] = stream?.frames ?? [];
+  if (!stream || !first || !second) throw new Error('there is a stream with both frames');
+  const late = { ...stream, frames: [first, { ...second, at: second.at + 12_000 }] };
+  const isStuck = (node: string, from: number, ms: number) =>
+    checkHistory({
+      ...{ ...history, streams: [late], eventStreams: [], endedAt: history.endedAt + 30_000 },
+      cpuWaits: [{ node, from, ms }],
+    }).some(({ kind }) => kind === 'stuck');
+  expect(isStuck(stream.node, second.at + 1_000, 3_000)).toBe(false);
+  expect(isStuck(stream.node, second.at + 1_000, 1_000)).toBe(true);
+  expect(isStuck(stream.node, second.at - 4_000, 3_000)).toBe(true);
+  expect(isStuck('another node', second.at + 1_000, 3_000)).toBe(true);
+});
+
 describe('a planted fault is caught:', () => {
   for (const fault of PLANTED_FAULTS) {
     test(fault.name, () => {

@@ -15,6 +15,8 @@ export interface History {
   readonly endedKeys: readonly EndedKey[];
   /** When nodes said that they had lost the log. */
   readonly losses: readonly Loss[];
+  /** When nodes, or those who read from them, got no processor; in order of time. Absent where nobody looked. */
+  readonly cpuWaits?: readonly CpuWait[];
   /** Processes that ended on their own. */
   readonly crashes: readonly Crash[];
   /** The state in every source after the last change, when all faults were off and time to converge had passed. */
@@ -132,6 +134,13 @@ export interface EndedKey {
 export interface Loss {
   readonly node: string;
   readonly at: number;
+}
+
+/** A time in which a node, or who read from it, wanted a processor and got none. */
+export interface CpuWait {
+  readonly node: string;
+  readonly from: number;
+  readonly ms: number;
 }
 
 /** A process that ended by itself. */

@@ -1,4 +1,4 @@
-import type { History, StreamSession, Write } from './history.ts';
+import type { CpuWait, History, StreamSession, Write } from './history.ts';
 import type { Timelines } from './timelines.ts';
 import type { Report, ViolationKind } from './violation.ts';
 
@@ -54,7 +54,8 @@ export function checkFailStop(stream: AnySession, history: History, slackMs: num
 }
 
 /**
- * P4, bounded: a stream that is open has every acknowledged revision within `withinMs`, or is closed by then.
+ * P4, bounded: a stream that is open has every acknowledged revision within `withinMs`, or is closed by then. Time in which
+ * the node got no processor does not count: a machine that gives none says nothing about the node.
  * `acknowledged` holds the environment's writes in order of their acknowledgement.
  */
 export function checkLiveness(
@@ -65,8 +66,9 @@ export function checkLiveness(
   report: Report,
 ): void {
   const openUntil = stream.ended?.at ?? history.endedAt;
+  const waits = (history.cpuWaits ?? []).filter(({ node }) => node === stream.node);
   for (const write of acknowledged) {
-    const deadline = Math.max(write.finishedAt, stream.openedAt) + withinMs;
+    const deadline = deadlineOf(Math.max(write.finishedAt, stream.openedAt), withinMs, waits);
     if (deadline > openUntil) return;
     const index = (write.revision ?? 0) - stream.revision;
     const frame = stream.frames[Math.max(0, index)];
@@ -76,10 +78,19 @@ export function checkLiveness(
       at: deadline,
       environment: stream.environment,
       subject: stream.id,
-      story: `Write ${write.id} was acknowledged as revision ${write.revision} on ${write.node}; ${Math.round(withinMs)} ms later stream ${describe(stream)} was open and had not received it.`,
+      story: `Write ${write.id} was acknowledged as revision ${write.revision} on ${write.node}; ${Math.round(deadline - write.finishedAt)} ms later stream ${describe(stream)} was open and had not received it.`,
     });
     return;
   }
+}
+
+function deadlineOf(from: number, withinMs: number, waits: readonly CpuWait[]): number {
+  let deadline = from + withinMs;
+  for (const wait of waits) {
+    if (wait.from >= deadline) break;
+    if (wait.from + wait.ms > from) deadline += wait.ms;
+  }
+  return deadline;
 }
 
 /** A stream for a story. */
