@@ -244,10 +244,16 @@ describe('the matrix of operation, role and scope', () => {
         path: `/api/operators/${member}`,
         body: { projects: [{ project: place, role: 'viewer' }] },
       }),
-      importProject: (place) => ({
-        path: '/api/import?dryRun=true',
-        body: { halyard: 1, project: place, environments: [], flags: {} },
-      }),
+      // A hidden project looks like one to create.
+    diffProject: (place) => ({
+      path: '/api/diff',
+      body: { halyard: 1, project: place, environments: [], flags: {} },
+      shows: '"projectCreated":false',
+    }),
+    importProject: (place) => ({
+      path: '/api/import',
+      body: { halyard: 1, project: place, environments: [], flags: {} },
+    }),
     };
 
   /** Differences from the rule that a role in the place is required. */
@@ -258,7 +264,7 @@ describe('the matrix of operation, role and scope', () => {
     if (level !== 'viewer' && !isAnyAdmin) return 'forbidden';
     const isCredential = /^revoke(AccessToken|RelayToken|Invitation)$/.test(id);
     if (isCredential && outcome !== 'allowed') return 'hidden';
-    // A hidden project counts as one to create.
+    // Creating a project requires the role for all projects.
     if (id === 'importProject' && outcome === 'hidden') return 'forbidden';
     return outcome;
   }
