@@ -1,15 +1,22 @@
 /** Browsers accept a cookie with this prefix only over HTTPS, for one host and all of its paths. */
 const HOST_PREFIX = '__Host-';
 
-/** The value of a cookie; the one set over HTTPS takes precedence. `undefined` when there is no such cookie. */
-export function cookieIn(request: Request, name: string): string | undefined {
+/**
+ * The value of a cookie; the one set over HTTPS takes precedence, and is the only one with `isSecure`: other hosts of the
+ * domain can plant the other one. `undefined` when there is no such cookie.
+ */
+export function cookieIn(
+  request: Request,
+  name: string,
+  { isSecure = false }: { readonly isSecure?: boolean } = {},
+): string | undefined {
   const cookies = new Map(
     (request.headers.get('Cookie') ?? '').split(';').map((pair) => {
       const [found = '', ...value] = pair.split('=');
       return [found.trim(), value.join('=').trim()] as const;
     }),
   );
-  return cookies.get(HOST_PREFIX + name) ?? cookies.get(name);
+  return cookies.get(HOST_PREFIX + name) ?? (isSecure ? undefined : cookies.get(name));
 }
 
 /** The `Set-Cookie` header of a cookie for this server only; over HTTPS its name gets {@link HOST_PREFIX}. */

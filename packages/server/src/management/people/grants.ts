@@ -20,7 +20,7 @@ import { administers, requireRole, rightsOf } from '../rights.ts';
 export const ADMIN_NAME = 'admin';
 
 /** Whether the actor is the token from the settings; no other token can have its name. */
-export function isSettingsToken({ name }: Actor): boolean {
+export function isSettingsToken({ name }: Pick<Actor, 'name'>): boolean {
   return name === `token:${ADMIN_NAME}`;
 }
 

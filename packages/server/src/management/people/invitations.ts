@@ -60,7 +60,7 @@ export async function invite(
  * Refuses links for passwords that could not be used. The token of the settings may still make one: it is the way in for
  * the people who run the server when the provider is lost, and works once.
  */
-function requirePasswords({ sso }: PeopleContext, actor: Actor): void {
+function requirePasswords({ sso }: PeopleContext, actor: Pick<Actor, 'name'>): void {
   if (!sso?.settings.only || isSettingsToken(actor)) return;
   throw new ServiceError(
     'forbidden',
@@ -187,8 +187,9 @@ export async function acceptInvitation(
   caller: Caller,
 ): Promise<Written<StartedSession>> {
   const invitation = await inspectInvitation(context, input.token);
-  const { kind, email } = invitation;
+  const { kind, email, createdBy } = invitation;
   if (kind === 'setup' || email === undefined) throw invitationInvalid();
+  requirePasswords(context, { name: createdBy });
   checkPassword(input.password, email);
   const operator =
     kind === 'reset'

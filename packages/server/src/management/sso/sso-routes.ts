@@ -78,7 +78,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
   app.on('get', SSO_PATHS.callback, async (c) => {
     const sso = requireSso(context, c);
     const request = c.req.raw;
-    const begun = begunIn(request);
+    const begun = begunIn(request, { isSecure });
     const cookies = [...removeCookie(SSO_COOKIE)];
     try {
       if (begun === undefined || !isAnswerTo(begun, request, context.now())) {
@@ -112,15 +112,16 @@ function requireSso({ sso }: PeopleContext, c: Context<ManagementEnv>): Sso {
 /** A path of this server as it was given; `/` for anything else, such as the address of another server. */
 function ownPath(text: string, publicUrl: string): string {
   // Browsers read "//" and "/\" as another server, and drop control characters.
-  if (text.length > MAX_PATH_LENGTH || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(text)) return '/';
+  if (!/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(text)) return '/';
   const { origin, pathname, search } = new URL(text, publicUrl);
   const isPage = origin === new URL(publicUrl).origin && !/^\/(\/|api(\/|$))/.test(pathname);
-  return isPage ? pathname + search : '/';
+  const path = pathname + search;
+  return isPage && path.length <= MAX_PATH_LENGTH ? path : '/';
 }
 
-function begunIn(request: Request): Begun | undefined {
+function begunIn(request: Request, scheme: { readonly isSecure: boolean }): Begun | undefined {
   try {
-    const text = Buffer.from(cookieIn(request, SSO_COOKIE) ?? '', 'base64url').toString();
+    const text = Buffer.from(cookieIn(request, SSO_COOKIE, scheme) ?? '', 'base64url').toString();
     const { state, nonce, verifier, from, at } = JSON.parse(text);
     const isComplete = [state, nonce, verifier, from].every((one) => typeof one === 'string' && one !== '');
     return isComplete && typeof at === 'number' ? { state, nonce, verifier, from, at } : undefined;

@@ -285,6 +285,9 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
 
   test('with single sign-on only, passwords are refused, and the administration token is the way back', async () => {
     const { browser, id } = await join(shared.app, { email: 'mia@example.com', role: 'admin' });
+    const earlier = await browser.call('POST', '/api/invitations', {
+      body: { email: 'late@example.com', role: 'viewer' },
+    });
     shared.app.useSso(settingsOf(provider, { only: true }));
     expect((await new TestBrowser(shared.app).call('GET', '/api/session')).json.sso).toEqual({
       ...{ label: 'Example ID', only: true, url: `${ORIGIN}/api/sso/start` },
@@ -297,6 +300,11 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
     ];
     for (const { status, json } of refused) expect([status, json.error]).toEqual([403, 'forbidden']);
     expect(refused[0]?.json.message).toContain('Example ID');
+    // A link from the time before works no longer, unless the administration token made it.
+    const late = await new TestBrowser(shared.app).call('POST', '/api/invitations/accept', {
+      body: { token: earlier.json.token, password: PASSWORD },
+    });
+    expect(late.json.error).toBe('forbidden');
     const rescue = await join(shared.app, { email: 'rescue@example.com', role: 'admin' });
     expect((await rescue.browser.call('GET', '/api/session')).json.signedIn).toBe(true);
     expect((await rescue.browser.signIn('rescue@example.com')).json.error).toBe('forbidden');
@@ -371,6 +379,11 @@ describe('the exchange with the provider', () => {
     thief.begun = cookie;
     expect(outcome(await thief.finish(url))).toBe('/sign-in?sso=invalid');
     expect(thief.browser.id).toBeUndefined();
+    // A page of another host can plant a cookie without the prefix, to sign a person in as someone else.
+    const attacker = newBrowser();
+    const path = (await attacker.reachCallback(person)).replace(ORIGIN, '');
+    const headers = { Cookie: `halyard_sso=${attacker.begun}`, 'Sec-Fetch-Site': 'cross-site' };
+    expect(outcome(await shared.app.call('GET', path, { token: null, headers }))).toBe(expired);
   });
 
   test('a sign-on that succeeded is refused even if the provider accepts its code twice', async () => {
@@ -444,6 +457,7 @@ describe('the exchange with the provider', () => {
     'javascript:alert(1)',
     '/api/sso/start',
     `/${'x'.repeat(2000)}`,
+    `/${'\u20ac'.repeat(400)}`,
   ])('after signing in the browser does not go to %j', async (from) => {
     expect(outcome(await newBrowser().signIn(personIn('kit'), from))).toBe('/');
     expect(outcome(await newBrowser().signIn(undefined, from))).toBe('/sign-in?sso=denied');
