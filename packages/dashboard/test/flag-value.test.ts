@@ -215,8 +215,8 @@ describe('the value', () => {
       const { flags } = await management.states('shop', 'development');
       expect(flags.find(({ key }) => key === 'limit')?.state.value).toBe(2.5);
 
-      await page.getByRole('button', { name: 'Edit: Value' }).click();
-      await page.getByRole('combobox', { name: 'Value', exact: true }).selectOption('text');
+      await page.getByRole('button', { name: 'Edit: Kind of value' }).click();
+      await page.getByRole('combobox', { name: 'Kind of value' }).selectOption('text');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await card(page).getByText(flagPage.value.otherKind('Text')).waitFor();
       await editor(page).waitFor();

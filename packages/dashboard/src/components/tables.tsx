@@ -7,6 +7,8 @@ import { ariaSort, type Sort } from './sort.ts';
 /** A column of a {@link RecordTable}. */
 export interface Column {
   readonly label: string;
+  /** Shown in the head instead of the label. */
+  readonly head?: ReactNode;
   /** The head is only for screen readers, as above buttons. */
   readonly isSilent?: boolean;
   /** What the list can be sorted by, in the address. */
@@ -86,7 +88,7 @@ export function RecordTable({
                     <span className="lg:hidden">{column.label}</span>
                   </>
                 ) : (
-                  column.label
+                  (column.head ?? column.label)
                 )}
               </th>
             ))}
@@ -101,13 +103,15 @@ export function RecordTable({
 /** The row of a record. One that no longer works is dimmed; its status says why. */
 export function RecordRow({
   isOver,
+  isSelected,
   ...rest
-}: Omit<ComponentProps<'tr'>, 'className'> & { isOver?: boolean }) {
+}: Omit<ComponentProps<'tr'>, 'className'> & { isOver?: boolean; isSelected?: boolean }) {
   return (
     <tr
       className={classNames(
         'max-lg:grid max-lg:grid-cols-2 max-lg:gap-x-4 max-lg:gap-y-2.5 max-lg:border-line max-lg:px-4 max-lg:py-3.5 max-lg:not-first:border-t sm:max-lg:grid-cols-3',
         isOver && 'bg-bg text-ink-3',
+        isSelected && 'bg-accent-soft',
       )}
       {...rest}
     />

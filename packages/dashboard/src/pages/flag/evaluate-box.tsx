@@ -8,16 +8,22 @@ import {
 import { useId, useState } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
+import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { valuePreview } from '../../components/state-summary.tsx';
 import { messages } from './messages.tsx';
 
 const words = messages.evaluate;
 
+/** How many environments are evaluated at first. */
+const FEW = 10;
+
 /** Evaluates the flag for one targeting key in each environment, as clients do. */
 export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
   const [targetingKey, setTargetingKey] = useState('');
+  const [most, setMost] = useState(FEW);
   const id = useId();
+  const { environments } = project;
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
       <h2 id={id} className="text-base font-semibold">
@@ -45,7 +51,7 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
             {words.place[1]}
           </p>
           <ul className="mt-2 divide-y divide-line">
-            {project.environments.map((environment) => (
+            {environments.slice(0, most).map((environment) => (
               <li key={environment.name} className="py-2" data-evaluation={environment.name}>
                 <EnvironmentEvaluation
                   environment={environment}
@@ -56,6 +62,11 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
               </li>
             ))}
           </ul>
+          {environments.length > most && (
+            <Button kind="quiet" onClick={() => setMost(environments.length)}>
+              {words.all(environments.length)}
+            </Button>
+          )}
         </div>
       )}
     </section>

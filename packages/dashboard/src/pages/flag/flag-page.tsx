@@ -254,8 +254,10 @@ function FlagHeading({ project, flag }: { project: string; flag: FlagRecord }) {
       <span aria-hidden className="text-sm font-normal text-line-strong">
         /
       </span>
-      <span className="min-w-0 font-mono text-lg break-all">{flag.key}</span>
-      <CopyButton text={flag.key} label={words.copyKey(flag.key)} />
+      <span className="flex min-w-0 items-center gap-1.5">
+        <span className="min-w-0 font-mono text-lg break-all">{flag.key}</span>
+        <CopyButton text={flag.key} label={words.copyKey(flag.key)} />
+      </span>
       {flag.archivedAt !== undefined && <Badge kind="over">{words.archived}</Badge>}
     </span>
   );

@@ -27,7 +27,7 @@ export const messages = {
     noTags: 'none',
     owner: 'Owner',
     noOwner: 'none',
-    kind: 'Value',
+    kind: 'Kind of value',
     created: 'Created',
     lastChange: 'Last change',
     by: 'by',
@@ -165,6 +165,7 @@ export const messages = {
   evaluate: {
     title: 'Who gets it?',
     label: 'Evaluate for this targeting key',
+    all: (count: number) => `Show all ${count} environments`,
     hint: "The ID that your code passes, such as a user's. Each key has a fixed place between 0 and 100, and gets the flag when the rollout is above it.",
     place: ['Place', 'of 100 for this flag, in every environment.'],
     on: 'On',
