@@ -45,12 +45,7 @@ export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
 ];
 
 /** One short fact at the end of an environment's row, such as when it was last read. */
-export const ROW_FACTS: readonly Panel<RowFactProps>[] = [
-  {
-    name: 'last read',
-    Content: lazy(async () => ({ default: (await import('../usage/last-read.tsx')).RowLastRead })),
-  },
-];
+export const ROW_FACTS: readonly Panel<RowFactProps>[] = [];
 
 /** Facts beside tags and owner: each renders one `Fact` of `flag-details.tsx`. */
 export const FLAG_FACTS: readonly Panel<FlagPanelProps>[] = [];

@@ -2,7 +2,7 @@ import Star from 'lucide-react/icons/star';
 import { createContext, useContext } from 'react';
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
-import { Author, Badge } from '../../components/badges.tsx';
+import { Author } from '../../components/badges.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
@@ -87,15 +87,12 @@ export function FlagName({
         <span className="hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex">
           <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
         </span>
-        {isUnread && (
-          <span className="shrink-0">
-            <Badge kind="warn">{messages.list.unread}</Badge>
-          </span>
-        )}
+        {!hasDescription && isUnread && <Unread className="min-w-0 shrink-[9999]" />}
         {!hasDescription && <Tags tags={tags} className="min-w-0 shrink-[9999]" />}
       </div>
-      {hasDescription && (description !== '' || tags.length > 0) && (
+      {hasDescription && (isUnread || description !== '' || tags.length > 0) && (
         <div className="flex min-w-0 items-center gap-1.5">
+          {isUnread && <Unread className="shrink-0" />}
           {description !== '' && (
             <p className="min-w-0 truncate text-xs font-normal text-ink-3" title={description}>
               <Highlight text={description} words={words} />
@@ -105,6 +102,20 @@ export function FlagName({
         </div>
       )}
     </div>
+  );
+}
+
+/** Says that a flag was not read for 30 days. */
+function Unread({ className }: { className: string }) {
+  return (
+    <span
+      className={classNames(
+        'h-4.5 truncate rounded bg-warn-soft px-1 text-2xs leading-4.5 font-medium text-warn',
+        className,
+      )}
+    >
+      {messages.list.unread}
+    </span>
   );
 }
 

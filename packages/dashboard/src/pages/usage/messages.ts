@@ -17,11 +17,15 @@ export const messages = {
     return `${all === 1 ? '1 read' : `${whole.format(all)} reads`}, ${share}`;
   },
   short: (count: number) => short.format(count),
-  columns: ['Environment', '24 hours', '30 days', 'Last read'],
+  columns: [
+    { label: 'Environment' },
+    { label: '24 h', title: 'Last 24 hours' },
+    { label: '30 d', title: 'Last 30 days' },
+    { label: 'Last read' },
+  ] as readonly { readonly label: string; readonly title?: string }[],
   more: (count: number) => `${count} more environments without reads`,
-  lastHour: 'in the last hour',
+  lastHour: 'last hour',
   never: 'never',
   waiting: 'No client has reported yet. Clients report once a minute.',
   note: 'Counted by clients that report, and by OFREP.',
-  read: 'read',
 } as const;

@@ -5,11 +5,10 @@ import type { FlagUsage } from '../../api/types.ts';
 import { useFlagUsage } from '../../api/usage.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { LOCALE } from '../../components/time-ago.tsx';
+import { LOCALE, TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
 import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { links } from '../../shell/links.ts';
 import type { FlagPanelProps } from '../flag/panels.tsx';
-import { LastRead } from './last-read.tsx';
 import { messages } from './messages.ts';
 
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
@@ -68,8 +67,14 @@ function Usage({
         <table className="mt-3 w-full text-xs">
           <thead>
             <tr>
-              {messages.columns.map((label, index) => (
-                <th key={label} scope="col" className={`pb-1 font-normal text-ink-3 ${alignment(index)}`}>
+              {messages.columns.map(({ label, title }, index) => (
+                <th
+                  key={label}
+                  scope="col"
+                  title={title}
+                  aria-label={title}
+                  className={`pb-1 font-normal text-ink-3 ${alignment(index)}`}
+                >
                   {label}
                 </th>
               ))}
@@ -126,7 +131,7 @@ function EnvironmentRow({
 }
 
 function alignment(column: number): string {
-  return column === 0 ? 'text-left' : 'pl-2 text-right tabular-nums';
+  return column === 0 ? 'text-left' : 'pl-2 text-right whitespace-nowrap tabular-nums';
 }
 
 /** A bar for each hour or day, the oldest first: the lower part is the reads for which the flag was on. */
@@ -189,6 +194,15 @@ function Bars({
       </svg>
     </figure>
   );
+}
+
+/** When a flag was last read. The server knows it to the hour. */
+function LastRead({ at }: { at: string | undefined }) {
+  useTimeRefresh();
+  if (at === undefined) return messages.never;
+  const end = Date.parse(at) + HOUR_MS;
+  if (end >= Date.now()) return messages.lastHour;
+  return <TimeAgo at={new Date(end).toISOString()} />;
 }
 
 const hourText = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
