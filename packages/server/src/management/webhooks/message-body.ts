@@ -43,8 +43,10 @@ export function pingBody({ format, project, name }: Receiver, at: number): strin
 
 function changeText(project: string, { actor, note, events, omitted }: WebhookMessage, url: string): string {
   const who = actor.replace(/^operator:/, '').replace(/^token:/, 'token ');
-  const named = events.slice(0, NAMED_EVENTS).map((event) => `• ${eventText(event)}`);
-  const more = events.length - named.length + omitted;
+  // A schedule that ran is named by its changes, and in the note.
+  const said = events.filter(({ action }) => events.length === 1 || action !== 'schedule.applied');
+  const named = said.slice(0, NAMED_EVENTS).map((event) => `• ${eventText(event)}`);
+  const more = said.length - named.length + omitted;
   const lines = [
     `${who} changed ${project}${note === undefined ? '' : ` (${note})`}:`,
     ...named,
@@ -56,7 +58,7 @@ function changeText(project: string, { actor, note, events, omitted }: WebhookMe
 function eventText({ action, environment, target, before, after, isCut }: WebhookEvent): string {
   const place = environment === undefined || action.startsWith('environment.') ? '' : ` in ${environment}`;
   const [noun = '', verb = ''] = action.split('.');
-  // The number of a key says less than its name.
+  // The id of a key or a schedule says less than its name or its flags.
   const name = nameIn(after) ?? nameIn(before) ?? target;
   if (action !== 'flag.changed') return `${noun} ${name} ${verb.replaceAll('_', ' ')}${place}`;
   if (isCut) return `${target}${place} changed`;
@@ -64,8 +66,9 @@ function eventText({ action, environment, target, before, after, isCut }: Webhoo
 }
 
 function nameIn(text: string | undefined): string | undefined {
-  const { name } = membersOf(text);
-  return typeof name === 'string' ? name : undefined;
+  const { name, changes } = membersOf(text);
+  if (!Array.isArray(changes)) return typeof name === 'string' ? name : undefined;
+  return `of ${shorten(changes.map((change: { readonly key?: unknown }) => String(change?.key)).join(', '))}`;
 }
 
 function stateText(text: string | undefined): string {

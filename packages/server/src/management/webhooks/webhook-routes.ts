@@ -12,6 +12,7 @@ import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { DoneSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { Written } from '../write.ts';
+import { describeMessages } from './message-schema.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -40,7 +41,7 @@ const settingMembers = {
   }),
   format: z.enum(WEBHOOK_FORMATS).openapi({
     description:
-      '`json`: everything. `slack`: one text, as Slack, Mattermost, Google Chat and Teams take it.',
+      '`json`: everything. `slack`: one text, as Slack, Mattermost, Google Chat and compatible receivers take it.',
   }),
   environments: z
     .array(NameSchema)
@@ -109,6 +110,7 @@ export const WebhookDeliverySchema = z
 
 /** Mounts the routes of webhooks. */
 export function mountWebhooks(app: ManagementApp, context: WebhookContext): void {
+  describeMessages(app);
   mount(
     app,
     {

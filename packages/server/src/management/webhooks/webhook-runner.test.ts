@@ -5,6 +5,8 @@ import { Webhook as Verifier } from 'standardwebhooks';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestEngine } from '../../storage/test-engines.ts';
 import { TestApp } from '../api/test-app.ts';
+import { runDueSchedules } from '../schedules/schedule-runner.ts';
+import { ChangeMessageSchema } from './message-schema.ts';
 import { Receiver } from './test-receiver.ts';
 import { LEASE_MS, WEBHOOK_RETRIES, WebhookRunner } from './webhook-runner.ts';
 
@@ -93,6 +95,7 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
       },
     });
     expect(() => new Verifier(secret).verify(`${message.body} `, message.headers)).toThrow();
+    expect(ChangeMessageSchema.strict().parse(JSON.parse(message.body))).toBeDefined();
     const [delivered] = await deliveries();
     expect(delivered).toMatchObject({ number: 3, seq, messageId: id, outcome: 'delivered', status: 200 });
     const list = await app.call('GET', `${path}/webhooks`);
@@ -144,7 +147,7 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
   });
 
   test('chat programs get one text', async () => {
-    const { runner, set, got, project, record } = await hooked({ format: 'slack' });
+    const { runner, path, set, got, project, record } = await hooked({ format: 'slack' });
     await set('a', { enabled: true, value: '<b> & co', rolloutPct: 5 });
     await runner.runOnce();
     const { text } = JSON.parse(got()[0]?.body ?? '');
@@ -152,6 +155,18 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
       `token admin changed ${project}:\n• flag a created\n• a in production: absent → on, "&lt;b&gt; &amp; co", 5%\n` +
         `https://flags.example/projects/${project}/history?change=${(await record()).deliveredSeq}`,
     );
+    const dueAt = new Date(app.node.now + HOUR_MS).toISOString();
+    const later = { environment: 'production', dueAt, note: 'launch', changes: [{ key: 'a', state: off }] };
+    await app.call('POST', `${path}/schedules`, { body: later });
+    app.node.now += HOUR_MS;
+    await runDueSchedules(app.context);
+    await runner.runOnce();
+    const [, created, ran] = got().map(({ body }) => JSON.parse(body).text.split('\n'));
+    expect(created[1]).toBe('• schedule of a created in production');
+    expect(ran.slice(0, -1)).toEqual([
+      expect.stringMatching(/^token admin changed .+ \(Schedule .+: launch\):$/),
+      '• a in production: on, "&lt;b&gt; &amp; co", 5% → off',
+    ]);
     // The path of such an address is a secret.
     expect((await record()).url).toBe(`${receiver.origin}/…`);
   });
