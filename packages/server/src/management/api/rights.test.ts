@@ -245,15 +245,15 @@ describe('the matrix of operation, role and scope', () => {
         body: { projects: [{ project: place, role: 'viewer' }] },
       }),
       // A hidden project looks like one to create.
-    diffProject: (place) => ({
-      path: '/api/diff',
-      body: { halyard: 1, project: place, environments: [], flags: {} },
-      shows: '"projectCreated":false',
-    }),
-    importProject: (place) => ({
-      path: '/api/import',
-      body: { halyard: 1, project: place, environments: [], flags: {} },
-    }),
+      diffProject: (place) => ({
+        path: '/api/diff',
+        body: { halyard: 1, project: place, environments: [], flags: {} },
+        shows: '"projectCreated":false',
+      }),
+      importProject: (place) => ({
+        path: '/api/import',
+        body: { halyard: 1, project: place, environments: [], flags: {} },
+      }),
     };
 
   /** Differences from the rule that a role in the place is required. */
