@@ -44,6 +44,7 @@ import people from '../../../../../docs/operations/people.md' with { type: 'text
 import pooler from '../../../../../docs/operations/pooler.md' with { type: 'text' };
 import proxies from '../../../../../docs/operations/proxies.md' with { type: 'text' };
 import relays from '../../../../../docs/operations/relays.md' with { type: 'text' };
+import rights from '../../../../../docs/operations/rights.md' with { type: 'text' };
 import roles from '../../../../../docs/operations/roles.md' with { type: 'text' };
 import rollouts from '../../../../../docs/operations/rollouts.md' with { type: 'text' };
 import schedules from '../../../../../docs/operations/schedules.md' with { type: 'text' };
@@ -123,6 +124,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/last-known-flags', lastKnownFlags],
   ['operations/people', people],
   ['operations/roles', roles],
+  ['operations/rights', rights],
   ['operations/sign-in', signIn],
   ['operations/sso', sso],
   ['operations/cli', cli],

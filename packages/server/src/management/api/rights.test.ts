@@ -138,6 +138,30 @@ async function withoutWrites<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The limits with which a token may call operations of a level. */
+const LIMITS: Readonly<Record<Level, string>> = {
+  viewer: 'plan, states',
+  states: 'states',
+  editor: '',
+  admin: '',
+};
+
+/** The row of an operation in the table of the documentation. */
+function rowOf({ method, path, id, level, scope }: Described): string {
+  const role = level === 'states' ? 'editor' : level;
+  const cells =
+    level === 'anyone'
+      ? ['anyone', '', '']
+      : [scope === 'self' ? 'anyone' : role, scope ?? 'undeclared', LIMITS[level]];
+  return `| \`${id}\` | \`${method} ${path}\` | ${cells.join(' | ')} |`;
+}
+
+test('the documentation has the right of every operation', async () => {
+  const page = await Bun.file(new URL('../../../../../docs/operations/rights.md', import.meta.url)).text();
+  const table = page.split('\n').filter((line) => line.startsWith('| `'));
+  expect(table.toSorted()).toEqual(operations.map(rowOf).sort());
+});
+
 test('every operation declares its scope', () => {
   expect(operations.length).toBeGreaterThan(60);
   const undeclared = operations.filter(({ path, scope, level }) =>
