@@ -79,6 +79,11 @@ export function rolloutPlanProblem(
   return undefined;
 }
 
+/** Why a plan cannot go on when none of its steps would raise the rollout. */
+export function noStepLeft(reachPct: number): string {
+  return `The flag is on for ${reachPct} %, and no step is left above that: stop the plan.`;
+}
+
 /** When a step is due, in epoch milliseconds, if the step before it runs at `after`. */
 export function dueTime({ at, waitMinutes = 0 }: RolloutPlanStep, after: number): number {
   return at === undefined ? after + waitMinutes * 60_000 : Date.parse(at);

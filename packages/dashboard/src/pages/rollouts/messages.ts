@@ -5,20 +5,16 @@ const share = (percent: number) => `${percent} %`;
 /** The texts of rollout plans. */
 export const messages = {
   title: 'Rollout plan',
-  titleOf: (flag: string, environment: string) => `Rollout plan of ${flag} in ${environment}`,
   share,
   statuses: { running: 'running', paused: 'paused', done: 'done', stopped: 'stopped' },
   steps: 'Steps',
   stepStatuses: { done: 'done', skipped: 'skipped', next: 'next', waiting: 'later' },
-  noTime: 'after the one before',
   nextIs: (percent: number) => `Next: ${share(percent)}`,
   paused: 'Paused by',
   pausedItself: 'Paused',
   stopped: 'Stopped by',
-  done: 'Done',
   startedBy: 'Started by',
   resumeHint: 'Resuming begins the whole wait again.',
-  skips: (percent: number) => `Steps up to ${share(percent)} will be skipped.`,
 
   // Commands
   pause: 'Pause',

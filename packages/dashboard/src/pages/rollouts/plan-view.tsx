@@ -1,3 +1,4 @@
+import { noStepLeft, reachOf } from '@halyard/protocol';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import CirclePause from 'lucide-react/icons/circle-pause';
 import CircleStop from 'lucide-react/icons/circle-stop';
@@ -5,7 +6,13 @@ import TrendingUp from 'lucide-react/icons/trending-up';
 import { type ReactNode, useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import { commandRollout, isOpenPlan, type RolloutCommand } from '../../api/rollouts.ts';
-import type { EnvironmentRecord, FlagState, RolloutPlanRecord, RolloutPlanStatus } from '../../api/types.ts';
+import type {
+  EnvironmentRecord,
+  FlagState,
+  RolloutPlanRecord,
+  RolloutPlanStatus,
+  RolloutStepRecord,
+} from '../../api/types.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { Author } from '../../components/badges.tsx';
@@ -31,8 +38,8 @@ export function PlanView({
   /** The state in effect, for the question before a change. */
   state: FlagState | undefined;
 }) {
-  const { status, statusBy, statusAt, reason, dueAt, note, createdBy, createdAt } = plan;
-  const next = plan.steps.find((step) => step.status === 'next');
+  const { status, statusAt, dueAt, note, createdBy, createdAt } = plan;
+  const next = nextStep(plan, state);
   const readOnlyReason = useReadOnlyReason();
   const canChange = environment !== undefined && readOnlyReason(environment) === undefined;
   return (
@@ -55,8 +62,11 @@ export function PlanView({
       <p className="mt-2 text-xs wrap-anywhere text-ink-3">
         {messages.startedBy} <Author actor={createdBy} />, <TimeAgo at={createdAt} />
         {note !== undefined && <> · “{note}”</>}
-        {status === 'paused' && reason !== undefined && statusBy !== '' && <> · {messages.resumeHint}</>}
+        {status === 'paused' && next?.waitMinutes !== undefined && <> · {messages.resumeHint}</>}
       </p>
+      {isOpenPlan(plan) && next === undefined && (
+        <p className="mt-2 text-ink-2">{noStepLeft(reachOf(state))}</p>
+      )}
       {canChange && isOpenPlan(plan) && (
         <Commands project={project} environment={environment} plan={plan} state={state} />
       )}
@@ -97,7 +107,7 @@ function Commands({
   const confirm = useConfirm();
   const perform = useAction();
   const [busy, setBusy] = useState(false);
-  const next = plan.steps.find((step) => step.status === 'next');
+  const next = nextStep(plan, state);
 
   async function run(command: RolloutCommand): Promise<void> {
     if (busy) return;
@@ -133,11 +143,12 @@ function Commands({
 
   return (
     <div className="mt-3 flex flex-wrap gap-2">
-      {plan.status === 'running' ? (
+      {plan.status === 'running' && (
         <Button disabled={busy} onClick={() => void run('pause')}>
           {messages.pause}
         </Button>
-      ) : (
+      )}
+      {plan.status === 'paused' && next !== undefined && (
         <Button disabled={busy} onClick={() => void run('resume')}>
           {messages.resume}
         </Button>
@@ -152,6 +163,12 @@ function Commands({
       </Button>
     </div>
   );
+}
+
+/** The step that a plan would run next: the first that raises the rollout. */
+function nextStep(plan: RolloutPlanRecord, state: FlagState | undefined) {
+  const isAhead = ({ status }: RolloutStepRecord) => status === 'next' || status === 'waiting';
+  return plan.steps.find((step) => isAhead(step) && step.rolloutPct > reachOf(state));
 }
 
 /** The state after a step to this percentage. */

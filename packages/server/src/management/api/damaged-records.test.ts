@@ -66,6 +66,13 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
       changes: [{ key: 'a', state: null }],
     };
     const { id: scheduleId } = (await app.call('POST', `${path}/schedules`, { body: later })).json;
+    const steps = [10, 20].map((rolloutPct) => ({ rolloutPct, waitMinutes: 60 }));
+    const plan = { flag: 'b', environment: 'production', steps };
+    await app.call('PUT', `${production}/flags/b`, { body: { enabled: false } });
+    const { id: planId } = (await app.call('POST', `${path}/rollouts`, { body: plan })).json;
+    for (const column of ['due_at', 'created_at', 'status_at'])
+      await set('rollout_plans', column, planId, value);
+    await set('rollout_plans', 'ran', planId, '[{');
     await set('operators', 'last_seen_at', operatorId, value);
     await set('operators', 'created_at', operatorId, value);
     await set('invitations', 'expires_at', linkId, value);
@@ -80,6 +87,7 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
       ['/api/operators', operatorId],
       ['/api/invitations', linkId],
       [`${path}/schedules`, scheduleId],
+      [`${path}/rollouts`, planId],
       [`${path}/flags`, '"a"'],
       [`${production}/flags`, '"a"'],
       ['/api/audit?limit=1000', '"a"'],
@@ -92,6 +100,7 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
     const lines = await (await app.app.request('/api/audit?format=ndjson', { headers })).text();
     for (const line of lines.trim().split('\n')) JSON.parse(line);
     expect((await app.call('DELETE', `${path}/schedules/${scheduleId}`)).status).toBe(200);
+    expect((await app.call('POST', `${path}/rollouts/${planId}/stop`)).status).toBe(200);
     expect((await app.call('DELETE', `/api/invitations/${linkId}`)).status).toBe(200);
     expect((await app.call('DELETE', `/api/operators/${operatorId}`)).status).toBe(200);
     await app.call('DELETE', path);

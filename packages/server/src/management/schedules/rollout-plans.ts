@@ -1,4 +1,11 @@
-import { defined, dueTime, type RolloutPlanStep, reachOf, rolloutPlanProblem } from '@halyard/protocol';
+import {
+  defined,
+  dueTime,
+  noStepLeft,
+  type RolloutPlanStep,
+  reachOf,
+  rolloutPlanProblem,
+} from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
@@ -282,9 +289,7 @@ function nextStepOf(plan: RolloutPlan, reachPct: number) {
   const steps = stepsOf(plan);
   const index = steps.findIndex((step, at) => at >= plan.nextStep && step.rolloutPct > reachPct);
   const step = steps[index];
-  if (step === undefined) {
-    throw invalid(`The flag is on for ${reachPct} %, and no step is left above that: stop the plan.`);
-  }
+  if (step === undefined) throw invalid(noStepLeft(reachPct));
   const skipped = Array.from({ length: index - plan.nextStep }, () => null);
   return { step, index, ran: [...ranOf(plan), ...skipped] };
 }
