@@ -1,5 +1,4 @@
-import type { RolloutPlanStep } from '@halyard/protocol';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { RolloutPlanRecord } from './types.ts';
@@ -37,41 +36,4 @@ function msToNextStep(plans: readonly RolloutPlanRecord[], now: number): number 
   const dues = plans.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [Date.parse(dueAt)]));
   if (dues.length === 0) return false;
   return Math.min(LONGEST_MS, Math.max(1_000, Math.min(...dues) - now + 1_000));
-}
-
-/** A plan to start. */
-export interface NewRollout {
-  readonly flag: string;
-  readonly environment: string;
-  readonly steps: readonly RolloutPlanStep[];
-  readonly note?: string;
-}
-
-/** Starts a plan. */
-export function useStartRollout(project: string) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: ({ confirmed, ...body }: NewRollout & { readonly confirmed?: string | undefined }) =>
-      request<RolloutPlanRecord>('POST', api`projects/${project}/rollouts`, { body, confirmed }),
-    onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.rollouts(project) }),
-  });
-}
-
-/** What a person can do with an open plan. */
-export type RolloutCommand = 'pause' | 'resume' | 'advance' | 'stop';
-
-/** Runs a command on a plan. */
-export function commandRollout(
-  project: string,
-  id: string,
-  {
-    command,
-    ...options
-  }: {
-    readonly command: RolloutCommand;
-    readonly confirmed?: string | undefined;
-    readonly note?: string | undefined;
-  },
-): Promise<RolloutPlanRecord> {
-  return request('POST', api`projects/${project}/rollouts/${id}/${command}`, options);
 }

@@ -2,6 +2,7 @@ import Archive from 'lucide-react/icons/archive';
 import Plus from 'lucide-react/icons/plus';
 import {
   lazy,
+  type ReactNode,
   Suspense,
   useCallback,
   useDeferredValue,
@@ -16,7 +17,6 @@ import { useLocation, useParams, useSearchParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
-import { useRollouts } from '../../api/rollouts.ts';
 import { useCan, useOperator } from '../../api/session.ts';
 import type { FlagRecord, LastReads, ProjectRecord } from '../../api/types.ts';
 import { isUnread, useLastReads } from '../../api/usage.ts';
@@ -41,7 +41,7 @@ import { type FlagFilter, filterFlags, isFiltering, readFilter, wordsOf } from '
 import { UnreadFlags } from './flag-name.tsx';
 import { FlagTable } from './flag-table.tsx';
 import { messages } from './messages.ts';
-import { HIGHLIGHT_MS, OpenPlans, planName } from './state-cell.tsx';
+import { HIGHLIGHT_MS, PlanMarks } from './state-cell.tsx';
 
 /** A project's flags with their state in each environment. */
 export function FlagsPage() {
@@ -84,7 +84,12 @@ const GetStarted = lazy(async () => {
 
 const { created } = messages;
 
-const OPEN = { status: 'open' } as const;
+const NO_MARKS: ReadonlyMap<string, ReactNode> = new Map();
+
+const ReadPlanMarks = lazy(async () => {
+  const part = await import('../rollouts/plan-marks.tsx').catch(() => undefined);
+  return { default: part?.ReadPlanMarks ?? (() => null) };
+});
 
 const DENSITIES = ['comfortable', 'compact'] as const;
 
@@ -153,13 +158,9 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   );
   const shownKeys = useMemo(() => new Set(shown.map(({ key }) => key)), [shown]);
   const title = filter.isArchived ? messages.archivedFlags : messages.flags;
-  const { data: open } = useRollouts(project.name, OPEN);
-  const plans = useMemo(
-    () => new Map(open?.map((plan) => [planName(plan.flag, plan.environment), plan])),
-    [open],
-  );
   const { data: lastReads } = useLastReads(project);
   const unread = useMemo(() => unreadOf(flags, lastReads), [flags, lastReads]);
+  const [planMarks, setPlanMarks] = useState<ReadonlyMap<string, ReactNode>>(NO_MARKS);
   const root = useRef<HTMLDivElement>(null);
   useScreen(root, `${title} · ${project.name}`);
   const sort = useMemo(() => sortOf(filter.sort, setParams), [filter.sort, setParams]);
@@ -204,11 +205,11 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       )}
       {shown.length > 0 ? (
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
-          <OpenPlans value={plans}>
+          <PlanMarks value={planMarks}>
             <UnreadFlags value={unread}>
               {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}
             </UnreadFlags>
-          </OpenPlans>
+          </PlanMarks>
         </div>
       ) : isFiltering(filter) ? (
         <NoHits
@@ -223,6 +224,9 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       ) : (
         <NoFlags project={project.name} onCreate={canEdit ? create : undefined} />
       )}
+      <Suspense fallback={null}>
+        <ReadPlanMarks project={project.name} onRead={setPlanMarks} />
+      </Suspense>
       {selection.keys.size > 0 && (
         <BulkBar
           project={project}

@@ -93,9 +93,6 @@ export const messages = {
     on: 'On',
     off: 'Off',
     notSet: 'Not set',
-    plan: (steps: string, next: string) => `Rollout plan ${steps}${next}`,
-    planNext: (time: string) => `, next on ${time}`,
-    planPaused: ', paused',
     notSetHint: (environment: string) => `Not set in ${environment}. Turn it on to add it.`,
   },
 

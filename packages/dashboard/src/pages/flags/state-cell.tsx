@@ -1,14 +1,12 @@
-import TrendingUp from 'lucide-react/icons/trending-up';
-import { createContext, memo, useContext, useEffect, useRef, useState } from 'react';
+import { createContext, memo, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { cellName, isOwnWrite, useWriteStatus } from '../../api/own-writes.ts';
-import type { EnvironmentRecord, FlagState, RolloutPlanRecord, StateRecord } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { WriteMark } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { valuePreview } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
-import { LOCALE } from '../../components/time-ago.tsx';
 import { messages } from './messages.ts';
 
 /** A flag's state in one environment: its switch, rollout and value. */
@@ -31,7 +29,7 @@ export const StateCell = memo(function StateCell({
   const status = useWriteStatus(cellName(project, environment.name, flagKey));
   const refusal = useReadOnlyReason()(environment);
   const isForeign = useForeignChange(record);
-  const plan = useContext(OpenPlans).get(planName(flagKey, environment.name));
+  const planMark = useContext(PlanMarks).get(`${flagKey}/${environment.name}`);
   const state = record?.state;
   function flip(enabled: boolean): void {
     // The switch stays enabled while saving, or it would lose the focus.
@@ -67,7 +65,7 @@ export const StateCell = memo(function StateCell({
           )}
         </span>
       </span>
-      {plan !== undefined && <PlanMark plan={plan} />}
+      {planMark}
       {state !== undefined && <Served state={state} />}
       {/* In the gap between two cells: the text needs the whole cell. */}
       <span className="absolute -right-3 flex">
@@ -77,32 +75,8 @@ export const StateCell = memo(function StateCell({
   );
 });
 
-/** The open rollout plans of the flags below, by {@link planName}. */
-export const OpenPlans = createContext<ReadonlyMap<string, RolloutPlanRecord>>(new Map());
-
-/** The name of a flag's plan in an environment. No key has a slash. */
-export function planName(flagKey: string, environment: string | undefined): string {
-  return `${flagKey}/${environment}`;
-}
-
-/** Says that a rollout plan is open, and what it does next. */
-export function PlanMark({ plan: { steps, status, dueAt } }: { plan: RolloutPlanRecord }) {
-  const words = messages.list;
-  const shares = steps.map(({ rolloutPct }) => rolloutPct).join(' → ');
-  const time = dueAt === undefined ? undefined : new Date(dueAt).toLocaleString(LOCALE, TIME_STYLE);
-  const label = words.plan(`${shares} %`, time === undefined ? words.planPaused : words.planNext(time));
-  return (
-    <span
-      title={label}
-      data-plan={status}
-      className={status === 'paused' ? 'shrink-0 text-warn' : 'shrink-0 text-accent'}
-    >
-      <TrendingUp size={14} role="img" aria-label={label} />
-    </span>
-  );
-}
-
-const TIME_STYLE = { dateStyle: 'medium', timeStyle: 'short' } as const;
+/** The marks of open rollout plans, by flag key and environment name with a slash between them, which no key has. */
+export const PlanMarks = createContext<ReadonlyMap<string, ReactNode>>(new Map());
 
 /** The shortest useful piece of a longer value, in characters. */
 const LEAST_VALUE = 6;

@@ -56,6 +56,10 @@ export const messages = {
   started: (flag: string, environment: string) => `Rollout plan of ${flag} started in ${environment}`,
   zone: (zone: string) => `Times are in ${zone}.`,
 
+  // The mark in the flag table
+  mark: (steps: string, time: string | undefined) =>
+    `Rollout plan ${steps}, ${time === undefined ? 'paused' : `next on ${time}`}`,
+
   // The schedules page
   list: 'Rollout plans',
 } as const;

@@ -5,7 +5,8 @@ import CircleStop from 'lucide-react/icons/circle-stop';
 import TrendingUp from 'lucide-react/icons/trending-up';
 import { type ReactNode, useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
-import { commandRollout, isOpenPlan, type RolloutCommand } from '../../api/rollouts.ts';
+import { commandRollout, type RolloutCommand } from '../../api/rollout-commands.ts';
+import { isOpenPlan } from '../../api/rollouts.ts';
 import type {
   EnvironmentRecord,
   FlagState,

@@ -1,5 +1,5 @@
 import { isOpenPlan, useRollouts } from '../../api/rollouts.ts';
-import { PlanMark } from '../flags/state-cell.tsx';
+import { PlanMark } from './plan-mark.tsx';
 
 /** Says in an environment's row that the flag has an open rollout plan there. */
 export function RowPlan({

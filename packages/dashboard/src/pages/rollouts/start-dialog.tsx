@@ -2,7 +2,7 @@ import { ROLLOUT_PRESETS, reachOf } from '@halyard/protocol';
 import Plus from 'lucide-react/icons/plus';
 import X from 'lucide-react/icons/x';
 import { useState } from 'react';
-import { useStartRollout } from '../../api/rollouts.ts';
+import { useStartRollout } from '../../api/rollout-commands.ts';
 import type { EnvironmentRecord, FlagState } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
