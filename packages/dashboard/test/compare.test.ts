@@ -2,104 +2,99 @@ import { describe, expect, test } from 'bun:test';
 
 import { sharedWorld } from './support/world.ts';
 
-for (const engine of ['SQLite', 'PostgreSQL'] as const) {
-  describe(`compare and copy on ${engine}`, () => {
-    const world = sharedWorld(
-      async ({ management }) => {
-        await management.createProject('shop');
-        await management.putState('shop', 'staging', 'checkout', { enabled: true, rolloutPct: 50 });
-        await management.putState('shop', 'production', 'checkout', { enabled: false });
-        await management.putState('shop', 'staging', 'banner', {
-          enabled: true,
-          value: '<img src=x onerror=alert(1)>',
-        });
-        await management.putState('shop', 'production', 'legacy', { enabled: true });
-      },
-      { engine },
-    );
-
-    test('selected flags are copied as one change, after one preview that names protected environments, and undone', async () => {
-      const { page, check } = await world.open('/projects/shop/compare');
-      await page.getByText('3 flags differ').waitFor();
-      await page.getByText('Not in staging: copying removes it from production').waitFor();
-      await check();
-
-      await page.getByRole('checkbox', { name: /^Select all/ }).check();
-      await page.getByText('2 selected').waitFor();
-      await page.getByRole('button', { name: 'Copy to production…' }).click();
-      const preview = page.getByRole('dialog', { name: 'Copy to production' });
-      const changes = preview.getByRole('region', { name: 'What changes' });
-      await changes.getByText('checkout').waitFor();
-      expect(await changes.getByRole('listitem').count()).toBe(2);
-      await check();
-      await preview.getByLabel('Note').fill('Release 41');
-      const before = (await world.management.states('shop', 'production')).revision;
-      await preview.getByText('is protected.').waitFor();
-      await preview.getByText('No client is connected.').waitFor();
-      await preview.getByRole('button', { name: 'Copy 2 flags to production' }).click();
-
-      await page.getByText('2 flags copied from staging to production').first().waitFor();
-      await page.getByText('1 flag differs').waitFor();
-      const copied = await world.management.states('shop', 'production');
-      expect(copied.revision).toBe(before + 1);
-      expect(copied.flags.find(({ key }) => key === 'checkout')?.state).toEqual({
-        enabled: true,
-        rolloutPct: 50,
-      });
-
-      await page.getByRole('button', { name: 'Undo' }).click();
-      await page.getByText('3 flags differ').waitFor();
-      const undone = await world.management.states('shop', 'production');
-      expect(undone.flags.find(({ key }) => key === 'checkout')?.state).toEqual({ enabled: false });
-      expect(undone.flags.some(({ key }) => key === 'banner')).toBe(false);
-    }, 60_000);
-
-    test('a target that has changed since the preview is shown again instead of being overwritten', async () => {
-      const { page } = await world.open('/projects/shop/compare?from=staging&to=development', {
-        expected: /412/,
-      });
-      await page.getByRole('checkbox', { name: 'Select checkout' }).check();
-      await page.getByRole('button', { name: 'Copy to development…' }).click();
-      const preview = page.getByRole('dialog', { name: 'Copy to development' });
-      await preview.getByText('not set').waitFor();
-      await world.management.putState('shop', 'development', 'checkout', { enabled: false, value: 7 });
-      await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
-
-      await preview.getByText('staging or development changed in the meantime.').waitFor();
-      const changes = preview.getByRole('region', { name: 'What changes' });
-      await changes.getByText('7', { exact: true }).waitFor();
-      await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
-      await preview.waitFor({ state: 'detached' });
-      const states = await world.management.states('shop', 'development');
-      expect(states.flags.find(({ key }) => key === 'checkout')?.state).toEqual({
-        enabled: true,
-        rolloutPct: 50,
-      });
-    }, 60_000);
-
-    test('a source that has changed since the preview is shown again instead of being copied', async () => {
-      await world.management.createProject('deck');
-      await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 1 });
-      const { page } = await world.open('/projects/deck/compare?from=staging&to=development', {
-        expected: /412/,
-      });
-      await page.getByRole('checkbox', { name: 'Select lights' }).check();
-      await page.getByRole('button', { name: 'Copy to development…' }).click();
-      const preview = page.getByRole('dialog', { name: 'Copy to development' });
-      await preview.getByText('1 %').waitFor();
-      await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 99 });
-      await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
-
-      await preview.getByText('staging or development changed in the meantime.').waitFor();
-      expect((await world.management.states('deck', 'development')).flags).toEqual([]);
-      await preview.getByText('99 %').waitFor();
-      await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
-      await preview.waitFor({ state: 'detached' });
-      const { flags } = await world.management.states('deck', 'development');
-      expect(flags.map(({ state }) => state.rolloutPct)).toEqual([99]);
-    }, 60_000);
+describe('compare and copy', () => {
+  const world = sharedWorld(async ({ management }) => {
+    await management.createProject('shop');
+    await management.putState('shop', 'staging', 'checkout', { enabled: true, rolloutPct: 50 });
+    await management.putState('shop', 'production', 'checkout', { enabled: false });
+    await management.putState('shop', 'staging', 'banner', {
+      enabled: true,
+      value: '<img src=x onerror=alert(1)>',
+    });
+    await management.putState('shop', 'production', 'legacy', { enabled: true });
   });
-}
+
+  test('selected flags are copied as one change, after one preview that names protected environments, and undone', async () => {
+    const { page, check } = await world.open('/projects/shop/compare');
+    await page.getByText('3 flags differ').waitFor();
+    await page.getByText('Not in staging: copying removes it from production').waitFor();
+    await check();
+
+    await page.getByRole('checkbox', { name: /^Select all/ }).check();
+    await page.getByText('2 selected').waitFor();
+    await page.getByRole('button', { name: 'Copy to production…' }).click();
+    const preview = page.getByRole('dialog', { name: 'Copy to production' });
+    const changes = preview.getByRole('region', { name: 'What changes' });
+    await changes.getByText('checkout').waitFor();
+    expect(await changes.getByRole('listitem').count()).toBe(2);
+    await check();
+    await preview.getByLabel('Note').fill('Release 41');
+    const before = (await world.management.states('shop', 'production')).revision;
+    await preview.getByText('is protected.').waitFor();
+    await preview.getByText('No client is connected.').waitFor();
+    await preview.getByRole('button', { name: 'Copy 2 flags to production' }).click();
+
+    await page.getByText('2 flags copied from staging to production').first().waitFor();
+    await page.getByText('1 flag differs').waitFor();
+    const copied = await world.management.states('shop', 'production');
+    expect(copied.revision).toBe(before + 1);
+    expect(copied.flags.find(({ key }) => key === 'checkout')?.state).toEqual({
+      enabled: true,
+      rolloutPct: 50,
+    });
+
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('3 flags differ').waitFor();
+    const undone = await world.management.states('shop', 'production');
+    expect(undone.flags.find(({ key }) => key === 'checkout')?.state).toEqual({ enabled: false });
+    expect(undone.flags.some(({ key }) => key === 'banner')).toBe(false);
+  }, 60_000);
+
+  test('a target that has changed since the preview is shown again instead of being overwritten', async () => {
+    const { page } = await world.open('/projects/shop/compare?from=staging&to=development', {
+      expected: /412/,
+    });
+    await page.getByRole('checkbox', { name: 'Select checkout' }).check();
+    await page.getByRole('button', { name: 'Copy to development…' }).click();
+    const preview = page.getByRole('dialog', { name: 'Copy to development' });
+    await preview.getByText('not set').waitFor();
+    await world.management.putState('shop', 'development', 'checkout', { enabled: false, value: 7 });
+    await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+
+    await preview.getByText('staging or development changed in the meantime.').waitFor();
+    const changes = preview.getByRole('region', { name: 'What changes' });
+    await changes.getByText('7', { exact: true }).waitFor();
+    await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+    await preview.waitFor({ state: 'detached' });
+    const states = await world.management.states('shop', 'development');
+    expect(states.flags.find(({ key }) => key === 'checkout')?.state).toEqual({
+      enabled: true,
+      rolloutPct: 50,
+    });
+  }, 60_000);
+
+  test('a source that has changed since the preview is shown again instead of being copied', async () => {
+    await world.management.createProject('deck');
+    await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 1 });
+    const { page } = await world.open('/projects/deck/compare?from=staging&to=development', {
+      expected: /412/,
+    });
+    await page.getByRole('checkbox', { name: 'Select lights' }).check();
+    await page.getByRole('button', { name: 'Copy to development…' }).click();
+    const preview = page.getByRole('dialog', { name: 'Copy to development' });
+    await preview.getByText('1 %').waitFor();
+    await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 99 });
+    await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+
+    await preview.getByText('staging or development changed in the meantime.').waitFor();
+    expect((await world.management.states('deck', 'development')).flags).toEqual([]);
+    await preview.getByText('99 %').waitFor();
+    await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+    await preview.waitFor({ state: 'detached' });
+    const { flags } = await world.management.states('deck', 'development');
+    expect(flags.map(({ state }) => state.rolloutPct)).toEqual([99]);
+  }, 60_000);
+});
 
 describe('copying from the table of flags', () => {
   const world = sharedWorld(async ({ management }) => {

@@ -4,85 +4,80 @@ import type { Page } from 'playwright-core';
 import { signUp } from './support/people.ts';
 import { sharedWorld, startWorld, type World } from './support/world.ts';
 
-for (const engine of ['SQLite', 'PostgreSQL'] as const) {
-  describe(`keys on ${engine}`, () => {
-    const world = sharedWorld(
-      async ({ management }) => {
-        await management.createProject('shop');
-        await management.putState('shop', 'production', 'new-checkout', { enabled: true });
-      },
-      { engine },
-    );
-
-    test('a new key is shown once, works, closes its streams when revoked, and stays in the list', async () => {
-      const { page, check, complaints } = await world.open('/projects/shop/keys');
-      await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
-      await check();
-      const said: string[] = [];
-      page.on('console', (message) => said.push(message.text()));
-
-      await page.getByRole('button', { name: 'New key' }).click();
-      await page.getByRole('button', { name: 'Create key' }).click();
-      await page.getByText('Select at least one environment.').waitFor();
-      await check();
-      await page.getByLabel('Name').fill('website');
-      await page.getByRole('checkbox', { name: 'production' }).check();
-      await page.getByRole('button', { name: 'Create key' }).click();
-
-      const dialog = page.getByRole('dialog', { name: 'Key website' });
-      const secret = (await dialog.locator('[data-secret]').textContent()) ?? '';
-      expect(secret).toMatch(/^proj_live_[0-9A-Za-z]{49}$/);
-      expect(await dialog.getByRole('region', { name: 'Settings for .env' }).textContent()).toContain(
-        `HALYARD_KEY=${secret}`,
-      );
-      expect(await dialog.getByRole('region', { name: 'curl command' }).textContent()).toContain(
-        `X-Service-Key: ${secret}`,
-      );
-      await dialog.getByText('Waiting for the first connection…').waitFor();
-      await check();
-      // The command opens a stream, and the dialog notices.
-      const command = await dialog.getByRole('region', { name: 'curl command' }).textContent();
-      const address = /curl -N "([^"]+)"/.exec(command ?? '')?.[1] ?? '';
-      const first = await openSse(address, { headers: { 'X-Service-Key': secret } });
-      await dialog.getByText('Connected. Change a flag and watch it arrive.').waitFor();
-      first.close();
-      await check();
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('Escape');
-      await dialog.getByRole('button', { name: 'Close' }).click();
-      await dialog.getByRole('alert').waitFor(); // it does not close by a slip
-      await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
-      await dialog.waitFor({ state: 'detached' });
-      expect(await placesWith(page, secret)).toEqual([]);
-      expect(said.filter((text) => text.includes(secret))).toEqual([]);
-      expect(await answersWith(world, secret)).toEqual([]);
-      await page.reload();
-      await page.getByRole('rowheader', { name: 'website' }).waitFor();
-      expect(await placesWith(page, secret)).toEqual([]);
-
-      const stream = await openSse(`${world.node.url}/v1/stream?env=production`, {
-        headers: { 'X-Service-Key': secret },
-      });
-      const row = page.getByRole('row', { name: /website/ });
-      await row.getByRole('cell', { name: '1', exact: true }).waitFor();
-      await row.getByRole('button', { name: 'Revoke website' }).click();
-      const question = page.getByRole('dialog', { name: 'Revoke website?' });
-      await question.getByText('1 open stream is closed.').waitFor();
-      const go = question.getByRole('button', { name: 'Revoke key' });
-      await question.getByRole('textbox').fill('websit');
-      await go.click();
-      await question.getByText('Type “website” exactly.').waitFor();
-      await question.getByRole('textbox').fill('website');
-      await check();
-      await go.click();
-
-      expect((await stream.ended).how).not.toBe('left');
-      await row.getByText('revoked', { exact: true }).waitFor();
-      expect(await row.getByRole('button').count()).toBe(0);
-      expect(complaints).toEqual([]);
-    }, 60_000);
+describe('keys', () => {
+  const world = sharedWorld(async ({ management }) => {
+    await management.createProject('shop');
+    await management.putState('shop', 'production', 'new-checkout', { enabled: true });
   });
-}
+
+  test('a new key is shown once, works, closes its streams when revoked, and stays in the list', async () => {
+    const { page, check, complaints } = await world.open('/projects/shop/keys');
+    await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
+    await check();
+    const said: string[] = [];
+    page.on('console', (message) => said.push(message.text()));
+
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Select at least one environment.').waitFor();
+    await check();
+    await page.getByLabel('Name').fill('website');
+    await page.getByRole('checkbox', { name: 'production' }).check();
+    await page.getByRole('button', { name: 'Create key' }).click();
+
+    const dialog = page.getByRole('dialog', { name: 'Key website' });
+    const secret = (await dialog.locator('[data-secret]').textContent()) ?? '';
+    expect(secret).toMatch(/^proj_live_[0-9A-Za-z]{49}$/);
+    expect(await dialog.getByRole('region', { name: 'Settings for .env' }).textContent()).toContain(
+      `HALYARD_KEY=${secret}`,
+    );
+    expect(await dialog.getByRole('region', { name: 'curl command' }).textContent()).toContain(
+      `X-Service-Key: ${secret}`,
+    );
+    await dialog.getByText('Waiting for the first connection…').waitFor();
+    await check();
+    // The command opens a stream, and the dialog notices.
+    const command = await dialog.getByRole('region', { name: 'curl command' }).textContent();
+    const address = /curl -N "([^"]+)"/.exec(command ?? '')?.[1] ?? '';
+    const first = await openSse(address, { headers: { 'X-Service-Key': secret } });
+    await dialog.getByText('Connected. Change a flag and watch it arrive.').waitFor();
+    first.close();
+    await check();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.getByRole('alert').waitFor(); // it does not close by a slip
+    await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await placesWith(page, secret)).toEqual([]);
+    expect(said.filter((text) => text.includes(secret))).toEqual([]);
+    expect(await answersWith(world, secret)).toEqual([]);
+    await page.reload();
+    await page.getByRole('rowheader', { name: 'website' }).waitFor();
+    expect(await placesWith(page, secret)).toEqual([]);
+
+    const stream = await openSse(`${world.node.url}/v1/stream?env=production`, {
+      headers: { 'X-Service-Key': secret },
+    });
+    const row = page.getByRole('row', { name: /website/ });
+    await row.getByRole('cell', { name: '1', exact: true }).waitFor();
+    await row.getByRole('button', { name: 'Revoke website' }).click();
+    const question = page.getByRole('dialog', { name: 'Revoke website?' });
+    await question.getByText('1 open stream is closed.').waitFor();
+    const go = question.getByRole('button', { name: 'Revoke key' });
+    await question.getByRole('textbox').fill('websit');
+    await go.click();
+    await question.getByText('Type “website” exactly.').waitFor();
+    await question.getByRole('textbox').fill('website');
+    await check();
+    await go.click();
+
+    expect((await stream.ended).how).not.toBe('left');
+    await row.getByText('revoked', { exact: true }).waitFor();
+    expect(await row.getByRole('button').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+});
 
 describe('viewers, and the list', () => {
   const world = sharedWorld(async ({ management }) => {

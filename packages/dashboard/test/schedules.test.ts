@@ -2,111 +2,106 @@ import { describe, expect, test } from 'bun:test';
 
 import { sharedWorld } from './support/world.ts';
 
-for (const engine of ['SQLite', 'PostgreSQL'] as const) {
-  describe(`schedules on ${engine}`, () => {
-    const world = sharedWorld(
-      async ({ management }) => {
-        await management.createProject('shop');
-        await management.putState('shop', 'production', 'checkout', { enabled: false });
-      },
-      { engine },
-    );
-
-    test('a schedule is created with the guard, listed and canceled', async () => {
-      const { page, check } = await world.open('/projects/shop/schedules');
-      await page.getByRole('heading', { name: 'No scheduled changes' }).waitFor();
-      await check();
-      await page.keyboard.press('n');
-      const dialog = page.getByRole('dialog', { name: 'New schedule' });
-      expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Environment');
-      await dialog.getByLabel('Environment').selectOption('production');
-      await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
-      await dialog.getByText('Select a flag').waitFor();
-      await check();
-      await dialog.getByLabel('Flag 1', { exact: true }).fill('checkout');
-      await dialog.getByLabel('Change of flag 1').selectOption('rollout');
-      await dialog.getByLabel('Percentage of flag 1').fill('12.3456');
-      await dialog.getByText('at most three decimals').waitFor();
-      await dialog.getByLabel('Percentage of flag 1').fill('12,5');
-      await dialog.getByLabel('Note').fill('After the announcement');
-      await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
-      const guard = page.getByRole('dialog', { name: /^Schedule checkout in production for .+\?$/ });
-      await guard.getByText('on, 12.5 %').waitFor();
-      await guard.getByRole('button', { name: 'Schedule for production' }).click();
-
-      const item = page.getByRole('listitem').filter({ hasText: 'After the announcement' });
-      await item.getByText('turns on, rolls out to 12.5 %').waitFor();
-      await item.getByText('pending').waitFor();
-      await check();
-      await item.getByRole('button', { name: /^Cancel/ }).click();
-      await page.getByRole('button', { name: 'Cancel schedule' }).click();
-      await item.getByText('canceled').first().waitFor();
-      expect(await item.getByRole('button').count()).toBe(0);
-    }, 60_000);
-
-    test('every flag of a large project can be found, and a rollout can be set without turning the flag on', async () => {
-      const keys = Array.from({ length: 600 }, (_, index) => `flag-${String(index).padStart(3, '0')}`);
-      await world.management.createProject('large');
-      await world.management.change(
-        'large',
-        'development',
-        keys.map((key) => ({ key, state: { enabled: false } })),
-      );
-      const { page } = await world.open('/projects/large/schedules');
-      await page.getByRole('heading', { name: 'No scheduled changes' }).waitFor();
-      await page.keyboard.press('n');
-      const dialog = page.getByRole('dialog', { name: 'New schedule' });
-      await dialog.getByLabel('Flag 1', { exact: true }).fill('599');
-      await dialog.locator('datalist option[value="flag-599"]').waitFor({ state: 'attached' });
-      await dialog.getByLabel('Flag 1', { exact: true }).fill('flag-599');
-      await dialog.getByLabel('Environment').selectOption('development');
-      await dialog.getByLabel('Change of flag 1').selectOption('only set rollout to');
-      await dialog.getByLabel('Percentage of flag 1').fill('25');
-      await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
-      await page.getByText('rolls out to 25 %', { exact: true }).waitFor();
-      const { schedules } = (await world.management.request('GET', '/api/projects/large/schedules')) as {
-        schedules: { changes: unknown }[];
-      };
-      expect(schedules[0]?.changes).toEqual([{ key: 'flag-599', patch: { rolloutPct: 25 } }]);
-      await page.close();
-    }, 60_000);
-
-    test('a schedule of a deleted environment is shown as canceled', async () => {
-      await world.management.createEnvironment('shop', 'preview');
-      await world.management.request('POST', '/api/projects/shop/schedules', {
-        body: {
-          environment: 'preview',
-          dueAt: new Date(Date.now() + 86_400_000).toISOString(),
-          changes: [{ key: 'checkout', patch: { enabled: true } }],
-          note: 'For the preview',
-        },
-      });
-      await world.management.deleteEnvironment('shop', 'preview');
-      const { page } = await world.open('/projects/shop/schedules');
-      const item = page.getByRole('listitem').filter({ hasText: 'For the preview' });
-      await item.getByText('canceled').first().waitFor();
-      await item.getByText('a deleted environment').waitFor();
-      await item.getByText('The environment has been deleted.').waitFor();
-      expect(await item.getByRole('button').count()).toBe(0);
-    }, 60_000);
-
-    test('a schedule that runs is shown as done', async () => {
-      await world.management.request('POST', '/api/projects/shop/schedules', {
-        body: {
-          environment: 'production',
-          dueAt: new Date(Date.now() + 4_000).toISOString(),
-          changes: [{ key: 'checkout', patch: { enabled: true } }],
-          note: 'In a moment',
-        },
-      });
-      const { page } = await world.open('/projects/shop/schedules');
-      const item = page.getByRole('listitem').filter({ hasText: 'In a moment' });
-      await item.getByText('done').first().waitFor();
-      const { flags } = await world.management.states('shop', 'production');
-      expect(flags.find(({ key }) => key === 'checkout')?.state.enabled).toBe(true);
-      await page.getByRole('button', { name: /^pending/ }).click();
-      await page.getByText('No pending schedules.').waitFor();
-      expect(page.url()).toContain('status=pending');
-    }, 60_000);
+describe('schedules', () => {
+  const world = sharedWorld(async ({ management }) => {
+    await management.createProject('shop');
+    await management.putState('shop', 'production', 'checkout', { enabled: false });
   });
-}
+
+  test('a schedule is created with the guard, listed and canceled', async () => {
+    const { page, check } = await world.open('/projects/shop/schedules');
+    await page.getByRole('heading', { name: 'No scheduled changes' }).waitFor();
+    await check();
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog', { name: 'New schedule' });
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Environment');
+    await dialog.getByLabel('Environment').selectOption('production');
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    await dialog.getByText('Select a flag').waitFor();
+    await check();
+    await dialog.getByLabel('Flag 1', { exact: true }).fill('checkout');
+    await dialog.getByLabel('Change of flag 1').selectOption('rollout');
+    await dialog.getByLabel('Percentage of flag 1').fill('12.3456');
+    await dialog.getByText('at most three decimals').waitFor();
+    await dialog.getByLabel('Percentage of flag 1').fill('12,5');
+    await dialog.getByLabel('Note').fill('After the announcement');
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    const guard = page.getByRole('dialog', { name: /^Schedule checkout in production for .+\?$/ });
+    await guard.getByText('on, 12.5 %').waitFor();
+    await guard.getByRole('button', { name: 'Schedule for production' }).click();
+
+    const item = page.getByRole('listitem').filter({ hasText: 'After the announcement' });
+    await item.getByText('turns on, rolls out to 12.5 %').waitFor();
+    await item.getByText('pending').waitFor();
+    await check();
+    await item.getByRole('button', { name: /^Cancel/ }).click();
+    await page.getByRole('button', { name: 'Cancel schedule' }).click();
+    await item.getByText('canceled').first().waitFor();
+    expect(await item.getByRole('button').count()).toBe(0);
+  }, 60_000);
+
+  test('every flag of a large project can be found, and a rollout can be set without turning the flag on', async () => {
+    const keys = Array.from({ length: 600 }, (_, index) => `flag-${String(index).padStart(3, '0')}`);
+    await world.management.createProject('large');
+    await world.management.change(
+      'large',
+      'development',
+      keys.map((key) => ({ key, state: { enabled: false } })),
+    );
+    const { page } = await world.open('/projects/large/schedules');
+    await page.getByRole('heading', { name: 'No scheduled changes' }).waitFor();
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog', { name: 'New schedule' });
+    await dialog.getByLabel('Flag 1', { exact: true }).fill('599');
+    await dialog.locator('datalist option[value="flag-599"]').waitFor({ state: 'attached' });
+    await dialog.getByLabel('Flag 1', { exact: true }).fill('flag-599');
+    await dialog.getByLabel('Environment').selectOption('development');
+    await dialog.getByLabel('Change of flag 1').selectOption('only set rollout to');
+    await dialog.getByLabel('Percentage of flag 1').fill('25');
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    await page.getByText('rolls out to 25 %', { exact: true }).waitFor();
+    const { schedules } = (await world.management.request('GET', '/api/projects/large/schedules')) as {
+      schedules: { changes: unknown }[];
+    };
+    expect(schedules[0]?.changes).toEqual([{ key: 'flag-599', patch: { rolloutPct: 25 } }]);
+    await page.close();
+  }, 60_000);
+
+  test('a schedule of a deleted environment is shown as canceled', async () => {
+    await world.management.createEnvironment('shop', 'preview');
+    await world.management.request('POST', '/api/projects/shop/schedules', {
+      body: {
+        environment: 'preview',
+        dueAt: new Date(Date.now() + 86_400_000).toISOString(),
+        changes: [{ key: 'checkout', patch: { enabled: true } }],
+        note: 'For the preview',
+      },
+    });
+    await world.management.deleteEnvironment('shop', 'preview');
+    const { page } = await world.open('/projects/shop/schedules');
+    const item = page.getByRole('listitem').filter({ hasText: 'For the preview' });
+    await item.getByText('canceled').first().waitFor();
+    await item.getByText('a deleted environment').waitFor();
+    await item.getByText('The environment has been deleted.').waitFor();
+    expect(await item.getByRole('button').count()).toBe(0);
+  }, 60_000);
+
+  test('a schedule that runs is shown as done', async () => {
+    await world.management.request('POST', '/api/projects/shop/schedules', {
+      body: {
+        environment: 'production',
+        dueAt: new Date(Date.now() + 4_000).toISOString(),
+        changes: [{ key: 'checkout', patch: { enabled: true } }],
+        note: 'In a moment',
+      },
+    });
+    const { page } = await world.open('/projects/shop/schedules');
+    const item = page.getByRole('listitem').filter({ hasText: 'In a moment' });
+    await item.getByText('done').first().waitFor();
+    const { flags } = await world.management.states('shop', 'production');
+    expect(flags.find(({ key }) => key === 'checkout')?.state.enabled).toBe(true);
+    await page.getByRole('button', { name: /^pending/ }).click();
+    await page.getByText('No pending schedules.').waitFor();
+    expect(page.url()).toContain('status=pending');
+  }, 60_000);
+});
