@@ -36,12 +36,12 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
     await app.close();
   });
 
-  /** A node, over a connection of its own to the same database. */
-  async function node(name = Bun.randomUUIDv7()): Promise<WebhookRunner> {
+  /** A node on the same database; `store`: over a connection of its own. */
+  function node(store = app.context.store): WebhookRunner {
     const runner = new WebhookRunner({
-      context: { ...app.context, store: new SqlStore(await app.home.connect(), { now: app.context.now }) },
+      context: { ...app.context, store },
       sender: app.webhooks,
-      node: name,
+      node: Bun.randomUUIDv7(),
       log: pino({ level: 'silent' }),
       isReady: () => true,
       random: () => 0.5,
@@ -56,7 +56,7 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
     const url = receiver.url(project);
     const made = await app.call('POST', `${path}/webhooks`, { body: { name: 'ci', url, ...settings } });
     expect([made.status, made.text]).toEqual([201, expect.stringContaining('whsec_')]);
-    const runner = await node();
+    const runner = node();
     await runner.runOnce();
     receiver.messages(project).splice(0);
     const set = async (key: string, state: object, environment = 'production') => {
@@ -272,7 +272,13 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
   test('one node at a time delivers; when it is killed, the next one continues after the lease', async () => {
     const { project, set, got, record } = await hooked();
     app.node.now += LEASE_MS;
-    const [one, other] = [await node(), await node()];
+    const elsewhere = new SqlStore(await app.home.connect(), { now: app.context.now });
+    // Both find it at once.
+    await set('a', off);
+    await Promise.all([node().runOnce(), node(elsewhere).runOnce(), node().runOnce()]);
+    expect(got().splice(0)).toHaveLength(1);
+    app.node.now += LEASE_MS;
+    const [one, other] = [node(), node(elsewhere)];
     const { promise: hangs, resolve: release } = Promise.withResolvers<Response>();
     const { arrived } = receiver.answer(project, () => hangs);
     const seqs = [await set('a', on), await set('b', on), await set('c', on)];
@@ -296,7 +302,7 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
   test('a node that stops ends its attempt at once, and the next one need not wait', async () => {
     const { project, set, got } = await hooked();
     app.node.now += LEASE_MS;
-    const one = await node();
+    const one = node();
     const { arrived } = receiver.answer(project, () => new Promise(() => {}));
     await set('a', on);
     const stuck = one.runOnce();
@@ -304,7 +310,7 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
     await within('the first node stops', one.close());
     await stuck;
     receiver.answer(project, () => new Response());
-    await (await node()).runOnce();
+    await node().runOnce();
     const ids = got().map(({ headers }) => headers['webhook-id']);
     expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
   });
@@ -314,7 +320,7 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
     const fast = await hooked();
     app.node.now += LEASE_MS;
     const { arrived: stuck } = receiver.answer(slow.project, () => new Promise(() => {}));
-    const runner = await node();
+    const runner = node();
     const idOf = (name: string) =>
       app.home.store.read(async (reader) => (await reader.project(name))?.id ?? '');
     runner.start();
