@@ -38,7 +38,7 @@ test('an access token is shown once, has its role in a project, and stops workin
     projects: [{ project: 'billing', role: 'editor', canChangeProtected: true }],
   });
   const row = page.getByRole('row', { name: /^deploy/ });
-  await row.getByRole('cell', { name: 'Editor in billing only flag states' }).waitFor();
+  await row.getByRole('cell', { name: 'Editor in billing · protected only flag states' }).waitFor();
   await check();
   await row.getByRole('button', { name: 'Revoke deploy' }).click();
   await page.getByRole('dialog', { name: 'Revoke deploy?' }).getByRole('textbox').fill('deploy');

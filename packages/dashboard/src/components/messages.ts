@@ -48,6 +48,7 @@ export const messages = {
   projectCount: (count: number) => (count === 1 ? '1 project' : `${count} projects`),
   roleIn: (project: string) => `Role in ${project}`,
   roleNamed: (role: string, project: string) => `${role} in ${project}`,
+  alsoProtected: ' · protected',
   editorOfProtected: 'Editor, also of protected environments',
   noRights: 'Select a role, or at least one project.',
   canChangeProtected: 'Can change protected environments',

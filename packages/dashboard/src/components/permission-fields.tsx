@@ -171,6 +171,7 @@ export function RightsText({ rights }: { rights: Rights }): ReactNode {
       {projects.map((each) => (
         <span key={each.project} className="block">
           {messages.roleNamed(ROLE_NAMES[each.role], each.project)}
+          {each.role === 'editor' && each.canChangeProtected && messages.alsoProtected}
         </span>
       ))}
     </>

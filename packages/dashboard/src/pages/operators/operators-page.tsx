@@ -116,7 +116,7 @@ function OperatorRow({
       </RecordCell>
       <RecordCell label={lastSeenColumn.label} className="lg:whitespace-nowrap">
         {lastSeenAt === undefined ? (
-          <span className="text-ink-3">{messages.never}</span>
+          <span className="text-ink-3">{canManage ? messages.never : messages.hidden}</span>
         ) : (
           <TimeAgo at={lastSeenAt} />
         )}

@@ -43,7 +43,8 @@ class EventReader extends EventStream {
   /** Whether the reader may see an event, and wants to. */
   wants({ project, projectId }: DashboardEvent): boolean {
     // By id: another project may have the name once this one is deleted.
-    if (projectId !== undefined && this.#visible?.has(projectId) === false) return false;
+    const isOfProject = project !== undefined || projectId !== undefined;
+    if (isOfProject && this.#visible?.has(projectId ?? '') === false) return false;
     return project === undefined || this.#project === undefined || this.#project === project;
   }
 }
@@ -167,6 +168,7 @@ const LOSSES = new Set([
   'operator.removed',
   'operator.password_changed',
   'session.ended',
+  'session.refused',
   'token.revoked',
 ]);
 
