@@ -133,7 +133,6 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   const box = page.getByRole('checkbox', { name: 'Count how often each flag is read' });
   await box.check();
   await page.getByText('Reads are counted', { exact: true }).waitFor();
-  await check();
 
   const database = await openSqlite({ path: databaseFile(node.dataFolder) });
   const [production] = await database.query<{ id: string }>(

@@ -18,6 +18,28 @@ export interface EnvironmentUsage {
   readonly flags: readonly FlagReads[];
 }
 
+/** The same counts in parts of at most so many flags. */
+export function* usageParts(
+  usage: readonly EnvironmentUsage[],
+  most: number,
+): Generator<readonly EnvironmentUsage[]> {
+  let part: EnvironmentUsage[] = [];
+  let room = most;
+  for (const { environmentId, flags } of usage) {
+    for (let start = 0; start < flags.length; ) {
+      const some = flags.slice(start, start + room);
+      part.push({ environmentId, flags: some });
+      start += some.length;
+      room -= some.length;
+      if (room > 0) continue;
+      yield part;
+      part = [];
+      room = most;
+    }
+  }
+  if (part.length > 0) yield part;
+}
+
 /** The reads of a flag in one environment within one hour. */
 export interface HourlyReads {
   readonly environmentId: string;

@@ -100,7 +100,7 @@ export class ReadPlane implements ReadSide {
     });
     this.catalog = new Catalog({
       changed: (environment, row) => this.hub.broadcast(environment, row),
-      usageSwitched: ({ id, wantsUsage }) => wantsUsage && this.hub.comment(id, USAGE_COMMENT),
+      usageSwitched: ({ id, wantsUsage }) => void (wantsUsage && this.hub.comment(id, USAGE_COMMENT)),
       environmentGone: (id) => this.hub.closeEnvironment(id),
       keyGone: (id) => this.hub.closeKey(id),
       malformed: (record) => {

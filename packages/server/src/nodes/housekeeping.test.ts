@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test';
+import type { FlagReads } from '@halyard/protocol';
 import pino from 'pino';
+import { StoreOutage } from '../domain/errors.ts';
+import { UsageTally } from '../evaluation/usage/usage-tally.ts';
 import { openSqlite } from '../storage/engines/sqlite.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -63,4 +66,45 @@ test('the relay tokens that nodes follow with are noted every half minute', asyn
   await housekeeping.noteUses();
   expect(noted).toEqual([['relay']]);
   housekeeping.close();
+});
+
+test('reads of flags are stored in parts, and what cannot be stored counts the next time', async () => {
+  const database = await openSqlite({ path: ':memory:' });
+  await migrate(database);
+  const flags = Array.from({ length: 1001 }, (_, i): FlagReads => [`flag-${i}`, 1, 0]);
+  const environment = { wantsUsage: true, state: () => '{"enabled":true}' };
+  // The tally uses no more of an environment.
+  const tally = new UsageTally({ environmentWithId: () => environment as never });
+  const usage = new SqlUsageStore(database);
+  let isAway = true;
+  const parts: number[] = [];
+  const housekeeping = new Housekeeping({
+    readers: { takeUsedKeys: async () => [] },
+    logServer: { takeContacts: () => new Set() },
+    store: new SqlStore(database),
+    database,
+    tally,
+    usage: {
+      add: async (part, at) => {
+        parts.push(part.reduce((sum, each) => sum + each.flags.length, 0));
+        if (isAway && parts.length === 1) throw new StoreOutage('away');
+        await usage.add(part, at);
+      },
+      prune: async () => {},
+    },
+    deliveries: { prune: async () => {} },
+    log: pino({ level: 'silent' }),
+  });
+  tally.add({ environmentId: 'e', flags: flags.slice(0, 500) });
+  tally.add({ environmentId: 'f', flags: flags.slice(500) });
+  await housekeeping.storeUsage();
+  isAway = false;
+  await housekeeping.storeUsage();
+  expect(parts).toEqual([1000, 1, 1000]);
+  const stored = 'SELECT count(*) AS flags, sum(reads) AS reads FROM flag_usage';
+  expect(await database.query(stored)).toEqual([{ flags: 1001, reads: 1001 }]);
+  await housekeeping.storeUsage();
+  expect(parts).toHaveLength(3);
+  housekeeping.close();
+  await database.close();
 });

@@ -3,7 +3,7 @@ import type { DeliveryStore } from '../domain/delivery.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
 import type { Store } from '../domain/store.ts';
-import type { UsageStore } from '../domain/usage.ts';
+import { type UsageStore, usageParts } from '../domain/usage.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { UsageTally } from '../evaluation/usage/usage-tally.ts';
 import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
@@ -15,6 +15,9 @@ const TOUCH_MS = 30_000;
 
 /** How often the reads of flags that clients report are stored, in milliseconds. */
 const USAGE_MS = 60_000;
+
+/** Flags whose reads one transaction stores: nothing else can write during it. */
+const FLAGS_AT_ONCE = 1000;
 const PRUNE_MS = 3_600_000;
 
 /** When old rows are first removed after the start: nodes that restart often must remove them too. */
@@ -65,13 +68,13 @@ export class Housekeeping {
   /** Stores how often flags have been read since the last time. What cannot be stored counts the next time. */
   async storeUsage(): Promise<void> {
     const { tally, usage } = this.#parts;
-    const taken = tally.take();
-    if (taken.length === 0) return;
-    try {
-      await usage.add(taken, Date.now());
-    } catch (err) {
-      for (const each of taken) tally.add(each);
-      this.#noteFailure(err, 'the reads of flags could not be stored; retrying in a minute');
+    for (const part of usageParts(tally.take(), FLAGS_AT_ONCE)) {
+      try {
+        await usage.add(part, Date.now());
+      } catch (err) {
+        for (const each of part) tally.add(each);
+        this.#noteFailure(err, 'the reads of flags could not be stored; retrying in a minute');
+      }
     }
   }
 

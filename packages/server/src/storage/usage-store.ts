@@ -129,7 +129,8 @@ function hourOf(at: number): number {
   return Math.floor(at / HOUR_MS) * HOUR_MS;
 }
 
-function byColumns([a, b]: readonly Parameter[], [c, d]: readonly Parameter[]): number {
-  const [left, right] = [`${a} ${b}`, `${c} ${d}`];
+/** By environment and flag. */
+function byColumns([a = '', b = '']: readonly Parameter[], [c = '', d = '']: readonly Parameter[]): number {
+  const [left, right] = a === c ? [String(b), String(d)] : [String(a), String(c)];
   return left < right ? -1 : left > right ? 1 : 0;
 }

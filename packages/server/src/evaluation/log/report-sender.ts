@@ -8,15 +8,19 @@ import {
   type StreamCount,
 } from '../../domain/delivery.ts';
 import type { OpenStreams } from '../../domain/read-side.ts';
+import { usageParts } from '../../domain/usage.ts';
 import type { ReadPlaneObserver } from '../read-plane.ts';
 import type { UsageTally } from '../usage/usage-tally.ts';
-import { REPORT_LIMITS, type ReportBody, reportBytesOf, streamsWithin, usageParts } from './reports.ts';
+import { REPORT_LIMITS, type ReportBody, reportBytesOf, streamsWithin } from './reports.ts';
 
 /** Milliseconds between two reports while there are receipts, changed and unchanged streams. */
 const EVERY_MS = { receipts: 250, changed: 2000, unchanged: 10_000 } as const;
 
 /** Milliseconds between two reports of what clients say about their reads. */
 const USAGE_MS = 60_000;
+
+/** Most flags whose reads are in one report: keys are short, so they fit. */
+const FLAGS_IN_REPORT = 2000;
 
 /** Parts of a {@link ReportSender}. */
 export interface ReportSenderOptions {
@@ -159,7 +163,7 @@ export class ReportSender implements ReadPlaneObserver {
   async #sendUsage(): Promise<void> {
     const { usage, send } = this.#options;
     this.#usageAt = performance.now();
-    for (const part of usageParts(usage.take())) {
+    for (const part of usageParts(usage.take(), FLAGS_IN_REPORT)) {
       try {
         await send({ receipts: [], nodes: [], relays: [], dropped: 0, usage: part });
       } catch {

@@ -13,9 +13,6 @@ export const MAX_REPORT_BYTES = 1024 * 1024;
  */
 export const REPORT_LIMITS = { receipts: 500, relays: 1000, nodesBytes: 640 * 1024 } as const;
 
-/** Most flags whose reads are in one report: keys are short, so they fit. */
-const FLAGS_IN_REPORT = 2000;
-
 /** What a node and a count of streams take in a report besides their names, in bytes. */
 const [NODE_BYTES, COUNT_BYTES] = [40, 60];
 
@@ -154,16 +151,6 @@ function isReads(raw: unknown): raw is FlagReads {
   if (!Array.isArray(raw) || raw.length !== 3) return false;
   const [flagKey, ...counts] = raw;
   return typeof flagKey === 'string' && counts.every(isWhole);
-}
-
-/** The counts in parts that each fit a report. */
-export function* usageParts(usage: readonly EnvironmentUsage[]): Generator<readonly EnvironmentUsage[]> {
-  for (const { environmentId, flags } of usage)
-    for (const part of chunks(flags, FLAGS_IN_REPORT)) yield [{ environmentId, flags: part }];
-}
-
-function* chunks<T>(items: readonly T[], size: number): Generator<readonly T[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
 function parse(text: string): Members {

@@ -19,6 +19,9 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024;
 /** The fixed cost of handing a frame to one subscriber, expressed in bytes. The frame's own bytes are added to it. */
 const SEND_BYTES = 2048;
 
+/** Streams that get a comment in one turn of the event loop. */
+const COMMENTS_AT_ONCE = 500;
+
 /** One entry of a list. */
 const REFERENCE_BYTES = 8;
 
@@ -163,11 +166,16 @@ export class Hub {
     });
   }
 
-  /** Adds a comment to each stream of maps of an environment. A stream that is behind does not need it. */
-  comment(environmentId: string, text: string): void {
+  /**
+   * Adds a comment to each stream of maps that an environment has now, some in each turn of the event loop. A stream that is
+   * far behind goes without.
+   */
+  async comment(environmentId: string, text: string): Promise<void> {
     const bytes = encoder.encode(`: ${text}\n\n`);
-    for (const subscriber of this.#channels.get(environmentId)?.subscribers ?? [])
+    for (const [index, subscriber] of [...(this.#channels.get(environmentId)?.subscribers ?? [])].entries()) {
+      if (index % COMMENTS_AT_ONCE === COMMENTS_AT_ONCE - 1) await Bun.sleep(0);
       if (subscriber.form === 'map') subscriber.keepAlive(bytes);
+    }
   }
 
   /**
