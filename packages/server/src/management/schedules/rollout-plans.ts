@@ -24,6 +24,7 @@ import { applyPatch, requireFlags } from '../flags/flag-states.ts';
 import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { checkNote } from '../rules.ts';
 import { lockPlace, requireChangeOf, type Written, writeRecord } from '../write.ts';
+import { AlreadySettled } from './due-records.ts';
 
 /** Most ended plans in a list. */
 const ENDED_SHOWN = 200;
@@ -261,12 +262,7 @@ export async function applyStep(
   if (await transaction.rollouts.move(plan, progress, { action: 'rollout.advanced', details })) {
     return await reread(transaction, plan);
   }
-  throw new PlanMoved();
-}
-
-/** Another node has run the step, or the plan was paused or stopped: the transaction is rolled back. */
-export class PlanMoved extends Error {
-  override readonly name = 'PlanMoved';
+  throw new AlreadySettled();
 }
 
 /** The status of a plan after the step at `index` has run, and when the one after it is due. */

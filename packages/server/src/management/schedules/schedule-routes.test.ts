@@ -3,7 +3,8 @@ import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
 import type { ManagementContext } from '../context.ts';
-import { runDueSchedules, SCHEDULE_ATTEMPTS } from './schedule-runner.ts';
+import { SCHEDULE_ATTEMPTS } from './due-records.ts';
+import { runDueSchedules } from './schedule-runner.ts';
 
 setDefaultTimeout(60_000);
 
