@@ -23,7 +23,11 @@ export async function makeBelievableProject(
   for (const { states, ...flag } of BELIEVABLE_FLAGS) {
     const known = ENVIRONMENTS.map((name, index) => [name, states[index]] as const);
     await ada.send('POST', `${PROJECT}/flags`, {
-      body: { ...flag, states: Object.fromEntries(known.filter(([, state]) => state !== undefined)) },
+      body: {
+        ...flag,
+        valueKind: kindOf(states),
+        states: Object.fromEntries(known.filter(([, state]) => state !== undefined)),
+      },
     });
   }
   const { key } = await ada.send('POST', `${PROJECT}/keys`, {
@@ -70,4 +74,16 @@ async function inviteColleagues(admin: Person): Promise<[Person, Person]> {
     await admin.invite({ ...rights, email: 'grace@harbour.example', name: 'Grace Hopper' }),
     await admin.invite({ ...rights, email: 'linus@harbour.example', name: 'Linus Pauling' }),
   ];
+}
+
+/** The kind of value that a flag's states have. */
+function kindOf(states: readonly ({ readonly value?: unknown } | undefined)[]): string {
+  const value = states.find((state) => state?.value !== undefined)?.value;
+  return value === undefined
+    ? 'none'
+    : typeof value === 'string'
+      ? 'text'
+      : typeof value === 'number'
+        ? 'number'
+        : 'json';
 }

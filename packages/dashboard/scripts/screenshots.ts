@@ -25,14 +25,20 @@ async function takeAll({ node, open }: World): Promise<void> {
   const streams = await openStreams(node, project.key);
   await changeThings(project);
   const history = await open(`${PROJECT}/history`, SIZE);
-  await history.page
-    .getByText(/^Change \d+ · Seen by 14 of 14/)
-    .first()
-    .waitFor();
+  // An open change shows its delivery.
+  const rows = history.page.locator('[data-seq]').filter({ hasText: 'Conversion holds' });
+  await rows.getByRole('button', { name: /^Details/ }).click();
+  await rows.getByText(/Seen by 14 of 14/).waitFor();
   await take(history.page, 'history');
   const flags = await open(`${PROJECT}/flags`, SIZE);
   await flags.page.getByRole('switch').first().waitFor();
   await take(flags.page, 'flags');
+  const flag = await open(`${PROJECT}/flags/new-checkout?env=production`, SIZE);
+  await flag.page
+    .getByRole('region', { name: 'production' })
+    .getByRole('button', { name: 'Roll out in steps' })
+    .waitFor();
+  await take(flag.page, 'flag');
   for (const stream of streams) stream.close();
 }
 

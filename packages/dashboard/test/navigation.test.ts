@@ -174,6 +174,12 @@ test(
     await page.getByRole('dialog').getByRole('combobox').fill('flag-042');
     await page.keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'flag-042' }).waitFor();
+    // A screen of that name exists, so Enter does not create a flag.
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').fill('compare');
+    await page.getByRole('option', { name: 'Create flag compare' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Compare', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await check();
     await page.getByRole('menuitem', { name: 'New key' }).click();

@@ -1,6 +1,7 @@
 import ShieldOff from 'lucide-react/icons/shield-off';
 import {
   createContext,
+  lazy,
   type ReactNode,
   useCallback,
   useContext,
@@ -14,7 +15,8 @@ import type { EnvironmentRecord } from '../api/types.ts';
 import { announce } from '../components/live-region.tsx';
 import { createQuestionSlot } from '../components/question-slot.ts';
 import { useTimeRefresh } from '../components/time-ago.tsx';
-import { type Conflict, ConflictDialog, type Resolution } from './conflict-dialog.tsx';
+import { DialogPart } from '../shell/dialog-part.tsx';
+import type { Conflict, Resolution } from './conflict-dialog.tsx';
 import { messages } from './messages.ts';
 import { type GuardAnswer, type GuardedChange, ProductionGuard } from './production-guard.tsx';
 
@@ -33,6 +35,10 @@ interface Guards {
   /** Shows both versions of a state; resolves with the person's decision, `cancel` by default. */
   readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
 }
+
+const ConflictDialog = lazy(async () => ({
+  default: (await import('./conflict-dialog.tsx')).ConflictDialog,
+}));
 
 type Open =
   | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: GuardAnswer | undefined) => void }
@@ -76,7 +82,9 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
         <ProductionGuard key={open.id} change={open.change} onAnswer={open.answer} />
       )}
       {open?.kind === 'conflict' && (
-        <ConflictDialog key={open.id} conflict={open.conflict} onAnswer={open.answer} />
+        <DialogPart key={open.id} title={messages.conflictTitle} onClose={() => open.answer('cancel')}>
+          <ConflictDialog conflict={open.conflict} onAnswer={open.answer} />
+        </DialogPart>
       )}
     </GuardsContext>
   );

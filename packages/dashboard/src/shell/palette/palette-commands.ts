@@ -26,6 +26,9 @@ const [MOST, FEW] = [8, 2];
 /** A text that names an action rather than a screen. */
 const ASKS_FOR_ACTION = /^\s*(turn|toggle|flip|enable|disable|copy)\b/i;
 
+/** The ID of the command that creates a flag with the typed key. */
+export const CREATE_FLAG = 'flag.create';
+
 /** The commands for the flags that a text matches. */
 export function useFlagCommands(project: string, text: string): readonly Command[] {
   const { data: flags = NONE } = useFlags(project);
@@ -85,7 +88,7 @@ export function useFlagCommands(project: string, text: string): readonly Command
 
     function create(key: string): Command {
       return {
-        ...{ id: 'flag.create', title: words.createFlag(key), group: words.groups.create },
+        ...{ id: CREATE_FLAG, title: words.createFlag(key), group: words.groups.create },
         run: () => navigate(`${links.flags(project)}?new=${encodeURIComponent(key)}`),
       };
     }

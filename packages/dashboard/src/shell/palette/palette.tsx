@@ -10,7 +10,7 @@ import { useCurrentProject } from '../links.ts';
 import { messages } from '../messages.ts';
 import { PALETTE_FIELD, PALETTE_FRAME } from '../palette-style.ts';
 import { matchCommands } from './match.ts';
-import { useFlagCommands, useGeneralCommands, useSearchCommands } from './palette-commands.ts';
+import { CREATE_FLAG, useFlagCommands, useGeneralCommands, useSearchCommands } from './palette-commands.ts';
 
 const words = messages.palette;
 
@@ -100,7 +100,13 @@ function Results({
 }: ResultsProps & { project: string | undefined; flags: readonly Offer[] }) {
   const general = matchCommands(useGeneralCommands(project, onHelp), text);
   const found = useSearchCommands(project, text);
-  const groups = Map.groupBy([...flags, ...general, ...found], ({ group }) => group);
+  const offers = [...flags, ...general, ...found];
+  // Last, so that Enter never creates a flag where something exists by that name.
+  const sorted = [
+    ...offers.filter(({ id }) => id !== CREATE_FLAG),
+    ...offers.filter(({ id }) => id === CREATE_FLAG),
+  ];
+  const groups = Map.groupBy(sorted, ({ group }) => group);
   const [first] = [...groups.values()].flat();
   // Search results arrive later than the text changes: the selection follows them.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new text selects the first command again
