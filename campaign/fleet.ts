@@ -41,7 +41,7 @@ export type Engine = (typeof ENGINES)[number];
 const LOSS_MESSAGE = 'the change log is unreachable';
 
 /** How long a node may take to be ready, on a machine that a campaign keeps busy. */
-const STARTS_WITHIN_MS = 60_000;
+const STARTS_WITHIN_MS = 180_000;
 
 /** What is special about a {@link FleetNode}. */
 export interface FleetNodeOptions {
