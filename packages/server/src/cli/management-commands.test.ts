@@ -82,6 +82,15 @@ describe('project', () => {
     expect(await halyard(['project', 'create', 'No Name'])).toMatchObject({ exitCode: 2, out: '' });
   });
 
+  test('update switches reports of reads on and off', async () => {
+    await halyard('project create counted');
+    expect(await seen('project update counted --usage')).toBe(
+      'Updated project counted: its clients report reads.\n',
+    );
+    expect((await json('project update counted --no-usage')).usageSince).toBeUndefined();
+    expect(await halyard('project update counted')).toMatchObject({ exitCode: 2, out: '' });
+  });
+
   test('delete removes a project, and ends with 3 for one that does not exist', async () => {
     await halyard('project create shed');
     expect(await seen('project delete shed --yes')).toBe('Deleted project shed.\n');
