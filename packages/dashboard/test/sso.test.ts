@@ -49,6 +49,7 @@ test(
     await page.goto('/account');
     await page.getByText('Your role comes from your groups at Example ID.').waitFor();
     expect(await page.getByLabel('Current password').count()).toBe(0);
+    expect(await page.getByText('change your password').count()).toBe(0);
     await check();
     await page.getByRole('button', { name: 'Sign out here' }).click();
     await page.waitForURL((url) => url.origin === provider.issuer);

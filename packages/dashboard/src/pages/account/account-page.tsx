@@ -89,7 +89,7 @@ function SignOutSection() {
             <TimeAgo at={session.expiresAt} />.{' '}
           </>
         )}
-        {messages.signOutHint}
+        {session?.operator?.signIn === 'password' && messages.signOutHint}
       </p>
       {signOut.error !== null && (
         <div className="mt-3">
