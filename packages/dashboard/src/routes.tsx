@@ -8,7 +8,6 @@ import { Problem } from './components/screen-states.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
-import { NotFoundPage } from './pages/home/not-found-page.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
 import { links, useCurrentProject } from './shell/links.ts';
 import { PartBoundary, prefetchParts } from './shell/part-boundary.tsx';
@@ -30,6 +29,7 @@ function screen<Name extends string>(
 const SignInPage = screen(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage');
 const SetupPage = screen(() => import('./pages/sign-in/setup-page.tsx'), 'SetupPage');
 const SessionEndedDialog = screen(() => import('./pages/sign-in/sign-in-form.tsx'), 'SessionEndedDialog');
+const NotFoundPage = screen(() => import('./pages/home/not-found-page.tsx'), 'NotFoundPage');
 const InvitationPage = screen(() => import('./pages/sign-in/invitation-page.tsx'), 'InvitationPage');
 
 /** The screens that require a session, by path. */
