@@ -11,6 +11,7 @@ import {
   NOTE_HELP,
   namesIn,
   noteHeader,
+  parsePastTime,
   requireYes,
 } from './options.ts';
 import { printAnswer, printDone, printList, shortTime, wantsJson } from './output.ts';
@@ -40,6 +41,7 @@ interface UpdateOptions extends ProjectOptions {
 interface ListOptions extends ProjectOptions {
   readonly env?: string;
   readonly archived?: boolean;
+  readonly stale?: string;
 }
 
 interface DeleteOptions extends ProjectOptions {
@@ -88,7 +90,12 @@ export function defineFlag(flag: Command, shell: Shell): void {
   addConnectionOptions(
     add('list', 'List the flags of one environment or of the whole project.')
       .option('--env <environment>', 'List this environment only; by default all of them side by side')
-      .option('--archived', 'List the archived flags of the project instead'),
+      .option('--archived', 'List the archived flags of the project instead')
+      .option(
+        '--stale <age>',
+        'List flags that are the same in every environment since then, such as 30d, without permanent ones',
+      )
+      .addHelpText('after', LIST_EXAMPLES),
   ).action((options: ListOptions) => listFlags(shell, options));
   addConnectionOptions(
     add(
@@ -194,11 +201,17 @@ async function updateFlag(shell: Shell, key: string, options: UpdateOptions): Pr
 }
 
 async function listFlags(shell: Shell, options: ListOptions): Promise<void> {
-  const { project, env, archived } = options;
+  const { project, env, archived, stale } = options;
   if (archived && env !== undefined) {
     throw usageError('--archived cannot be used with --env: a flag is archived in all environments.');
   }
-  if (archived) await listArchived(shell, options);
+  if (stale !== undefined && (archived || env !== undefined)) {
+    throw usageError(
+      '--stale cannot be used with --env or --archived: it compares the environments of flags in use.',
+    );
+  }
+  if (stale !== undefined) await listStale(shell, { ...options, stale });
+  else if (archived) await listArchived(shell, options);
   else if (env === undefined) await listEverywhere(shell, options);
   else {
     const path = apiPath`/projects/${project}/environments/${env}/flags`;
@@ -240,6 +253,39 @@ async function listEverywhere(shell: Shell, options: ListOptions): Promise<void>
 function stateIn(states: Fields, environment: string): string {
   return states.any(environment) === undefined ? '-' : describeState(states.fields(environment).any('state'));
 }
+
+async function listStale(shell: Shell, options: ListOptions & { readonly stale: string }): Promise<void> {
+  const { project } = options;
+  const query = { unchangedSince: parsePastTime(options.stale, Date.now(), '--stale') };
+  const path = apiPath`/projects/${project}/flags`;
+  await printList(shell, options, connect(shell, options).pages({ path, query }), {
+    member: 'flags',
+    headings: ['FLAG', 'EVERYWHERE', 'UNCHANGED', 'OWNER', 'DESCRIPTION'],
+    row: (item) => {
+      const states = item.fields('environments');
+      const all = states.names.map((name) => states.fields(name));
+      const since =
+        all
+          .map((state) => state.text('updatedAt'))
+          .toSorted()
+          .at(-1) ?? item.text('createdAt');
+      const days = Math.floor((Date.now() - Date.parse(since)) / 86_400_000);
+      return [
+        item.text('key'),
+        all[0] === undefined ? 'not set' : describeState(all[0].any('state')),
+        days === 1 ? '1 day' : `${days} days`,
+        item.text('owner'),
+        item.text('description'),
+      ];
+    },
+    empty: `No stale flags in ${project}.`,
+  });
+}
+
+const LIST_EXAMPLES = `
+Examples:
+  halyard flag list --project shop
+  halyard flag list --project shop --stale 30d`;
 
 async function listArchived(shell: Shell, options: ListOptions): Promise<void> {
   const path = apiPath`/projects/${options.project}/flags`;

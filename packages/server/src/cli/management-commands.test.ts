@@ -340,6 +340,16 @@ describe('flag update', () => {
   });
 });
 
+test('flag list --stale shows the state that a flag has everywhere, and for how long', async () => {
+  await halyard('project create old');
+  for (const environment of ['development', 'staging', 'production'])
+    await halyard(`flag set finished --project old --env ${environment} --on`);
+  expect(await seen('flag list --project old --stale 30d')).toBe('No stale flags in old.\n');
+  expect(await seen('flag list --project old --stale 0m')).toMatch(/^FLAG .*\nfinished {2}on +0 days/);
+  expect(await halyard('flag list --project old --stale soon')).toMatchObject({ exitCode: 2 });
+  expect(await halyard('flag list --project old --stale 1d --archived')).toMatchObject({ exitCode: 2 });
+});
+
 describe('the filters of audit', () => {
   test('filter by actor, action and time', async () => {
     await json(['flag', 'set', 'audited', ...PRODUCTION, '--on']);

@@ -71,6 +71,35 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     expect(await marksOf('kept')).toEqual([true, 'number']);
   });
 
+  test('flags that are the same everywhere since a time are listed, in pages too, without permanent ones', async () => {
+    const { path } = await app.project();
+    const on = { enabled: true, value: 1 };
+    const everywhere = { development: on, staging: on, production: on };
+    for (const key of ['alike', 'marked', 'later'])
+      await app.call('POST', `${path}/flags`, {
+        body: { key, states: everywhere, permanent: key === 'marked' },
+      });
+    const others = {
+      differs: { ...everywhere, staging: { enabled: false } },
+      partly: { staging: on },
+      nowhere: {},
+    };
+    for (const [key, states] of Object.entries(others))
+      await app.call('POST', `${path}/flags`, { body: { key, states } });
+    const stale = async (query = '') => {
+      const time = '2100-01-01T00:00:00Z';
+      const { json } = await app.call('GET', `${path}/flags?unchangedSince=${time}${query}`);
+      return { keys: json.flags.map(({ key }: { key: string }) => key), next: json.next };
+    };
+    expect(await stale()).toEqual({ keys: ['alike', 'later', 'nowhere'], next: undefined });
+    const first = await stale('&limit=2');
+    expect(first.keys).toEqual(['alike', 'later']);
+    expect((await stale(`&limit=2&cursor=${first.next}`)).keys).toEqual(['nowhere']);
+    const before = '2000-01-01T00:00:00Z';
+    expect((await app.call('GET', `${path}/flags?unchangedSince=${before}`)).json.flags).toEqual([]);
+    expect((await app.call('GET', `${path}/flags?unchangedSince=yesterday`)).status).toBe(400);
+  });
+
   test.each([
     [{ key: 'a b' }, 'cannot be a flag key'],
     [{ key: '__proto__' }, 'cannot be a flag key'],

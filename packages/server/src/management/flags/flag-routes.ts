@@ -17,6 +17,7 @@ import {
   flagDetailMembers,
   NameSchema,
   seqMember,
+  TimeSchema,
 } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Written } from '../write.ts';
@@ -57,6 +58,10 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
           .openapi({ description: 'Text to find in the key, description, tags or owner.' }),
         tag: z.string().optional().openapi({ description: 'An exact tag.' }),
         owner: z.string().optional().openapi({ description: 'An exact owner.' }),
+        unchangedSince: TimeSchema.optional().openapi({
+          description:
+            'Only flags that are the same in every environment since this time, without permanent ones: stale flags.',
+        }),
         ...pageQuery,
       }),
       answer: {
@@ -66,9 +71,10 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       },
       errors: ['project_not_found'],
     },
-    async ({ params, query: { archived, q, tag, owner, ...query } }) => {
+    async ({ params, query: { archived, q, tag, owner, unchangedSince: since, ...query } }) => {
       const page = pageOf(query, ['key'] as const);
-      const filter = defined({ archived, text: q, tag, owner, page });
+      const unchangedSince = since === undefined ? undefined : Date.parse(since);
+      const filter = defined({ archived, text: q, tag, owner, unchangedSince, page });
       const { flags, next } = await listFlags(context, params.project, filter);
       const place = ({ key }: FlagWithStates) => [key] as const;
       return ok(listAnswer('flags', flags, { page, record: flagRecord, place, next }));

@@ -57,28 +57,51 @@ export function listFlags(
   { page, ...filter }: FlagFilter & { readonly page?: FlagPage | undefined } = {},
 ): Promise<FlagList> {
   return context.store.read(async (reader) => {
-    const { id } = await findProject(reader, project);
-    const { flags, next } =
-      page === undefined
-        ? { flags: (await reader.flags(id)).filter((flag) => matches(flag, filter)) }
-        : await pageOfFlags(reader, id, { page, filter });
-    const keys = page === undefined ? undefined : flags.map(({ key }) => key);
-    const names = namesById(await reader.environments(id));
-    const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
-    for (const { environmentId, ...state } of readable(await reader.statesIn(id, keys))) {
-      const name = names.get(environmentId);
-      if (name !== undefined) states.get(state.flagKey)?.set(name, state);
-    }
-    const list = flags.map((flag) => ({ ...flag, states: states.get(flag.key) ?? new Map() }));
-    return { flags: list, ...defined({ next }) };
+    const { id: projectId } = await findProject(reader, project);
+    const names = namesById(await reader.environments(projectId));
+    const attach = (flags: readonly Flag[], keys?: readonly string[]) =>
+      withAllStates(reader, { projectId, names, flags, ...defined({ keys }) });
+    const { unchangedSince } = filter;
+    const select = async (some: readonly Flag[], isWhole = false): Promise<readonly Flag[]> => {
+      const flags = some.filter((flag) => matches(flag, filter));
+      if (unchangedSince === undefined) return flags;
+      const whole = await attach(flags, isWhole ? undefined : flags.map(({ key }) => key));
+      return whole.filter((flag) => isStale(flag, { environments: names.size, unchangedSince }));
+    };
+    if (page === undefined) return { flags: await attach(await select(await reader.flags(projectId), true)) };
+    const { flags, next } = await pageOfFlags(reader, projectId, { page, select });
+    const keys = flags.map(({ key }) => key);
+    return { flags: await attach(flags, keys), ...defined({ next }) };
   });
+}
+
+/** The flags with their states by environment name. With `keys`, reads the states of those flags only. */
+async function withAllStates(
+  reader: StoreReader,
+  given: {
+    readonly projectId: string;
+    readonly names: ReadonlyMap<string, string>;
+    readonly flags: readonly Flag[];
+    readonly keys?: readonly string[];
+  },
+): Promise<readonly FlagWithStates[]> {
+  const { projectId, names, flags, keys } = given;
+  const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
+  for (const { environmentId, ...state } of readable(await reader.statesIn(projectId, keys))) {
+    const name = names.get(environmentId);
+    if (name !== undefined) states.get(state.flagKey)?.set(name, state);
+  }
+  return flags.map((flag) => ({ ...flag, states: states.get(flag.key) ?? new Map() }));
 }
 
 /** At least one flag more than the page takes if there is one, or where the search for them has stopped. */
 async function pageOfFlags(
   reader: StoreReader,
   projectId: string,
-  { page: { limit, after }, filter }: { readonly page: FlagPage; readonly filter: FlagFilter },
+  {
+    page: { limit, after },
+    select,
+  }: { readonly page: FlagPage; readonly select: (flags: readonly Flag[]) => Promise<readonly Flag[]> },
 ): Promise<{ flags: readonly Flag[]; next?: FlagPage['after'] }> {
   const flags: Flag[] = [];
   const size = Math.max(limit, 1000);
@@ -88,13 +111,38 @@ async function pageOfFlags(
       0,
       size,
     );
-    flags.push(...some.filter((flag) => matches(flag, filter)));
+    flags.push(...(await select(some)));
     if (flags.length > limit) return { flags: flags.slice(0, limit + 1) };
     const last = some.at(-1);
     if (last === undefined || some.length < size) return { flags };
     place = [last.key];
   }
   return { flags, ...defined({ next: place }) };
+}
+
+/**
+ * Since when a flag is the same in every environment, in epoch milliseconds: on with the same value and rollout, or
+ * nowhere. `undefined` while environments differ. A flag that is nowhere counts from its creation.
+ */
+export function unchangedSince(
+  { createdAt, states }: FlagWithStates,
+  environments: number,
+): number | undefined {
+  const [first, ...others] = [...states.values()];
+  if (first === undefined) return createdAt;
+  if (states.size < environments || others.some(({ state }) => state !== first.state)) return undefined;
+  return Math.max(first.updatedAt, ...others.map(({ updatedAt }) => updatedAt));
+}
+
+/** Whether a flag in use has been the same everywhere since a time, and is not marked as permanent. */
+function isStale(
+  flag: FlagWithStates,
+  given: { readonly environments: number; readonly unchangedSince: number },
+): boolean {
+  const since = unchangedSince(flag, given.environments);
+  return (
+    !flag.permanent && flag.archivedAt === undefined && since !== undefined && since <= given.unchangedSince
+  );
 }
 
 /** One flag with its states everywhere. `project_not_found`, `flag_not_found`. */
@@ -241,6 +289,8 @@ export interface FlagFilter {
   readonly tag?: string;
   /** The exact owner, ignoring case. */
   readonly owner?: string;
+  /** Only flags that are the same in every environment since this time (epoch milliseconds), without permanent ones. */
+  readonly unchangedSince?: number;
 }
 
 /** Whether the flag matches the filter. */
