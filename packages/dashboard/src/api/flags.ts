@@ -75,7 +75,9 @@ export function useCreateFlag(project: string) {
 }
 
 /** The texts of a flag, without its states. */
-export type FlagTexts = Partial<Pick<FlagRecord, 'description' | 'tags' | 'owner' | 'valueKind'>>;
+export type FlagTexts = Partial<
+  Pick<FlagRecord, 'description' | 'tags' | 'owner' | 'permanent' | 'valueKind'>
+>;
 
 /** Changes the texts of a flag. Rejects with the refusal. */
 export function changeFlagTexts(project: string, key: string, texts: FlagTexts): Promise<FlagRecord> {

@@ -108,6 +108,30 @@ export function FlagDetails({
             {VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}
           </EditableText>
         </Fact>
+        <Fact name={words.lifetime}>
+          <EditableText
+            label={words.lifetime}
+            text={flag.permanent ? 'permanent' : ''}
+            empty={words.temporary}
+            longest={10}
+            canEdit={canEdit}
+            onSave={(text) => update({ permanent: text !== '' })}
+            control={({ label, text, onChange }) => (
+              <Select
+                kind="field"
+                label={label}
+                value={text}
+                choices={[
+                  ['', words.temporary],
+                  ['permanent', words.permanent],
+                ]}
+                onSelect={onChange}
+              />
+            )}
+          >
+            {words.permanent}
+          </EditableText>
+        </Fact>
         <Fact name={words.created}>
           <TimeAgo at={createdAt} />
         </Fact>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { FlagRecord, FlagState } from '../../api/types.ts';
-import { filterFlags, isFiltering, lastChange, readFilter } from './flag-filter.ts';
+import { filterFlags, isFiltering, lastChange, readFilter, staleDays } from './flag-filter.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -90,4 +90,25 @@ test('the last change is that of the newest state, with its author', () => {
   });
   const first = state('2025-12-01T00:00:00Z', 'token:ci');
   expect(lastChange(flag('a', { environments: { first } })).by).toBe('token:ci');
+});
+
+test('a flag is unchanged for as long as it is the same in every environment, unless it is permanent', () => {
+  const on = { enabled: true };
+  const states = (staging: FlagState) => ({
+    production: { state: on, revision: 1, updatedAt: '2026-01-01T00:00:00Z' },
+    staging: { state: staging, revision: 1, updatedAt: '2026-01-30T12:00:00Z' },
+  });
+  const alike = { ...flag('alike'), environments: states(on) };
+  expect(staleDays(alike, 2, NOW)).toBe(30);
+  expect(staleDays(alike, 3, NOW)).toBe(0);
+  expect(staleDays({ ...alike, permanent: true }, 2, NOW)).toBe(0);
+  expect(staleDays({ ...alike, archivedAt: '2026-02-01T00:00:00Z' }, 2, NOW)).toBe(0);
+  expect(staleDays({ ...alike, environments: states({ enabled: false }) }, 2, NOW)).toBe(0);
+  expect(staleDays(flag('nowhere'), 2, NOW)).toBe(90);
+  const person = { favorites: new Set<string>(), owners: [], environments: 2 };
+  const found = (changed: string) =>
+    filterFlags([alike, flag('nowhere')], readFilter(new URLSearchParams({ changed })), NOW, person).map(
+      ({ key }) => key,
+    );
+  expect([found('stale30'), found('stale90')]).toEqual([['alike', 'nowhere'], ['nowhere']]);
 });

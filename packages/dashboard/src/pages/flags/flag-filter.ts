@@ -12,6 +12,9 @@ export type Sort = (typeof SORTS)[number];
 /** The spans of "recently changed", in milliseconds. */
 export const CHANGED_SPANS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
+/** The choices of "unchanged for", in days. */
+export const STALE_DAYS = { stale30: 30, stale90: 90 } as const;
+
 /** The filter of the list, held by the address of the screen. */
 export interface FlagFilter {
   readonly query: string;
@@ -21,7 +24,8 @@ export interface FlagFilter {
   /** An owner, or {@link MINE}. */
   readonly owner: string;
   readonly isFavorite: boolean;
-  readonly changed: keyof typeof CHANGED_SPANS | undefined;
+  /** Recently changed, or unchanged for long. */
+  readonly changed: keyof typeof CHANGED_SPANS | keyof typeof STALE_DAYS | undefined;
   readonly isArchived: boolean;
   readonly sort: Sort;
 }
@@ -45,6 +49,8 @@ export const tagList = {
       .map((tag) => tag.replaceAll(/%(2C|25)/g, decodeURIComponent)),
 } as const;
 
+const CHANGES = ['1h', '24h', '7d', 'stale30', 'stale90'] as const;
+
 /** Reads a filter from the address. Ignores unknown values. */
 export function readFilter(params: URLSearchParams): FlagFilter {
   const [, environment, is] = /^(.+):(on|off|unset|rollout)$/.exec(params.get('state') ?? '') ?? [];
@@ -56,7 +62,7 @@ export function readFilter(params: URLSearchParams): FlagFilter {
     tags: tagList.read(params.get('tag') ?? ''),
     owner: params.get('owner') ?? '',
     isFavorite: params.has('favorite'),
-    changed: changed === '1h' || changed === '24h' || changed === '7d' ? changed : undefined,
+    changed: CHANGES.find((choice) => choice === changed),
     isArchived: params.has('archived'),
     sort: SORTS.find((sort) => sort === params.get('sort')) ?? 'key',
   };
@@ -73,14 +79,16 @@ export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** What a filter knows of the person who filters. */
+/** What a filter knows of the person who filters, and of the project. */
 interface Person {
   readonly favorites: ReadonlySet<string>;
   /** The owners that mean this person: e-mail and name. */
   readonly owners: readonly string[];
+  /** How many environments the project has. */
+  readonly environments: number;
 }
 
-const UNKNOWN_PERSON: Person = { favorites: new Set(), owners: [] };
+const UNKNOWN_PERSON: Person = { favorites: new Set(), owners: [], environments: 0 };
 
 /**
  * The flags that match a filter, in its order; by default the best matches of the search first. `now` is epoch
@@ -90,10 +98,9 @@ export function filterFlags(
   flags: readonly FlagRecord[],
   filter: FlagFilter,
   now: number,
-  { favorites, owners }: Person = UNKNOWN_PERSON,
+  { favorites, owners, environments }: Person = UNKNOWN_PERSON,
 ): readonly FlagRecord[] {
   const words = wordsOf(filter.query);
-  const since = filter.changed === undefined ? undefined : now - CHANGED_SPANS[filter.changed];
   const found = flags.filter(
     (flag) =>
       words.every((word) => textOf(flag).includes(word)) &&
@@ -101,7 +108,7 @@ export function filterFlags(
       (filter.owner === '' ||
         (filter.owner === MINE ? owners.includes(flag.owner) : flag.owner === filter.owner)) &&
       (!filter.isFavorite || favorites.has(flag.key)) &&
-      (since === undefined || Date.parse(lastChange(flag).at) >= since) &&
+      hasAge(flag, filter.changed, { now, environments }) &&
       hasState(flag, filter.state),
   );
   if (filter.sort !== 'key') return found.sort(ORDERS[filter.sort]);
@@ -131,6 +138,32 @@ export function rankFlag({ key, description, tags, owner }: FlagRecord, words: r
     else return Number.POSITIVE_INFINITY;
   }
   return rank;
+}
+
+function hasAge(
+  flag: FlagRecord,
+  changed: FlagFilter['changed'],
+  { now, environments }: { readonly now: number; readonly environments: number },
+): boolean {
+  if (changed === undefined) return true;
+  if (changed === 'stale30' || changed === 'stale90')
+    return staleDays(flag, environments, now) >= STALE_DAYS[changed];
+  return Date.parse(lastChange(flag).at) >= now - CHANGED_SPANS[changed];
+}
+
+/**
+ * For how many whole days a flag in use has been the same in every environment; 0 for one that is not, or is marked as
+ * permanent. As `halyard flag list --stale` does.
+ */
+export function staleDays(flag: FlagRecord, environments: number, now: number): number {
+  const [first, ...others] = Object.values(flag.environments);
+  if (flag.permanent || flag.archivedAt !== undefined) return 0;
+  if (first !== undefined) {
+    const text = JSON.stringify(first.state);
+    const isAlike = others.every(({ state }) => JSON.stringify(state) === text);
+    if (others.length + 1 < environments || !isAlike) return 0;
+  }
+  return Math.max(0, Math.floor((now - Date.parse(lastChange(flag).at)) / 86_400_000));
 }
 
 function hasState(flag: FlagRecord, filter: FlagFilter['state']): boolean {

@@ -15,6 +15,9 @@ import { messages } from './messages.ts';
 /** The keys of the flags on the screen that were not read for 30 days. */
 export const UnreadFlags = createContext<ReadonlySet<string>>(new Set());
 
+/** For how many days flags on the screen are unchanged and the same everywhere, by key; only those for long. */
+export const StaleFlags = createContext<ReadonlyMap<string, number>>(new Map());
+
 /** Keys that are longer may be cut in their middle, for their end tells them apart. In characters. */
 const [LONG, LONGEST_END, SHORTEST_END] = [24, 16, 4];
 
@@ -48,6 +51,9 @@ export function FlagName({
   const { key, description, tags } = flag;
   const cut = cutOf(key);
   const isUnread = useContext(UnreadFlags).has(key);
+  const days = useContext(StaleFlags).get(key);
+  const marks = [isUnread && messages.list.unread, days && messages.list.unchanged(days)].filter(Boolean);
+  const mark = marks.join(', ');
   return (
     <div className="min-w-0">
       <div className="flex min-w-0 items-center gap-1">
@@ -87,12 +93,14 @@ export function FlagName({
         <span className="hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex">
           <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
         </span>
-        {!hasDescription && isUnread && <Unread className="min-w-0 shrink-[9999]" />}
+        {!hasDescription && mark && (
+          <Mark text={mark} isWarning={isUnread} className="min-w-0 shrink-[9999]" />
+        )}
         {!hasDescription && <Tags tags={tags} className="min-w-0 shrink-[9999]" />}
       </div>
-      {hasDescription && (isUnread || description !== '' || tags.length > 0) && (
+      {hasDescription && (mark || description !== '' || tags.length > 0) && (
         <div className="flex min-w-0 items-center gap-1.5">
-          {isUnread && <Unread className="shrink-0" />}
+          {mark && <Mark text={mark} isWarning={isUnread} className="shrink-0" />}
           {description !== '' && (
             <p className="min-w-0 truncate text-xs font-normal text-ink-3" title={description}>
               <Highlight text={description} words={words} />
@@ -105,16 +113,17 @@ export function FlagName({
   );
 }
 
-/** Says that a flag was not read for 30 days. */
-function Unread({ className }: { className: string }) {
+/** Says that a flag was not read for 30 days, or is unchanged for as long. */
+function Mark({ text, isWarning, className }: { text: string; isWarning: boolean; className: string }) {
   return (
     <span
       className={classNames(
-        'h-4.5 truncate rounded bg-warn-soft px-1 text-2xs leading-4.5 font-medium text-warn',
+        'h-4.5 truncate rounded px-1 text-2xs leading-4.5 font-medium',
+        isWarning ? 'bg-warn-soft text-warn' : 'bg-hover text-ink-2',
         className,
       )}
     >
-      {messages.list.unread}
+      {text}
     </span>
   );
 }

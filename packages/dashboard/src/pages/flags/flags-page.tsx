@@ -30,17 +30,26 @@ import { toast } from '../../components/toasts.tsx';
 import { useShortcut } from '../../components/use-shortcut.ts';
 import { DialogPart } from '../../shell/dialog-part.tsx';
 import { links } from '../../shell/links.ts';
+import { PartBoundary } from '../../shell/part-boundary.tsx';
 import { useStoredChoice, writeStored } from '../../shell/stored.ts';
-import { BulkBar, type Selection, useSelection } from './bulk-bar.tsx';
 import { useColumns } from './columns.ts';
 import { NoFlags, NoHits, NoProject } from './empty-list.tsx';
 import { useFavorites } from './favorites.ts';
 import { FilterBar, NO_FILTER, useChoices, ViewBar } from './filter-bar.tsx';
 import { FlagCards } from './flag-cards.tsx';
-import { type FlagFilter, filterFlags, isFiltering, readFilter, wordsOf } from './flag-filter.ts';
-import { UnreadFlags } from './flag-name.tsx';
+import {
+  type FlagFilter,
+  filterFlags,
+  isFiltering,
+  readFilter,
+  STALE_DAYS,
+  staleDays,
+  wordsOf,
+} from './flag-filter.ts';
+import { StaleFlags, UnreadFlags } from './flag-name.tsx';
 import { FlagTable } from './flag-table.tsx';
 import { messages } from './messages.ts';
+import { type Selection, useSelection } from './selection.ts';
 import { HIGHLIGHT_MS, PlanMarks } from './state-cell.tsx';
 
 /** A project's flags with their state in each environment. */
@@ -69,6 +78,7 @@ export function FlagsPage() {
   return <FlagList key={name} project={project.data} flags={flags.data} />;
 }
 
+const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }));
 const CreateFlagDialog = lazy(async () => ({
   default: (await import('./create-flag-dialog.tsx')).CreateFlagDialog,
 }));
@@ -100,7 +110,11 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const filter = useMemo(() => readFilter(params), [params]);
   const [favorites, toggleFavorite] = useFavorites(project.name);
   const { email, name } = useOperator();
-  const person = useMemo(() => ({ favorites, owners: [email, name] }), [favorites, email, name]);
+  const environments = project.environments.length;
+  const person = useMemo(
+    () => ({ favorites, owners: [email, name], environments }),
+    [favorites, email, name, environments],
+  );
   // Typing comes first; the rows follow as soon as there is time.
   const shownFilter = useDeferredValue(filter);
   const shown = useMemo(
@@ -159,8 +173,15 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const shownKeys = useMemo(() => new Set(shown.map(({ key }) => key)), [shown]);
   const title = filter.isArchived ? messages.archivedFlags : messages.flags;
   const { data: lastReads } = useLastReads(project);
-  const unread = useMemo(() => unreadOf(flags, lastReads), [flags, lastReads]);
+  const unread = useUnread(flags, lastReads);
   const [planMarks, setPlanMarks] = useState<ReadonlyMap<string, ReactNode>>(NO_MARKS);
+  const onPlanMarks = useCallback(
+    (marks: ReadonlyMap<string, ReactNode>) =>
+      // None instead of none would render every cell again.
+      setPlanMarks((known) => (known.size + marks.size === 0 ? known : marks)),
+    [],
+  );
+  const stale = useStale(flags, environments);
   const root = useRef<HTMLDivElement>(null);
   useScreen(root, `${title} · ${project.name}`);
   const sort = useMemo(() => sortOf(filter.sort, setParams), [filter.sort, setParams]);
@@ -207,7 +228,9 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
           <PlanMarks value={planMarks}>
             <UnreadFlags value={unread}>
-              {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}
+              <StaleFlags value={stale}>
+                {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}
+              </StaleFlags>
             </UnreadFlags>
           </PlanMarks>
         </div>
@@ -225,17 +248,28 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         <NoFlags project={project.name} onCreate={canEdit ? create : undefined} />
       )}
       <Suspense fallback={null}>
-        <ReadPlanMarks project={project.name} onRead={setPlanMarks} />
+        <ReadPlanMarks project={project.name} onRead={onPlanMarks} />
       </Suspense>
       {selection.keys.size > 0 && (
-        <BulkBar
-          project={project}
-          known={choices}
-          flags={flags.filter(({ key }) => selection.keys.has(key))}
-          hidden={flags.filter(({ key }) => selection.keys.has(key) && !shownKeys.has(key)).length}
-          onDeselectHidden={() => selection.keep(shownKeys)}
-          onDone={selection.clear}
-        />
+        <PartBoundary
+          place={messages.bulk.label}
+          frame={(problem, content) => (
+            <section className="shrink-0 border-t border-line p-3">
+              {problem} {content}
+            </section>
+          )}
+        >
+          <Suspense fallback={<div className="h-12 shrink-0 border-t border-line bg-raised" />}>
+            <BulkBar
+              project={project}
+              known={choices}
+              flags={flags.filter(({ key }) => selection.keys.has(key))}
+              hidden={flags.filter(({ key }) => selection.keys.has(key) && !shownKeys.has(key)).length}
+              onDeselectHidden={() => selection.keep(shownKeys)}
+              onDone={selection.clear}
+            />
+          </Suspense>
+        </PartBoundary>
       )}
       {newKey !== undefined && (
         <DialogPart title={messages.newFlag} onClose={() => setNewKey(undefined)}>
@@ -252,12 +286,26 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   );
 }
 
+// Both are the same object until their content changes, so that a change of one flag does not render the others.
+
 /** The keys of the flags that are in use and were not read for long. */
-function unreadOf(flags: readonly FlagRecord[], lastReads: LastReads | undefined): ReadonlySet<string> {
-  if (lastReads === undefined) return new Set();
-  const isStale = (flag: FlagRecord) =>
-    flag.archivedAt === undefined && isUnread(flag, lastReads, Date.now());
-  return new Set(flags.filter(isStale).map(({ key }) => key));
+function useUnread(flags: readonly FlagRecord[], lastReads: LastReads | undefined): ReadonlySet<string> {
+  const text = useMemo(() => {
+    if (lastReads === undefined) return '[]';
+    const isStale = (flag: FlagRecord) =>
+      flag.archivedAt === undefined && isUnread(flag, lastReads, Date.now());
+    return JSON.stringify(flags.filter(isStale).map(({ key }) => key));
+  }, [flags, lastReads]);
+  return useMemo(() => new Set(JSON.parse(text) as string[]), [text]);
+}
+
+/** For how many days flags are unchanged and the same everywhere, by key, from 30 on. */
+function useStale(flags: readonly FlagRecord[], environments: number): ReadonlyMap<string, number> {
+  const text = useMemo(() => {
+    const days = flags.map((flag) => [flag.key, staleDays(flag, environments, Date.now())] as const);
+    return JSON.stringify(days.filter(([, count]) => count >= STALE_DAYS.stale30));
+  }, [flags, environments]);
+  return useMemo(() => new Map(JSON.parse(text) as [string, number][]), [text]);
 }
 
 /** A stable function that toggles a flag, or with Shift selects all from the one that was toggled before. */

@@ -2,8 +2,8 @@ import { type KeyboardEvent, type MouseEvent, type RefObject, useCallback, useEf
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useShortcut } from '../../components/use-shortcut.ts';
 import { useWindow } from '../../components/windowing.ts';
-import type { Selection } from './bulk-bar.tsx';
 import type { Columns } from './column-choice.ts';
+import type { Selection } from './selection.ts';
 
 /** The props of a list of flags. */
 export interface FlagListProps {

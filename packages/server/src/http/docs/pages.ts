@@ -26,6 +26,7 @@ import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
 import growing from '../../../../../docs/growing.md' with { type: 'text' };
 import languages from '../../../../../docs/languages.md' with { type: 'text' };
 import backup from '../../../../../docs/operations/backup.md' with { type: 'text' };
+import cleanUp from '../../../../../docs/operations/clean-up.md' with { type: 'text' };
 import cli from '../../../../../docs/operations/cli.md' with { type: 'text' };
 import delivery from '../../../../../docs/operations/delivery.md' with { type: 'text' };
 import drain from '../../../../../docs/operations/drain.md' with { type: 'text' };
@@ -132,6 +133,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/history', history],
   ['operations/schedules', schedules],
   ['operations/rollouts', rollouts],
+  ['operations/clean-up', cleanUp],
   ['operations/flags-as-code', flagsAsCode],
   ['operations/delivery', delivery],
   ['operations/usage', usage],

@@ -1,0 +1,37 @@
+import { useMemo, useState } from 'react';
+
+/** The flags that are selected for a bulk action. */
+export interface Selection {
+  readonly keys: ReadonlySet<string>;
+  /** Toggles a flag; or selects all of `range`, which it is a part of. */
+  readonly toggle: (key: string, range?: readonly string[]) => void;
+  /** Selects all of these as well, or deselects them when all are selected already. */
+  readonly toggleAll: (keys: readonly string[]) => void;
+  /** Deselects all but these. */
+  readonly keep: (keys: ReadonlySet<string>) => void;
+  readonly clear: () => void;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Holds a selection of flags. Its functions are stable. */
+export function useSelection(): Selection {
+  const [keys, setKeys] = useState(NONE);
+  const actions = useMemo(
+    () => ({
+      toggle: (key: string, range?: readonly string[]) =>
+        setKeys((selected) =>
+          range === undefined ? selected.symmetricDifference(new Set([key])) : selected.union(new Set(range)),
+        ),
+      toggleAll: (all: readonly string[]) =>
+        setKeys((selected) => {
+          const these = new Set(all);
+          return these.isSubsetOf(selected) ? selected.difference(these) : selected.union(these);
+        }),
+      keep: (kept: ReadonlySet<string>) => setKeys((selected) => new Set(selected).intersection(kept)),
+      clear: () => setKeys(NONE),
+    }),
+    [],
+  );
+  return useMemo(() => ({ keys, ...actions }), [keys, actions]);
+}
