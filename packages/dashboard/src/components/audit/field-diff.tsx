@@ -124,6 +124,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'name',
   'color',
   'role',
+  'only',
   'kind',
   'note',
   'reason',

@@ -18,6 +18,8 @@ export const fieldNames: Readonly<Record<string, string>> = {
   expiresAt: 'Expires',
   role: 'Role',
   canChangeProtected: 'Can change protected environments',
+  projects: 'Projects',
+  only: 'Limited to',
   kind: 'Kind',
   dueAt: 'Due',
   changes: 'Changes',
