@@ -59,7 +59,7 @@ export interface CampaignResult {
 const CONVERGENCE_MS = 35_000;
 
 /** How long a slow machine may take until enough has happened. */
-const ENOUGH_MS = 30_000;
+const ENOUGH_MS = 90_000;
 
 /** Writers at work at once. */
 const WRITERS = 8;

@@ -73,7 +73,7 @@ test('a node on a standby serves every change once and in order, and refuses wri
   const stream = await openStream(reading, key);
   try {
     await until('the node says that it is running', () => reading.logs().includes('is running at http'));
-    expect(reading.logs()).toMatch(/ warn +the first administrator could not be set up/);
+    expect(reading.logs()).toMatch(/ warn +the first start could not be completed/);
     expect(JSON.parse((await stream.nextFrame()).data)).toEqual({});
     for (const value of [1, 2, 3]) await management.putState('demo', 'production', 'a', stateOf(value));
     expect(await nextValues(stream, 3)).toEqual([1, 2, 3]);
