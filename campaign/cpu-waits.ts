@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { CpuWait } from './checker/history.ts';
+import { type CpuWait, READERS } from './checker/history.ts';
 import { now } from './clock.ts';
 import type { Fleet, FleetNode } from './fleet.ts';
 
@@ -23,15 +23,19 @@ export class CpuWaits {
     this.take();
   }
 
-  /** What there was since the last call, for each node. */
+  /** What there was since the last call, for each node, and for the readers alone. */
   take(): readonly CpuWait[] {
     const [from, until] = [this.#from, now()];
     this.#from = until;
     const ours = this.#since(process.pid);
-    return this.#nodes.map((node) => {
-      const waits = [node.process.pid, ...node.workerPids()].map((pid) => this.#since(pid));
-      return { node: node.name, from, ms: Math.min(until - from, Math.max(ours, ...waits)) };
-    });
+    const waitOf = (node: string, ms: number) => ({ node, from, ms: Math.min(until - from, ms) });
+    return [
+      waitOf(READERS, ours),
+      ...this.#nodes.map((node) => {
+        const waits = [node.process.pid, ...node.workerPids()].map((pid) => this.#since(pid));
+        return waitOf(node.name, Math.max(ours, ...waits));
+      }),
+    ];
   }
 
   #since(pid: number): number {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { checkHistory } from './check-history.ts';
+import { READERS } from './history.ts';
 import { answeredSteps, anySteps, perfectHistory, type Step } from './perfect-fleet.ts';
 import { PLANTED_FAULTS } from './planted-faults.ts';
 
@@ -103,6 +104,24 @@ test('a late frame is excused by the time in which its node got no processor, an
   expect(isStuck(stream.node, second.at + 1_000, 1_000)).toBe(true);
   expect(isStuck(stream.node, second.at - 4_000, 3_000)).toBe(true);
   expect(isStuck('another node', second.at + 1_000, 3_000)).toBe(true);
+});
+
+test('a frame that was on its way when the log was lost may be read late only by readers without a processor', () => {
+  const write = { kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' } as const;
+  const history = perfectHistory([write]);
+  const stream = history.streams.find(({ frames }) => frames.length === 2);
+  const [first, second] = stream?.frames ?? [];
+  if (!stream || !first || !second) throw new Error('there is a stream with both frames');
+  const late = { ...stream, frames: [first, { ...second, at: second.at + 3_000 }] };
+  const isLate = (node: string, ms: number) =>
+    checkHistory({
+      ...{ ...history, streams: [late], eventStreams: [] },
+      losses: [{ node: stream.node, at: second.at }],
+      cpuWaits: [{ node, from: second.at + 500, ms }],
+    }).some(({ kind }) => kind === 'sent-after-loss');
+  expect(isLate(READERS, 2_500)).toBe(false);
+  expect(isLate(READERS, 1_000)).toBe(true);
+  expect(isLate(stream.node, 2_500)).toBe(true);
 });
 
 describe('a planted fault is caught:', () => {

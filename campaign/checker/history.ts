@@ -136,6 +136,9 @@ export interface Loss {
   readonly at: number;
 }
 
+/** Stands for a node where only those who read from all of them got no processor. */
+export const READERS = 'readers';
+
 /** A time in which a node, or who read from it, wanted a processor and got none. */
 export interface CpuWait {
   readonly node: string;

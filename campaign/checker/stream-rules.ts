@@ -1,4 +1,4 @@
-import type { CpuWait, History, StreamSession, Write } from './history.ts';
+import { type CpuWait, type History, READERS, type StreamSession, type Write } from './history.ts';
 import type { Timelines } from './timelines.ts';
 import type { Report, ViolationKind } from './violation.ts';
 
@@ -35,12 +35,17 @@ export function wrongOrder(revision: number, expected: number, index: number): V
   return revision > expected ? 'skip' : 'went-back';
 }
 
-/** P5: once a node has said that it lost the log, nothing more leaves on the streams it had open. */
+/**
+ * P5: once a node has said that it lost the log, nothing more leaves on the streams it had open. What was on its way is read
+ * within `slackMs`, not counting the time in which the readers got no processor.
+ */
 export function checkFailStop(stream: AnySession, history: History, slackMs: number, report: Report): void {
+  const waits = (history.cpuWaits ?? []).filter(({ node }) => node === READERS);
   for (const loss of history.losses) {
     if (loss.node !== stream.node || loss.at < stream.openedAt) continue;
     if (stream.ended !== undefined && stream.ended.at < loss.at) continue;
-    const late = stream.frames.find((frame) => frame.at > loss.at + slackMs);
+    const latest = deadlineOf(loss.at, slackMs, waits);
+    const late = stream.frames.find((frame) => frame.at > latest);
     if (late === undefined) continue;
     report({
       kind: 'sent-after-loss',
