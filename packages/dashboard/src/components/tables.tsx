@@ -120,12 +120,12 @@ export function RecordRow({
 
 /** It breaks words anywhere: `break-words` inside would make a long one as wide as the cell may be. */
 const CELL =
-  'align-middle wrap-anywhere lg:max-w-80 lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
+  'align-middle wrap-anywhere lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
 
 /** The name of the record; on narrow screens the card's heading. */
 export function RecordHead({ children }: { children: ReactNode }) {
   return (
-    <th scope="row" className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full')}>
+    <th scope="row" className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full lg:max-w-120')}>
       {children}
     </th>
   );
@@ -142,7 +142,7 @@ export function RecordCell({
   children: ReactNode;
 }) {
   return (
-    <td className={classNames(CELL, 'min-w-0', className)}>
+    <td className={classNames(CELL, 'min-w-0 lg:max-w-80', className)}>
       <span aria-hidden className="block text-xs text-ink-3 lg:hidden">
         {label}
       </span>

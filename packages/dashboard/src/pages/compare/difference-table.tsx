@@ -45,7 +45,7 @@ export function DifferenceTable({
   return (
     <>
       {selected !== undefined && (
-        <div className="mb-2 px-4">
+        <div className="mb-2 px-5">
           <CheckField
             label={messages.selectAll(copyable.length, from.name)}
             isChecked={areAllSelected}
