@@ -86,11 +86,9 @@ const CreateFlagDialog = lazy(async () => ({
 /** Established projects have more flags. */
 const FEW_FLAGS = 20;
 
-const GetStarted = lazy(async () => {
-  // The screen works without it, so a failed import is not worth a message.
-  const part = await import('../get-started/get-started.tsx').catch(() => undefined);
-  return { default: part?.GetStarted ?? (() => null) };
-});
+const GetStarted = lazy(async () => ({
+  default: (await import('../get-started/get-started.tsx')).GetStarted,
+}));
 
 const { created } = messages;
 
@@ -220,9 +218,12 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         )}
       </div>
       {isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS && (
-        <Suspense fallback={null}>
-          <GetStarted project={project} hasFlags={flags.length > 0} onCreateFlag={create} />
-        </Suspense>
+        // The screen works without it, so its failure is not worth a message.
+        <PartBoundary place="get-started" frame={() => null}>
+          <Suspense fallback={null}>
+            <GetStarted project={project} hasFlags={flags.length > 0} onCreateFlag={create} />
+          </Suspense>
+        </PartBoundary>
       )}
       {shown.length > 0 ? (
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
