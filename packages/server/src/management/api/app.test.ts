@@ -159,7 +159,7 @@ describe('bodies', () => {
 describe('routing', () => {
   test.each([
     ['PUT', '/api/projects', 'GET, HEAD, POST'],
-    ['POST', '/api/projects/p', 'DELETE, GET, HEAD'],
+    ['POST', '/api/projects/p', 'DELETE, GET, HEAD, PATCH'],
     ['POST', '/api/projects/p/environments/e/flags/f', 'DELETE, GET, HEAD, PATCH, PUT'],
     ['GET', '/api/import', 'POST'],
     ['OPTIONS', '/api/whoami', 'GET, HEAD'],
