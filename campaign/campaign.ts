@@ -29,7 +29,7 @@ export interface CampaignOptions {
   readonly faults?: readonly string[];
   /** Quiet time between two faults, on average. Default 3,000 ms. */
   readonly betweenFaultsMs?: number;
-  /** Whether enough has happened: a slow machine goes on until then. Default: once the time is over. */
+  /** Whether enough has happened: a slow machine continues until then. Default: once the time is over. */
   readonly isEnough?: () => boolean;
   /** How long everybody may take to hold the newest state after the last fault. Default 35,000 ms (P6). */
   readonly convergenceMs?: number;

@@ -11,7 +11,7 @@ const LONGEST_FACTOR = 5;
 
 /**
  * How long the processes of nodes, and this one, wanted a processor and got none. That is the machine's delay, not theirs:
- * bounds in time do not count it. Where the system does not tell, there is none.
+ * bounds in time do not count it. Systems without that figure count none.
  */
 export class CpuWaits {
   readonly #nodes: readonly FleetNode[];
@@ -80,7 +80,7 @@ function waitedMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
   } catch {
-    // It has ended, or the system is another one.
+    // It has ended, or the system has no such file.
     return 0;
   }
 }

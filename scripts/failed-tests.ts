@@ -1,4 +1,4 @@
-/** Most failures that are told. */
+/** Most failures whose output is printed. */
 const FAILURES = 20;
 
 /** Most lines of one failure. */
@@ -40,13 +40,13 @@ export function failuresIn(output: string): readonly Failure[] {
 
 /** The failures for a reader who sees only the end of a log: the end of what was written for each, which has the error. */
 export function tellFailures(failures: readonly Failure[]): string {
-  const told = failures.slice(0, FAILURES);
-  const most = Math.min(LINES, Math.max(8, Math.floor(LINES_IN_ALL / told.length)));
-  const stories = told.map(({ name, file, lines }) => {
+  const printed = failures.slice(0, FAILURES);
+  const most = Math.min(LINES, Math.max(8, Math.floor(LINES_IN_ALL / printed.length)));
+  const stories = printed.map(({ name, file, lines }) => {
     const text = lines.join('\n').trim().split('\n').slice(-most).join('\n');
     return `\n${file}:\n${text}\n${name}\n`;
   });
-  const rest = failures.length - told.length;
+  const rest = failures.length - printed.length;
   return `${stories.join('')}${rest > 0 ? `\n… and ${rest} more.\n` : ''}`;
 }
 

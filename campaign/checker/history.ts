@@ -15,7 +15,7 @@ export interface History {
   readonly endedKeys: readonly EndedKey[];
   /** When nodes said that they had lost the log. */
   readonly losses: readonly Loss[];
-  /** When nodes, or those who read from them, got no processor; in order of time. Absent where nobody looked. */
+  /** When nodes, or those who read from them, got no processor; in order of time. Absent where it was not recorded. */
   readonly cpuWaits?: readonly CpuWait[];
   /** Processes that ended on their own. */
   readonly crashes: readonly Crash[];

@@ -17,7 +17,7 @@ export interface ProviderClient {
   readonly port?: number;
 }
 
-/** A real OpenID provider in this process. Nobody types anything at it. */
+/** A real OpenID provider in this process. It signs people in without a form. */
 export interface TestIdentityProvider {
   readonly issuer: string;
   /** Who signs in; absent: they cancel. */

@@ -255,7 +255,7 @@ export class SqlWebhookWriter extends SqlWebhookReader implements WebhookTransac
     const also: string[] = [];
     if (changed.status === 'active')
       also.push('failures = 0', 'failing_since = NULL', 'next_attempt_at = NULL');
-    // Otherwise the node that delivers moves the position meanwhile.
+    // Otherwise the node that delivers moves the position.
     if (changed.cursor !== undefined) also.push(`position = $${parameters.push(changed.cursor)}`);
     await this.#sql.query(
       `UPDATE webhooks SET ${['url = $2', 'format = $3', 'environments = $4', 'events = $5', 'status = $6', 'reason = $7', ...also].join(', ')}

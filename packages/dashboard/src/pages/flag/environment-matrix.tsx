@@ -213,7 +213,7 @@ const EnvironmentRow = memo(function EnvironmentRow({
         !isOpen && '[contain-intrinsic-size:auto_44px] [content-visibility:auto]',
       )}
     >
-      {/* A region only while it is expanded: hundreds of landmarks would help nobody. */}
+      {/* A region only while it is expanded: hundreds of landmarks would be in the way. */}
       <div {...(isOpen ? { role: 'region', 'aria-label': name } : {})}>
         {isOpen && (
           <div

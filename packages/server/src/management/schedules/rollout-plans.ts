@@ -308,7 +308,7 @@ async function lockPlan(
   return { plan: await reread(transaction, known), environment };
 }
 
-/** As {@link lockPlan}, for a plan that goes on to change its flag. */
+/** As {@link lockPlan}, for a plan that then changes its flag. */
 async function lockForChange(transaction: StoreTransaction, actor: Actor, place: PlanPlace) {
   const { plan, environment } = await lockPlan(transaction, actor, place);
   requireOpen(plan);

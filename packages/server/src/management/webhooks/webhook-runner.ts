@@ -199,7 +199,7 @@ export class WebhookRunner {
       })
       .then((hasMore) => {
         this.#active.delete(id);
-        // What came meanwhile, and others that wait for a place.
+        // Changes that came during the delivery, and webhooks that wait for a place.
         if (this.#again.delete(id) || hasMore || this.#active.size >= LIMITS.active - 1) {
           this.#polledAt = Number.NEGATIVE_INFINITY;
           this.#wakeIn(0);
