@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { useCreateSchedule, useSchedules } from '../../api/schedules.ts';
-import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord, StatePatch } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
@@ -17,7 +17,7 @@ import { firstTime } from '../schedules/schedule-fields.ts';
 import { ScheduleItem, stepText } from '../schedules/schedule-item.tsx';
 import { messages } from './messages.tsx';
 import { RolloutField } from './rollout-field.tsx';
-import { draftOf, isDirty, problemsOf, type StateDraft, type StateVersion, stateOf } from './state-draft.ts';
+import { draftOf, planOf, problemsOf, type StateDraft, type SwitchPlan } from './state-draft.ts';
 
 const words = messages.schedules;
 
@@ -162,47 +162,4 @@ export function ScheduleDialog({
       )}
     </FormDialog>
   );
-}
-
-/** The scheduled change of the switch. */
-type SwitchPlan = 'keep' | 'on' | 'off';
-
-/** A scheduled change, as a patch of the state at that time. */
-interface Plan {
-  readonly patch: StatePatch;
-  /** JSON text of the patch, in which the value keeps its notation. */
-  readonly patchText: string;
-  /** The resulting state, if nothing else changes. */
-  readonly after: FlagState;
-}
-
-/**
- * The change from the version to a draft and a plan for the switch; `undefined` without a difference. Contains only the
- * differences, so that other changes made before then are kept.
- */
-export function planOf(version: StateVersion, draft: StateDraft, plan: SwitchPlan): Plan | undefined {
-  const now = version.record?.state;
-  const enabled = plan === 'keep' ? (now?.enabled ?? false) : plan === 'on';
-  if (plan === 'keep' && !isDirty(draft, version)) return undefined;
-  const { state, valueText } = stateOf(draft, enabled);
-  const unset = (['value', 'rolloutPct'] as const).filter(
-    (name) => now?.[name] !== undefined && state[name] === undefined,
-  );
-  const isNewRollout = state.rolloutPct !== undefined && state.rolloutPct !== now?.rolloutPct;
-  const isNewValue = valueText !== undefined && isDirty({ ...draft, ...rolloutOf(version) }, version);
-  const members: readonly (readonly [string, string])[] = [
-    ...(plan === 'keep' ? [] : [['enabled', String(enabled)] as const]),
-    ...(isNewValue ? [['value', valueText] as const] : []),
-    ...(isNewRollout ? [['rolloutPct', String(state.rolloutPct)] as const] : []),
-    ...(unset.length === 0 ? [] : [['unset', JSON.stringify(unset)] as const]),
-  ];
-  const patchText = `{${members.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
-  // Written two lines above: it has these members and no others.
-  return { patch: JSON.parse(patchText) as StatePatch, patchText, after: state };
-}
-
-/** The rollout of a version, as a draft has it: the remaining difference is the value. */
-function rolloutOf({ record }: StateVersion): Pick<StateDraft, 'isEveryone' | 'pct'> {
-  const pct = record?.state.rolloutPct;
-  return { isEveryone: pct === undefined, pct: String(pct ?? 100) };
 }

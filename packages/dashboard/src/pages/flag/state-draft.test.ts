@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { StateRecord } from '../../api/types.ts';
-import { planOf } from './flag-schedules.tsx';
-import { draftOf, isDirty, problemsOf, stateOf } from './state-draft.ts';
+import { draftOf, isDirty, planOf, problemsOf, stateOf } from './state-draft.ts';
 
 function version(state: StateRecord['state'], valueText?: string) {
   const record = { state, revision: 1, updatedAt: '2027-01-01T00:00:00.000Z' };

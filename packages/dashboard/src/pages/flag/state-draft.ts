@@ -1,5 +1,5 @@
 import { isRolloutPct, withoutSpace } from '@halyard/protocol';
-import type { FlagState, FlagValueKind, StateRecord } from '../../api/types.ts';
+import type { FlagState, FlagValueKind, StatePatch, StateRecord } from '../../api/types.ts';
 import { findJsonProblem, formatJson, type JsonProblem, kindOfJson } from './json-text.ts';
 import { messages } from './messages.tsx';
 
@@ -126,4 +126,47 @@ function isNewValue(draft: StateDraft, { valueText }: StateVersion): boolean {
 function isSameRollout(draft: StateDraft, { record }: StateVersion): boolean {
   const pct = record?.state.rolloutPct;
   return draft.isEveryone ? pct === undefined : pct === shareOf(draft.pct);
+}
+
+/** The scheduled change of the switch. */
+export type SwitchPlan = 'keep' | 'on' | 'off';
+
+/** A scheduled change, as a patch of the state at that time. */
+export interface Plan {
+  readonly patch: StatePatch;
+  /** JSON text of the patch, in which the value keeps its notation. */
+  readonly patchText: string;
+  /** The resulting state, if nothing else changes. */
+  readonly after: FlagState;
+}
+
+/**
+ * The change from the version to a draft and a plan for the switch; `undefined` without a difference. Contains only the
+ * differences, so that other changes made before then are kept.
+ */
+export function planOf(version: StateVersion, draft: StateDraft, plan: SwitchPlan): Plan | undefined {
+  const now = version.record?.state;
+  const enabled = plan === 'keep' ? (now?.enabled ?? false) : plan === 'on';
+  if (plan === 'keep' && !isDirty(draft, version)) return undefined;
+  const { state, valueText } = stateOf(draft, enabled);
+  const unset = (['value', 'rolloutPct'] as const).filter(
+    (name) => now?.[name] !== undefined && state[name] === undefined,
+  );
+  const isNewRollout = state.rolloutPct !== undefined && state.rolloutPct !== now?.rolloutPct;
+  const hasNewValue = valueText !== undefined && isDirty({ ...draft, ...rolloutOf(version) }, version);
+  const members: readonly (readonly [string, string])[] = [
+    ...(plan === 'keep' ? [] : [['enabled', String(enabled)] as const]),
+    ...(hasNewValue ? [['value', valueText] as const] : []),
+    ...(isNewRollout ? [['rolloutPct', String(state.rolloutPct)] as const] : []),
+    ...(unset.length === 0 ? [] : [['unset', JSON.stringify(unset)] as const]),
+  ];
+  const patchText = `{${members.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
+  // Written two lines above: it has these members and no others.
+  return { patch: JSON.parse(patchText) as StatePatch, patchText, after: state };
+}
+
+/** The rollout of a version, as a draft has it: the remaining difference is the value. */
+function rolloutOf({ record }: StateVersion): Pick<StateDraft, 'isEveryone' | 'pct'> {
+  const pct = record?.state.rolloutPct;
+  return { isEveryone: pct === undefined, pct: String(pct ?? 100) };
 }
