@@ -32,7 +32,7 @@ export async function followStream(
     createSseParser({
       onComment: (text) => {
         alive();
-        reportUsage(target, text.slice('usage '.length));
+        if (text.startsWith('usage ')) reportUsage(target, text.slice(6));
       },
       onRetry,
       onPending: refuseEndless,

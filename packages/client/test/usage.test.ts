@@ -102,7 +102,13 @@ describe('reports of reads', () => {
     const server = new UsageServer({});
     const { client, platform } = harness({}, server);
     await client.ready();
-    server.latest.text(': ping\n\n:\n\n: usage 120\n\n');
+    // Other servers, and proxies, keep a stream open with texts of their own.
+    server.latest.text(': keep-alive\n\n:\n\n: still here\n\n');
+    await settle();
+    readSome({ client });
+    await platform.advance(200_000);
+    expect(server.reports).toEqual([]);
+    server.latest.text(': usage 120\n\n');
     await settle();
     readSome({ client });
     await platform.advance(119_000);
