@@ -177,4 +177,10 @@ describe('a receiver', () => {
     end.abort();
     await expect(within('the request ends', sent)).rejects.toThrow();
   });
+
+  test('is not even resolved when the request was ended before', async () => {
+    const poster = new GuardedPoster({ resolve: () => new Promise<never>(() => {}), wholeMs: 3_600_000 });
+    const sent = poster.send({ ...post, url: 'https://hook.example/', signal: AbortSignal.abort() });
+    await expect(within('the request ends', sent)).rejects.toThrow('The request failed');
+  });
 });
