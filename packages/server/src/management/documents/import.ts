@@ -151,6 +151,7 @@ async function apply(
   for (const { flag } of plan.flagsArchived) {
     const outcome = `The flag "${flag.key}" was archived.`;
     await transaction.schedules.cancelOf({ projectId, keys: [flag.key] }, { at, outcome });
+    await transaction.rollouts.stopOf({ projectId, keys: [flag.key] }, { at, reason: outcome });
   }
   for (const environment of environments) {
     const operations = plan.operations.get(environment.name);

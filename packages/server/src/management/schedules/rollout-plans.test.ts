@@ -306,6 +306,23 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     },
   );
 
+  test('an import that archives a flag stops its plans, also where the flag has no state', async () => {
+    const project = await projectWithFlag();
+    const steps = [{ rolloutPct: 5, waitMinutes: 60 }, ...HOURLY.slice(1)];
+    const ids: string[] = [];
+    for (const environment of ['staging', 'production']) {
+      const { json, text } = await start(project.path, steps, { environment });
+      expect(text).toContain('"status":"running"');
+      ids.push(json.id);
+    }
+    const { json: document } = await app.call('GET', `${project.path}/export`);
+    const body = { ...document, flags: {} };
+    const { json } = await app.call('POST', '/api/import?policy=enforce&prune=true', { body });
+    expect(json.flagsArchived).toEqual([FLAG]);
+    const stopped = { status: 'stopped', reason: 'The flag "checkout" was archived.' };
+    for (const id of ids) expect(await planOf({ ...project, id })).toMatchObject(stopped);
+  });
+
   test('a deleted project takes its plans along', async () => {
     const made = await started();
     await app.call('DELETE', made.path);
