@@ -37,14 +37,14 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
   });
 
   /** A node on the same database; `store`: over a connection of its own. */
-  function node(store = app.context.store): WebhookRunner {
+  function node(store = app.context.store, random = () => 0.5): WebhookRunner {
     const runner = new WebhookRunner({
       context: { ...app.context, store },
       sender: app.webhooks,
       node: Bun.randomUUIDv7(),
       log: pino({ level: 'silent' }),
       isReady: () => true,
-      random: () => 0.5,
+      random,
     });
     runners = [...runners, runner];
     return runner;
@@ -212,6 +212,17 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
     expect(pauses).toEqual([120, 120, 120, 120, 120, 160, 320, 640, 900, 900, 900]);
   });
 
+  test('a pause that is no whole number of milliseconds is stored too', async () => {
+    const { project, set, record, deliveries } = await hooked();
+    app.node.now += LEASE_MS;
+    receiver.answer(project, () => new Response('', { status: 500 }));
+    await set('a', on);
+    await node(undefined, () => 0.1234).runOnce();
+    expect((await deliveries())[0]).toMatchObject({ outcome: 'failed', status: 500 });
+    const { failures, nextAttemptAt } = await record();
+    expect([failures, Date.parse(nextAttemptAt) - app.node.now]).toEqual([1, 4_247]);
+  });
+
   test('after a day a change is given up, and after five days the webhook is disabled', async () => {
     const { project, path, runner, set, got, record, deliveries } = await hooked();
     receiver.answer(project, () => new Response('', { status: 503 }));
@@ -244,6 +255,17 @@ describe.each(ENGINES)('webhooks on $name', (engine: TestEngine) => {
     const later = await set('d', on);
     await runner.runOnce();
     expect(await record()).toMatchObject({ deliveredSeq: later, givenUp: 3 });
+  });
+
+  test('two changes of a webhook at the same time are both kept', async () => {
+    const { path, record } = await hooked();
+    for (const [index, event] of ['key', 'schedule', 'rollout', 'project'].entries()) {
+      const patch = (body: object) => app.call('PATCH', `${path}/webhooks/ci`, { body });
+      const url = receiver.url(`round-${index}`);
+      const answers = await Promise.all([patch({ url }), patch({ events: [event] })]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      expect(await record()).toMatchObject({ url, events: [event] });
+    }
   });
 
   test('the answer 410 disables at once; a webhook that is paused keeps what waits', async () => {

@@ -262,7 +262,8 @@ export class WebhookRunner {
     const now = this.#parts.context.now();
     const failures = target.failures + 1;
     const failingSince = target.failingSince ?? now;
-    const nextAttemptAt = now + Math.max(this.#pauseAfter(failures), retryAfterMs);
+    // PostgreSQL refuses fractions of a millisecond.
+    const nextAttemptAt = Math.ceil(now + Math.max(this.#pauseAfter(failures), retryAfterMs));
     const failed = { failures, failingSince, nextAttemptAt } as const;
     const limit = now - WEBHOOK_RETRIES.giveUpMs;
     if (failingSince > limit || at > limit) {
@@ -287,7 +288,7 @@ export class WebhookRunner {
 
   /** Switches off a webhook whose receiver is gone for good. */
   async #disable(
-    { id, name, project }: WebhookTarget,
+    { id, projectId, name, project }: WebhookTarget,
     failingSince: number,
     { status }: Attempt,
   ): Promise<void> {
@@ -300,7 +301,9 @@ export class WebhookRunner {
           ? `Every attempt failed for ${days} days.`
           : undefined;
     if (reason === undefined) return;
-    await write(context, SYSTEM, async ({ webhooks }) => {
+    await write(context, SYSTEM, async (transaction) => {
+      await transaction.lockProject(projectId);
+      const { webhooks } = transaction;
       const current = await webhooks.target(id);
       if (current?.status === 'active') await webhooks.update(current, { status: 'disabled', reason });
     });

@@ -96,6 +96,8 @@ export function updateWebhook(
   { skipPending = false, ...input }: WebhookPlace & WebhookChange,
 ): Promise<Written<Webhook>> {
   return writeRecord(context, actor, async (transaction) => {
+    // Locked, so that a concurrent change is not lost.
+    await transaction.lockProject((await findProject(transaction, input.project)).id);
     const webhook = await findWebhook(transaction, input);
     const { status } = input;
     const changed = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
