@@ -165,6 +165,7 @@ export function deliveryEvent(seq: number, place: PlaceWithId, totals: DeliveryT
 /** Actions that can take rights away from an open stream. */
 const LOSSES = new Set([
   'operator.changed',
+  'operator.linked',
   'operator.removed',
   'operator.password_changed',
   'session.ended',
