@@ -394,6 +394,9 @@ describe('rights', () => {
     const { id, browser } = await person({ projects: [{ project: 'theirs', role: 'editor' }] });
     const token = tokens.get('admin of ours') ?? '';
     const change = (body: object) => app.call('PATCH', `/api/operators/${id}`, { token, body });
+    const seen = await Promise.all([change({}), app.call('PATCH', `/api/operators/${id}`, { body: {} })]);
+    // Only administrators of all projects learn when a person was last seen.
+    expect(seen.map(({ json }) => 'lastSeenAt' in json)).toEqual([false, true]);
     expect((await change({ projects: ours })).json.projects).toEqual([
       { project: 'ours', role: 'admin', canChangeProtected: false },
     ]);

@@ -35,10 +35,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
     async ({ actor, query }) => {
       const page = pageOf(query, ['email'] as const);
       const place = ({ email }: Operator) => [email] as const;
-      const record = (operator: Operator) => {
-        const { lastSeenAt, ...known } = operatorRecord(operator, actor);
-        return seesPeople(actor) ? { ...known, lastSeenAt } : known;
-      };
+      const record = (operator: Operator) => operatorRecord(operator, actor);
       const operators = pageIn(await listOperators(context, actor), page, place);
       return ok(listAnswer('operators', operators, { page, record, place }));
     },
@@ -88,7 +85,8 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
 
 /** An operator as the API returns it to `reader`; without one, to the operator. */
 export function operatorRecord(operator: Operator, reader?: Actor) {
-  const { id, email, name, identity, createdAt, lastSeenAt } = operator;
+  const { id, email, name, identity, createdAt } = operator;
+  const lastSeenAt = reader === undefined || seesPeople(reader) ? operator.lastSeenAt : undefined;
   const times = { createdAt: isoTime(createdAt), lastSeenAt: isoTimeOr(lastSeenAt) };
   const signIn = identity === undefined ? 'password' : 'sso';
   return { id, email, name, ...rightsRecord(operator, reader), signIn, ...times };
