@@ -421,6 +421,22 @@ describe('rights', () => {
     expect(inspected.json.error).toBe('invitation_invalid');
   });
 
+  test('an invitation replaces only those that its maker could revoke', async () => {
+    const email = `guest-${++count}@example.com`;
+    const token = tokens.get('admin of ours') ?? '';
+    const projects = [{ project: 'ours', role: 'viewer' }];
+    const first = await made('/api/invitations', { email, role: 'editor' });
+    const offered = [first];
+    for (const _ of [1, 2])
+      offered.push((await app.call('POST', '/api/invitations', { token, body: { email, projects } })).json);
+    const guest = new TestBrowser(app);
+    const inspect = async (link: { readonly token: string }) =>
+      (await guest.call('POST', '/api/invitations/inspect', { body: { token: link.token } })).status;
+    expect(await Promise.all(offered.map(inspect))).toEqual([200, 410, 200]);
+    await made('/api/invitations', { email, role: 'viewer' });
+    expect(await Promise.all(offered.map(inspect))).toEqual([410, 410, 410]);
+  });
+
   test('a role for all projects and one in a project count together', async () => {
     const { browser } = await person({ role: 'viewer', projects: [{ project: 'ours', role: 'editor' }] });
     const set = (project: string, environment: string) =>

@@ -65,7 +65,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
       errors: ['already_exists', 'project_not_found'],
       role: 'admin',
       scope: 'visible',
-      summary: 'Invite a person; it replaces an earlier invitation of the same e-mail',
+      summary: 'Invite a person; it replaces earlier invitations of the same e-mail that you could revoke',
       body: {
         schema: z.strictObject({
           email: EmailSchema,

@@ -34,7 +34,7 @@ export async function listInvitations(context: PeopleContext, actor: Actor): Pro
 }
 
 /**
- * Invites a person; it replaces an earlier invitation of the same e-mail. `invalid_argument`, `project_not_found`, `forbidden`,
+ * Invites a person; it replaces earlier invitations of the same e-mail that the actor could revoke. `invalid_argument`, `project_not_found`, `forbidden`,
  * `already_exists`.
  */
 export async function invite(
@@ -50,7 +50,7 @@ export async function invite(
     const rights = newRights(grant, input);
     const offered = newLink(context, { kind: 'invite', email, ...rights, createdBy: actor.name });
     if ((await people.operatorByEmail(email)) !== undefined) throw alreadyOperator(email);
-    await replaceLinks(context, people, offered.record);
+    await replaceLinks(context, people, { actor: grant.actor, link: offered.record });
     await people.insertInvitation(offered.record, digestOf(offered.token));
     return offered;
   });
@@ -93,7 +93,7 @@ export function offerReset(
       ...rightsOf(operator),
       createdBy: actor.name,
     });
-    await replaceLinks(context, people, offered.record);
+    await replaceLinks(context, people, { actor: grant.actor, link: offered.record });
     await people.insertInvitation(offered.record, digestOf(offered.token));
     return offered;
   });
@@ -127,13 +127,15 @@ export async function offerSetup(context: PeopleContext, createdBy: string): Pro
   return offered;
 }
 
-/** Only the newest link of a kind works for an e-mail. */
+/** Ends the earlier links of the same kind for the e-mail, as far as the actor could revoke them. */
 async function replaceLinks(
   context: PeopleContext,
   people: PeopleTransaction,
-  { kind, email }: Invitation,
+  { actor, link: { kind, email } }: { readonly actor: Actor; readonly link: Invitation },
 ): Promise<void> {
-  await endLinks(context, people, (earlier) => earlier.kind === kind && earlier.email === email);
+  const matches = (earlier: Invitation) =>
+    earlier.kind === kind && earlier.email === email && administersAll(actor, earlier);
+  await endLinks(context, people, matches);
 }
 
 function alreadyOperator(email: string): ServiceError {
