@@ -129,7 +129,7 @@ export async function rotateWebhook(
   const secret = newSecret(context);
   const record = await writeRecord(context, actor, async (transaction) => {
     const webhook = await findWebhook(transaction, place);
-    const until = context.now() + overlapHours * 3_600_000;
+    const until = context.now() + Math.round(overlapHours * 3_600_000);
     await transaction.webhooks.rotate(webhook, secret, until);
     return { ...webhook, previousSecretUntil: until };
   });
