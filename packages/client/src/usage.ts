@@ -85,9 +85,15 @@ function createReports(target: Target) {
       } else if (platform.now() - lastAt >= intervalMs) void sendAlone();
     },
     close: async () => {
-      await sending;
       cancelTimer?.();
-      await send(CLOSE_MS);
+      let cancel = () => {};
+      const late = new Promise<void>((resolve) => {
+        cancel = platform.setTimer(resolve, CLOSE_MS);
+      });
+      // A report that is on its way may take longer, and is not waited for.
+      const last = Promise.resolve(sending).then(() => send(CLOSE_MS));
+      await Promise.race([last, late]);
+      cancel();
       end();
     },
   };

@@ -179,6 +179,22 @@ describe('reports of reads', () => {
     expect(isClosed).toBe(true);
   });
 
+  test('a client that is closed during a report waits a second at most too', async () => {
+    const server = new UsageServer();
+    const { client, platform } = harness({ requestTimeoutMs: 60_000 }, server);
+    await client.ready();
+    readSome({ client });
+    server.answer = () => new Promise(() => {}) as never;
+    await platform.advance(66_000);
+    readSome({ client });
+    let isClosed = false;
+    void client.close().then(() => {
+      isClosed = true;
+    });
+    await platform.advance(1_001);
+    expect([server.counts.length, isClosed]).toEqual([1, true]);
+  });
+
   test('where the application decides when to load, counts go out with a load', async () => {
     const server = new UsageServer();
     const { client, platform } = harness({ mode: 'manual' }, server);
