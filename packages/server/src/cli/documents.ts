@@ -155,7 +155,13 @@ function describeImport(fields: Fields): string {
 function describeDifference(fields: Fields, file: string): string {
   const project = fields.text('project');
   const plan = describePlan(fields);
-  if (fields.boolean('same')) return lines(...plan, `${file} and ${project} are the same.`);
+  if (fields.boolean('same')) {
+    const isWhole = plan.length === 0;
+    return lines(
+      ...plan,
+      isWhole ? `${file} and ${project} are the same.` : `Nothing in ${file} differs from ${project}.`,
+    );
+  }
   return lines(...plan, ...describeNotAllowed(fields));
 }
 

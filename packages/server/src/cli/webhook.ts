@@ -146,9 +146,10 @@ async function rotateWebhook(
   const path = `${pathOf(name, options)}/rotate`;
   const answer = await connect(shell, options).request({ method: 'POST', path, body });
   const until = shortTime(answer.fields.optionalText('previousSecretUntil'));
+  const old = Number(overlap) === 0 ? '' : ` The old one signs too until ${until}.`;
   printSecret(shell, options, answer, {
     member: 'secret',
-    sentence: `Webhook ${name} has a new secret. The old one signs too until ${until}.\nSave it now. You cannot see it again.`,
+    sentence: `Webhook ${name} has a new secret.${old}\nSave it now. You cannot see it again.`,
   });
 }
 
