@@ -33,12 +33,15 @@ export function useTimeRefresh(): number {
   return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / REFRESH_MS));
 }
 
-/** A relative time such as "3 min. ago"; both arguments in epoch milliseconds. */
+/**
+ * A relative time such as "3 min ago"; both arguments in epoch milliseconds. Units have no period, because a time often
+ * ends a sentence.
+ */
 export function timeAgo(at: number, now: number): string {
   const distance = at - now;
   const step = STEPS.find(([, ms]) => Math.abs(distance) >= ms);
   if (step === undefined) return distance > 5_000 ? 'in a moment' : 'just now';
-  return relative.format(Math.round(distance / step[1]), step[0]);
+  return relative.format(Math.round(distance / step[1]), step[0]).replace('.', '');
 }
 
 /** A full time: local, and UTC. */

@@ -149,7 +149,7 @@ function Tags({ tags, className }: { tags: readonly string[]; className: string 
   );
 }
 
-/** When a flag last changed, and by whom where that is known: "2 min. ago by Ada Lovelace". */
+/** When a flag last changed, and by whom where that is known: "2 min ago by Ada Lovelace". */
 export function LastChange({ flag, className }: { flag: FlagRecord; className?: string }) {
   // The record does not say who archived the flag.
   const { at, by }: LastChangeFacts =
