@@ -186,8 +186,15 @@ function useUpdateFlag(project: string, key: string): (texts: FlagTexts) => Prom
   const queries = useQueryClient();
   return useCallback(
     async (texts) => {
-      const { description, tags, owner, valueKind } = await changeFlagTexts(project, key, texts);
-      updateFlagInCache(queries, project, key, (flag) => ({ ...flag, description, tags, owner, valueKind }));
+      const { description, tags, owner, permanent, valueKind } = await changeFlagTexts(project, key, texts);
+      updateFlagInCache(queries, project, key, (flag) => ({
+        ...flag,
+        description,
+        tags,
+        owner,
+        permanent,
+        valueKind,
+      }));
       announce(words.saved);
     },
     [project, key, queries],
