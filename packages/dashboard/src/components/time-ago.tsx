@@ -14,7 +14,8 @@ const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
   ['minute', 60_000],
 ];
 
-const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'short' });
+const days = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
+const hours = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'short' });
 const absolute = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** A relative time; hovering shows it in local time and UTC. `at` is ISO 8601. */
@@ -41,7 +42,9 @@ export function timeAgo(at: number, now: number): string {
   const distance = at - now;
   const step = STEPS.find(([, ms]) => Math.abs(distance) >= ms);
   if (step === undefined) return distance > 5_000 ? 'in a moment' : 'just now';
-  return relative.format(Math.round(distance / step[1]), step[0]).replace('.', '');
+  const [unit, ms] = step;
+  const format = ms < 86_400_000 ? hours : days;
+  return format.format(Math.round(distance / ms), unit).replace('.', '');
 }
 
 /** A full time: local, and UTC. */

@@ -46,7 +46,7 @@ export function Shell({ children }: { children: ReactNode }) {
             /
           </span>
           <ProjectSwitcher project={project} />
-          <div className="flex min-w-0 flex-1 justify-center px-2 max-sm:justify-end max-sm:px-0">
+          <div className="flex min-w-0 flex-1 justify-center px-2 max-sm:min-w-8 max-sm:justify-end max-sm:px-0">
             <SearchButton onOpen={() => setOpen('palette')} />
           </div>
           <CreateMenu project={project} />

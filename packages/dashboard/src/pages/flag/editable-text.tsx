@@ -161,7 +161,7 @@ function EditForm({
             onChange={(event) => setTyped(event.target.value)}
           />
         ) : control !== undefined ? (
-          <div ref={focusControl} className="w-full sm:w-80">
+          <div ref={focusControl} className="w-full sm:w-80 sm:has-[select]:w-auto">
             {control({ label, text: typed, onChange: setTyped })}
           </div>
         ) : (

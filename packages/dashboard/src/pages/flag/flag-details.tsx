@@ -111,25 +111,25 @@ export function FlagDetails({
         <Fact name={words.lifetime}>
           <EditableText
             label={words.lifetime}
-            text={flag.permanent ? 'permanent' : ''}
-            empty={words.temporary}
+            text={flag.permanent ? 'permanent' : 'temporary'}
+            empty=""
             longest={10}
             canEdit={canEdit}
-            onSave={(text) => update({ permanent: text !== '' })}
+            onSave={(text) => update({ permanent: text === 'permanent' })}
             control={({ label, text, onChange }) => (
               <Select
                 kind="field"
                 label={label}
                 value={text}
                 choices={[
-                  ['', words.temporary],
+                  ['temporary', words.temporary],
                   ['permanent', words.permanent],
                 ]}
                 onSelect={onChange}
               />
             )}
           >
-            {words.permanent}
+            {flag.permanent ? words.permanent : words.temporary}
           </EditableText>
         </Fact>
         <Fact name={words.created}>

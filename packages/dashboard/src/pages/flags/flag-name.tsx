@@ -102,11 +102,11 @@ export function FlagName({
         <div className="flex min-w-0 items-center gap-1.5">
           {mark && <Mark text={mark} isWarning={isUnread} className="shrink-0" />}
           {description !== '' && (
-            <p className="min-w-0 truncate text-xs font-normal text-ink-3" title={description}>
+            <p className="min-w-0 shrink-[9999] truncate text-xs font-normal text-ink-3" title={description}>
               <Highlight text={description} words={words} />
             </p>
           )}
-          <Tags tags={tags} className={description === '' ? 'min-w-0' : 'max-w-1/2 shrink-0'} />
+          <Tags tags={tags} className={classNames('min-w-0', description !== '' && 'max-w-1/2')} />
         </div>
       )}
     </div>

@@ -52,19 +52,21 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
             {dueText(dueAt).local}
           </time>
           {status === 'pending' && <TimeAgo at={dueAt} className="text-xs text-ink-3" />}
-          <span className="text-ink-2">{messages.in}</span>
-          {environment === undefined ? (
-            (schedule.environment ?? messages.deletedEnvironment)
-          ) : (
-            <EnvironmentBadge environment={environment} />
-          )}
+          <span className="flex min-w-0 items-center gap-x-2">
+            <span className="text-ink-2">{messages.in}</span>
+            {environment === undefined ? (
+              <span className="min-w-0 break-all">{schedule.environment ?? messages.deletedEnvironment}</span>
+            ) : (
+              <EnvironmentBadge environment={environment} />
+            )}
+          </span>
         </p>
         <ul className="mt-1.5 space-y-0.5">
           {changes.map((step) => (
             <li key={step.key} className="flex flex-wrap items-baseline gap-x-2">
               <Link
                 href={links.flag(project, step.key)}
-                className="font-mono text-xs break-all text-accent hover:underline"
+                className="inline-flex min-h-6 items-center font-mono text-xs break-all text-accent hover:underline"
               >
                 {step.key}
               </Link>

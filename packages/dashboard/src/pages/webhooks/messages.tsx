@@ -28,7 +28,7 @@ export const messages = {
   nextAttempt: 'Next attempt',
   nothingWaits: 'nothing waits',
   allChanges: 'All changes',
-  changesOf: (events: readonly string[]) => `Changes of: ${events.join(', ')}`,
+  changesOf: (events: readonly string[]) => `Only ${events.join(', ')} changes`,
   inAll: 'in all environments',
   inSome: (environments: readonly string[]) => `in ${environments.join(', ')}`,
   more: (name: string) => `More actions for ${name}`,
