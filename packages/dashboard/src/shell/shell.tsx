@@ -148,14 +148,12 @@ function Navigation({
   const ref = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new address shows a new screen
   useEffect(() => {
-    // On a narrow screen the last links are out of view.
     const nav = ref.current;
-    const here = nav?.querySelector<HTMLElement>('[aria-current]');
-    if (nav === null || !here) return;
-    // Not `scrollIntoView`: it also moves the place that the first Tab starts from.
-    const right = here.offsetLeft + here.offsetWidth;
-    if (here.offsetLeft < nav.scrollLeft) nav.scrollLeft = here.offsetLeft;
-    else if (right > nav.scrollLeft + nav.clientWidth) nav.scrollLeft = right - nav.clientWidth;
+    if (nav === null) return;
+    // At once, and when a control that appears beside the links takes their space.
+    const observer = new ResizeObserver(() => showCurrent(nav));
+    observer.observe(nav);
+    return () => observer.disconnect();
   }, [location]);
   return (
     <nav
@@ -188,6 +186,16 @@ function Navigation({
       </ul>
     </nav>
   );
+}
+
+/** Scrolls to the link of this screen: on a narrow one the last links are out of view. */
+function showCurrent(nav: HTMLElement): void {
+  const here = nav.querySelector<HTMLElement>('[aria-current]');
+  if (!here) return;
+  // Not `scrollIntoView`: it also moves the place that the first Tab starts from.
+  const right = here.offsetLeft + here.offsetWidth;
+  if (here.offsetLeft < nav.scrollLeft) nav.scrollLeft = here.offsetLeft;
+  else if (right > nav.scrollLeft + nav.clientWidth) nav.scrollLeft = right - nav.clientWidth;
 }
 
 /** How many projects the menu shows; the list of all projects has a search. */

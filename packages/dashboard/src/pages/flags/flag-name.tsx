@@ -102,7 +102,10 @@ export function FlagName({
         <div className="flex min-w-0 items-center gap-1.5">
           {mark && <Mark text={mark} isWarning={isUnread} className="shrink-0" />}
           {description !== '' && (
-            <p className="min-w-0 shrink-[9999] truncate text-xs font-normal text-ink-3" title={description}>
+            <p
+              className="max-w-max min-w-0 flex-1 truncate text-xs font-normal text-ink-3"
+              title={description}
+            >
               <Highlight text={description} words={words} />
             </p>
           )}
