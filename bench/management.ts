@@ -194,7 +194,9 @@ function fill(path: string): string {
   const count = (to: number) =>
     `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1})`;
   sqlite.transaction(() => {
-    sqlite.run(`INSERT INTO projects VALUES ('p1', '${PROJECT}', 1), ('p2', '${WIDE}', 1)`);
+    sqlite.run(
+      `INSERT INTO projects (id, name, created_at) VALUES ('p1', '${PROJECT}', 1), ('p2', '${WIDE}', 1)`,
+    );
     sqlite.run(
       `INSERT INTO environments (id, project_id, name, revision, created_at) VALUES ('e', 'p1', '${ENVIRONMENT}', 0, 1)`,
     );
