@@ -154,7 +154,11 @@ describe('over a failing network', () => {
   });
 
   /** With two seconds for an answer: a busy machine may need more than the client's fiftieth of a second. */
-  const behindProxy = () => ({ baseUrl: `http://127.0.0.1:${proxy.port}`, requestTimeoutMs: 200_000 });
+  const behindProxy = () => ({
+    baseUrl: `http://127.0.0.1:${proxy.port}`,
+    requestTimeoutMs: 200_000,
+    readyTimeoutMs: 200_000,
+  });
 
   test.each(['reset', 'refuse', 'blackhole', 'dropAfter'] as const)(
     'a connection lost by %s is restored, with the changes made in between',
