@@ -35,7 +35,7 @@ import {
 import { SqlScheduleReader } from './schedule-table.ts';
 import { searchEverywhere } from './search.ts';
 import { SqlUsageReader } from './usage-store.ts';
-import { SqlWebhookReader } from './webhook-table.ts';
+import { SqlWebhookReader } from './webhook-reader.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,

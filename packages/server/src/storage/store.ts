@@ -25,7 +25,7 @@ import { SqlReader } from './reader.ts';
 import { chunks } from './rows.ts';
 import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
-import { SqlWebhookStore } from './webhook-table.ts';
+import { SqlWebhookStore } from './webhook-store.ts';
 
 /** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
 const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;

@@ -10,7 +10,7 @@ import { ENVIRONMENT_COLUMNS, type EnvironmentRow, KEYS_PER_STATEMENT, toEnviron
 import { RecordWriter } from './record-writer.ts';
 import { SqlRelayWriter } from './relay-table.ts';
 import { chunks, type Insert, insertRows, placeholders } from './rows.ts';
-import { SqlWebhookWriter } from './webhook-table.ts';
+import { SqlWebhookWriter } from './webhook-writer.ts';
 
 /** States of flags, new or not. */
 export const STATE_INSERT: Insert = {
