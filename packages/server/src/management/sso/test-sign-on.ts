@@ -1,7 +1,9 @@
+import { afterAll, beforeAll, beforeEach, expect } from 'bun:test';
 import type { ProviderPerson, TestIdentityProvider } from '@halyard/testing/identity-provider';
 import type { SsoSettings } from '../../domain/sso.ts';
-import type { TestAnswer, TestApp } from '../api/test-app.ts';
-import { ORIGIN, TestBrowser } from '../api/test-browser.ts';
+import type { TestEngine } from '../../storage/test-engines.ts';
+import { openTestApp, type TestAnswer, type TestApp } from '../api/test-app.ts';
+import { join, ORIGIN, TestBrowser } from '../api/test-browser.ts';
 
 /** The client as provider and server know it. */
 export const CLIENT = {
@@ -112,4 +114,39 @@ export class SsoBrowser {
     if (location === null) throw new Error(`the provider answered ${answer.status}: ${await answer.text()}`);
     return new URL(location, url).href;
   }
+}
+
+/** The path that the browser is redirected to, with the problem for the sign-in page; or the status of any other answer. */
+export function outcome({ status, headers }: TestAnswer): string {
+  const location = headers.get('Location') ?? '';
+  return status === 303 ? location.replace(ORIGIN, '') : `status ${status}`;
+}
+
+/** An application on the engine that signs in with the provider, for the tests of a `describe`. */
+export function sharedApp(engine: TestEngine | undefined, provider: () => TestIdentityProvider) {
+  let app: TestApp;
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('the tests have no engine');
+    app = await openTestApp(engine);
+    await join(app, { email: 'root@example.com', role: 'admin' });
+  });
+  afterAll(() => app.close());
+  beforeEach(() => {
+    app.useSso(settingsOf(provider()));
+    provider().tampering.clear();
+    provider().onlyInUserInfo.clear();
+    app.node.now = Date.now();
+  });
+  const newBrowser = () => new SsoBrowser(app, provider());
+  return {
+    get app() {
+      return app;
+    },
+    newBrowser,
+    signedIn: async (person: ProviderPerson) => {
+      const browser = newBrowser();
+      expect(outcome(await browser.signIn(person))).toBe('/');
+      return browser;
+    },
+  };
 }
