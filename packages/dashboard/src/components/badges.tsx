@@ -1,3 +1,4 @@
+import type { LucideIcon } from 'lucide-react';
 import Check from 'lucide-react/icons/check';
 import CircleAlert from 'lucide-react/icons/circle-alert';
 import LoaderCircle from 'lucide-react/icons/loader-circle';
@@ -9,24 +10,35 @@ import type { EnvironmentColor } from '../api/types.ts';
 import { classNames } from './class-names.ts';
 
 /** The meaning of a badge's color. */
-type BadgeKind = 'good' | 'warn' | 'over' | 'plain';
+export type BadgeKind = 'good' | 'warn' | 'danger' | 'accent' | 'over' | 'plain';
 
 const KINDS: Readonly<Record<BadgeKind, string>> = {
   good: 'bg-good-soft text-good',
   warn: 'bg-warn-soft text-warn',
+  danger: 'bg-danger-soft text-danger',
+  accent: 'bg-accent-soft text-accent',
   over: 'border border-line text-ink-3',
   plain: 'bg-hover text-ink-2',
 };
 
-/** A word for the status of a record. */
-export function Badge({ kind = 'plain', children }: { kind?: BadgeKind; children: ReactNode }) {
+/** A word for the status of a record, after an icon if it has one. */
+export function Badge({
+  kind = 'plain',
+  icon: Icon,
+  children,
+}: {
+  kind?: BadgeKind;
+  icon?: LucideIcon;
+  children: ReactNode;
+}) {
   return (
     <span
       className={classNames(
-        'inline-flex h-5 items-center rounded px-1.5 text-xs font-medium whitespace-nowrap',
+        'inline-flex h-5 items-center gap-1 rounded px-1.5 text-xs font-medium whitespace-nowrap',
         KINDS[kind],
       )}
     >
+      {Icon && <Icon size={13} aria-hidden />}
       {children}
     </span>
   );

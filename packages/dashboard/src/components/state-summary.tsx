@@ -1,4 +1,5 @@
 import type { FlagState, Json } from '../api/types.ts';
+import { Badge } from './badges.tsx';
 import { classNames } from './class-names.ts';
 
 /** A state on one line: switch, rollout and value. The color only repeats the words. */
@@ -14,14 +15,7 @@ export function StateSummary({
   const { enabled, rolloutPct, value } = state;
   return (
     <span className={classNames('inline-flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5', className)}>
-      <span
-        className={classNames(
-          'inline-flex h-5 items-center rounded px-1.5 text-xs font-medium',
-          enabled ? 'bg-good-soft text-good' : 'bg-hover text-ink-2',
-        )}
-      >
-        {enabled ? 'On' : 'Off'}
-      </span>
+      <Badge kind={enabled ? 'good' : 'plain'}>{enabled ? 'On' : 'Off'}</Badge>
       {rolloutPct !== undefined && <span className="text-xs text-ink-2">{rolloutPct} %</span>}
       {value !== undefined && (
         <code

@@ -1,9 +1,10 @@
 import { noStepLeft, reachOf } from '@halyard/protocol';
+import type { LucideIcon } from 'lucide-react';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import CirclePause from 'lucide-react/icons/circle-pause';
 import CircleStop from 'lucide-react/icons/circle-stop';
 import TrendingUp from 'lucide-react/icons/trending-up';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import { commandRollout, type RolloutCommand } from '../../api/rollout-commands.ts';
 import { isOpenPlan } from '../../api/rollouts.ts';
@@ -16,9 +17,8 @@ import type {
 } from '../../api/types.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
-import { Author } from '../../components/badges.tsx';
+import { Author, Badge, type BadgeKind } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { classNames } from '../../components/class-names.ts';
 import { useConfirm } from '../../components/confirm.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { dueText } from '../schedules/due-text.ts';
@@ -178,23 +178,18 @@ export function stateAt(state: FlagState | undefined, percent: number): FlagStat
   return { ...kept, enabled: true, ...(percent === 100 ? {} : { rolloutPct: percent }) };
 }
 
-const APPEARANCE: Readonly<Record<RolloutPlanStatus, readonly [icon: ReactNode, className: string]>> = {
-  running: [<TrendingUp key="icon" size={13} aria-hidden />, 'bg-accent-soft text-accent'],
-  paused: [<CirclePause key="icon" size={13} aria-hidden />, 'bg-warn-soft text-warn'],
-  done: [<CircleCheck key="icon" size={13} aria-hidden />, 'bg-good-soft text-good'],
-  stopped: [<CircleStop key="icon" size={13} aria-hidden />, 'bg-hover text-ink-2'],
+const APPEARANCE: Readonly<Record<RolloutPlanStatus, readonly [kind: BadgeKind, icon: LucideIcon]>> = {
+  running: ['accent', TrendingUp],
+  paused: ['warn', CirclePause],
+  done: ['good', CircleCheck],
+  stopped: ['plain', CircleStop],
 };
 
 function StatusBadge({ status }: { status: RolloutPlanStatus }) {
-  const [icon, className] = APPEARANCE[status];
+  const [kind, icon] = APPEARANCE[status];
   return (
-    <span
-      className={classNames(
-        'inline-flex h-5 items-center gap-1 rounded px-1.5 text-xs font-medium',
-        className,
-      )}
-    >
-      {icon} {messages.statuses[status]}
-    </span>
+    <Badge kind={kind} icon={icon}>
+      {messages.statuses[status]}
+    </Badge>
   );
 }

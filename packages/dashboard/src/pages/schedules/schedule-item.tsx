@@ -1,17 +1,16 @@
+import type { LucideIcon } from 'lucide-react';
 import CircleAlert from 'lucide-react/icons/circle-alert';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import CircleSlash from 'lucide-react/icons/circle-slash';
 import Clock from 'lucide-react/icons/clock';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useEnvironments } from '../../api/projects.ts';
 import { useCancelSchedule } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
 import type { ScheduledStep, ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
 import { toastFailure } from '../../changes/actions.tsx';
-import { Author, EnvironmentBadge } from '../../components/badges.tsx';
+import { Author, Badge, type BadgeKind, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { classNames } from '../../components/class-names.ts';
 import { useConfirm } from '../../components/confirm.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { stateText, valuePreview } from '../../components/state-summary.tsx';
@@ -105,25 +104,20 @@ function namesOf({ changes }: ScheduleRecord): string {
   return changes.length === 1 && first !== undefined ? first.key : messages.flags(changes.length);
 }
 
-const STATUS_APPEARANCE: Readonly<Record<ScheduleStatus, readonly [icon: ReactNode, className: string]>> = {
-  pending: [<Clock key="icon" size={13} aria-hidden />, 'bg-accent-soft text-accent'],
-  done: [<CircleCheck key="icon" size={13} aria-hidden />, 'bg-good-soft text-good'],
-  failed: [<CircleAlert key="icon" size={13} aria-hidden />, 'bg-danger-soft text-danger'],
-  cancelled: [<CircleSlash key="icon" size={13} aria-hidden />, 'bg-hover text-ink-2'],
+const STATUS_APPEARANCE: Readonly<Record<ScheduleStatus, readonly [kind: BadgeKind, icon: LucideIcon]>> = {
+  pending: ['accent', Clock],
+  done: ['good', CircleCheck],
+  failed: ['danger', CircleAlert],
+  cancelled: ['plain', CircleSlash],
 };
 
 /** The status of a schedule, as an icon and a word. */
 function StatusBadge({ status }: { status: ScheduleStatus }) {
-  const [icon, className] = STATUS_APPEARANCE[status];
+  const [kind, icon] = STATUS_APPEARANCE[status];
   return (
-    <span
-      className={classNames(
-        'inline-flex h-5 items-center gap-1 rounded px-1.5 text-xs font-medium',
-        className,
-      )}
-    >
-      {icon} {messages.statuses[status]}
-    </span>
+    <Badge kind={kind} icon={icon}>
+      {messages.statuses[status]}
+    </Badge>
   );
 }
 
