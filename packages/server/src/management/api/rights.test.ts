@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { TokenLimit } from '../../domain/people.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import type { Level, Scope } from '../rights.ts';
-import { runDueSchedules } from '../schedules/schedule-runner.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
-import { join, TestBrowser, type TestOperator } from './test-browser.ts';
 
 setDefaultTimeout(60_000);
 
@@ -91,18 +89,11 @@ beforeAll(async () => {
     const projects = ours && [{ project: 'ours', role: ours }];
     tokens.set(name, (await made('/api/tokens', { name, role: global, projects, only })).token);
   }
-  const { paths } = (await app.call('GET', '/api/openapi.json')).json;
-  operations = Object.entries<Record<string, Record<string, never>>>(paths)
-    .filter(([path]) => path.startsWith('/api/') && path !== '/api/openapi.json')
-    .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => ({
-        method: method.toUpperCase(),
-        path,
-        id: described.operationId ?? '',
-        level: described['x-sets-states'] ? 'states' : (described['x-role'] ?? 'anyone'),
-        scope: described['x-scope'],
-      })),
-    );
+  operations = (await app.operations()).map(({ method, path, described }) => ({
+    ...{ method, path, id: described.operationId },
+    level: described['x-sets-states'] ? 'states' : (described['x-role'] ?? 'anyone'),
+    scope: described['x-scope'],
+  }));
 });
 afterAll(() => app.close());
 
@@ -221,7 +212,7 @@ describe('the matrix of operation, role and scope', () => {
     readonly shows?: string;
   }
 
-  /** For each operation whose scope is `visible`: a call about a place. Lists answer everybody, and show only their own. */
+  /** For each operation whose scope is `visible`: a call about a place. Lists answer every caller, and show only what it may see. */
   const CALLS: Readonly<Record<string, (place: Place, own: Belongings) => PlacedCall | Promise<PlacedCall>>> =
     {
       listProjects: (place) => ({ path: '/api/projects', shows: `"${place}"` }),
@@ -357,136 +348,4 @@ test('what a caller may not see answers like what does not exist', async () => {
     ),
   );
   expect(hidden).toBe(missing ?? '');
-});
-
-describe('rights', () => {
-  const ours = [{ project: 'ours', role: 'admin' }];
-
-  /** A person with rights, signed in. */
-  async function person(rights: object): Promise<TestOperator> {
-    return join(app, { email: `person-${++count}@example.com`, ...rights });
-  }
-
-  test('are given by administrators of the place alone, and never beyond their own', async () => {
-    const token = tokens.get('admin of ours') ?? '';
-    const refused: readonly (readonly [object, number])[] = [
-      [{ role: 'viewer' }, 403],
-      [{ role: 'none', canChangeProtected: true }, 403],
-      [{ projects: [{ project: 'theirs', role: 'viewer' }] }, 404],
-      [{ projects: [...ours, { project: 'theirs', role: 'viewer' }] }, 404],
-      [{ projects: [...ours, ...ours] }, 400],
-      [{ role: 'none' }, 400],
-    ];
-    for (const [rights, status] of refused) {
-      const body = { role: 'none', ...rights };
-      const made = await app.call('POST', '/api/tokens', { token, body: { name: 'more', ...body } });
-      expect([rights, made.status]).toEqual([rights, status]);
-      const email = 'more@example.com';
-      const invited = await app.call('POST', '/api/invitations', { token, body: { email, ...body } });
-      expect([rights, invited.status]).toEqual([rights, status]);
-    }
-    const planner = tokens.get('planner of all') ?? '';
-    const planned = await app.call('POST', '/api/tokens', { token: planner, body: { name: 'more' } });
-    expect(planned.json.message).toContain('only reads and plans imports');
-  });
-
-  test('an administrator of a project changes the roles there, and leaves the others', async () => {
-    const { id, browser } = await person({ projects: [{ project: 'theirs', role: 'editor' }] });
-    const token = tokens.get('admin of ours') ?? '';
-    const change = (body: object) => app.call('PATCH', `/api/operators/${id}`, { token, body });
-    const seen = await Promise.all([change({}), app.call('PATCH', `/api/operators/${id}`, { body: {} })]);
-    // Only administrators of all projects learn when a person was last seen.
-    expect(seen.map(({ json }) => 'lastSeenAt' in json)).toEqual([false, true]);
-    expect((await change({ projects: ours })).json.projects).toEqual([
-      { project: 'ours', role: 'admin', canChangeProtected: false },
-    ]);
-    for (const body of [{ name: 'Other' }, { role: 'viewer' }]) expect((await change(body)).status).toBe(403);
-    const all = (await app.call('GET', '/api/operators')).json.operators;
-    const found = all.find((each: { id: string }) => each.id === id);
-    expect(found.projects.map((each: { project: string }) => each.project)).toEqual(['ours', 'theirs']);
-    // New rights end the sessions.
-    expect((await browser.call('GET', '/api/whoami')).status).toBe(401);
-  });
-
-  test('who loses a project loses the links that were made there', async () => {
-    const { id, browser } = await person({ projects: ours });
-    const email = `guest-${++count}@example.com`;
-    const projects = [{ project: 'ours', role: 'viewer' }];
-    const { json } = await browser.call('POST', '/api/invitations', { body: { email, projects } });
-    expect(json.projects).toEqual([{ project: 'ours', role: 'viewer', canChangeProtected: false }]);
-    await app.call('PATCH', `/api/operators/${id}`, { body: { projects } });
-    const inspected = await new TestBrowser(app).call('POST', '/api/invitations/inspect', {
-      body: { token: json.token },
-    });
-    expect(inspected.json.error).toBe('invitation_invalid');
-  });
-
-  test('an invitation replaces only those that its maker could revoke', async () => {
-    const email = `guest-${++count}@example.com`;
-    const token = tokens.get('admin of ours') ?? '';
-    const projects = [{ project: 'ours', role: 'viewer' }];
-    const first = await made('/api/invitations', { email, role: 'editor' });
-    const offered = [first];
-    for (const _ of [1, 2])
-      offered.push((await app.call('POST', '/api/invitations', { token, body: { email, projects } })).json);
-    const guest = new TestBrowser(app);
-    const inspect = async (link: { readonly token: string }) =>
-      (await guest.call('POST', '/api/invitations/inspect', { body: { token: link.token } })).status;
-    expect(await Promise.all(offered.map(inspect))).toEqual([200, 410, 200]);
-    await made('/api/invitations', { email, role: 'viewer' });
-    expect(await Promise.all(offered.map(inspect))).toEqual([410, 410, 410]);
-  });
-
-  test('a role for all projects and one in a project count together', async () => {
-    const { browser } = await person({ role: 'viewer', projects: [{ project: 'ours', role: 'editor' }] });
-    const set = (project: string, environment: string) =>
-      browser.call('PATCH', `/api/projects/${project}/environments/${environment}/flags/flag-of-${project}`, {
-        body: { enabled: true },
-      });
-    expect((await set('ours', 'staging')).status).toBe(200);
-    expect((await set('theirs', 'staging')).json.error).toBe('forbidden');
-    expect((await set('ours', 'production')).json.message).toContain('you may not change it');
-    const { browser: trusted } = await person({
-      projects: [{ project: 'ours', role: 'editor', canChangeProtected: true }],
-    });
-    const path = '/api/projects/ours/environments/production/flags/flag-of-ours';
-    expect((await trusted.call('PATCH', path, { body: { enabled: true } })).json.error).toBe(
-      'confirmation_required',
-    );
-  });
-
-  test('a person without any role sees nothing, and is told so by empty lists', async () => {
-    const { id, browser } = await person({ projects: ours });
-    await app.call('PATCH', `/api/operators/${id}`, { body: { projects: [] } });
-    await browser.signIn(`person-${count}@example.com`);
-    for (const [path, list] of [
-      ['/api/projects', 'projects'],
-      ['/api/audit', 'entries'],
-      ['/api/search?q=flag', 'results'],
-    ] as const)
-      expect((await browser.call('GET', path)).json[list]).toEqual([]);
-    const { operators } = (await browser.call('GET', '/api/operators')).json;
-    expect(operators.map((each: { id: string }) => each.id)).toEqual([id]);
-  });
-
-  test('a schedule runs with the rights of its author in that project', async () => {
-    const { id, browser } = await person({ projects: [{ project: 'ours', role: 'editor' }] });
-    const dueAt = new Date(app.node.now + 60_000).toISOString();
-    const changes = [{ key: 'flag-of-ours', patch: { enabled: false } }];
-    const body = { environment: 'staging', dueAt, changes };
-    const scheduled = await browser.call('POST', '/api/projects/ours/schedules', { body });
-    expect(scheduled.status).toBe(201);
-    await app.call('PATCH', `/api/operators/${id}`, { body: { projects: [] } });
-    app.node.now += 60_000;
-    const { settled } = await runDueSchedules(app.context);
-    expect(settled).toContainEqual({ id: scheduled.json.id, status: 'failed' });
-  });
-
-  test('a token is an editor for 90 days unless its maker says otherwise', async () => {
-    const { json } = await app.call('POST', '/api/tokens', { body: { name: 'default' } });
-    expect([json.role, json.canChangeProtected, json.only]).toEqual(['editor', false, undefined]);
-    expect(Date.parse(json.expiresAt) - app.node.now).toBe(90 * 86_400_000);
-    const eternal = await app.call('POST', '/api/tokens', { body: { name: 'eternal', expiresAt: null } });
-    expect(eternal.json.expiresAt).toBeUndefined();
-  });
 });

@@ -44,30 +44,22 @@ beforeAll(async () => {
     expect(status).toBe(201);
     tokens.set(role, json.token);
   }
-  const { paths } = (await app.call('GET', '/api/openapi.json')).json;
-  operations = Object.entries<Record<string, Record<string, never>>>(paths)
-    .filter(([path]) => path.startsWith('/api/') && path !== '/api/openapi.json')
-    .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => ({
-        method: method.toUpperCase(),
-        path,
-        id: described.operationId ?? '',
-        role: described['x-role'],
-        description: described.description ?? '',
-        refusals: JSON.stringify(described.responses),
-      })),
-    );
+  operations = (await app.operations()).map(({ method, path, described }) => ({
+    ...{ method, path, id: described.operationId, role: described['x-role'] },
+    description: described.description ?? '',
+    refusals: JSON.stringify(described.responses),
+  }));
 });
 afterAll(() => app.close());
 
-/** The status of an operation on things that are not there, with a body that is nothing. */
+/** The status of an operation on things that do not exist, with an empty body. */
 async function statusOf({ method, path }: Described, token: string | undefined): Promise<number> {
   const answer = await app.app.request(path.replaceAll(/\{\w+\}/g, 'nowhere'), {
     method,
     headers: { Authorization: `Bearer ${token}` },
     ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),
   });
-  // Streams would go on for ever.
+  // Streams never end.
   await answer.body?.cancel();
   return answer.status;
 }
@@ -132,7 +124,7 @@ describe('what each role can read about other people', () => {
     seqs = { own: change.json.seq, shared: project.json.seq };
   });
 
-  // The path, what only administrators find there, and what everybody finds.
+  // The path, what only administrators find there, and what every role finds.
   test.each([
     ['/api/audit', [ADDRESS, 'operator.joined', 'token.created', 'session.started', 'soon@'], ['"seen"']],
     ['/api/audit?format=ndjson', [ADDRESS, 'operator.', 'token.created', 'soon@'], ['"seen"']],

@@ -34,6 +34,15 @@ export interface TestAnswer {
   readonly json: any;
 }
 
+/** One operation of the OpenAPI document. */
+export interface TestOperation {
+  /** In upper case. */
+  readonly method: string;
+  readonly path: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into every member of the description.
+  readonly described: any;
+}
+
 /** The management interface over a real store, without a listener or a follower. */
 export class TestApp {
   readonly app: ManagementApp;
@@ -134,6 +143,20 @@ export class TestApp {
       text,
       json: text.startsWith('{') ? JSON.parse(text) : undefined,
     };
+  }
+
+  /** The operations of the management API, as the OpenAPI document describes them. */
+  async operations(): Promise<readonly TestOperation[]> {
+    const { paths } = (await this.call('GET', '/api/openapi.json')).json;
+    return Object.entries<object>(paths)
+      .filter(([path]) => path.startsWith('/api/') && path !== '/api/openapi.json')
+      .flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, described]) => ({
+          method: method.toUpperCase(),
+          path,
+          described,
+        })),
+      );
   }
 
   /** Creates a project for one test; returns its path. */
