@@ -1,10 +1,22 @@
 import { describe, expect, test } from 'bun:test';
 import { settle } from './support/fake-platform.ts';
-import { harness, RECOVERY_MS, recovered } from './support/harness.ts';
+import { type Harness, harness, RECOVERY_MS, recovered } from './support/harness.ts';
 import { blackHole, refuse } from './support/scripted-server.ts';
 
+/** Lets the server send this many comments on the open stream, one at a time. */
+async function sendComments(
+  { server, platform }: Pick<Harness, 'server' | 'platform'>,
+  count: number,
+  everyMs = 15_000,
+): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await platform.advance(everyMs);
+    server.latest.text(':\n\n');
+  }
+}
+
 describe('reconnecting', () => {
-  test('a server that stops for 30 minutes is found again within 35 s, and was asked sparingly', async () => {
+  test('a client recovers within 35 s from an outage of 30 minutes, with few requests during it', async () => {
     const { client, server, platform } = harness();
     await client.ready();
     server.fail();
@@ -59,13 +71,10 @@ describe('reconnecting', () => {
     expect(server.count('/v1/stream')).toBe(before + 1);
   });
 
-  test('a stream that is silent for three heartbeats is given up; comments and frames keep it', async () => {
+  test('a stream that is silent for three heartbeats is closed; comments and frames keep it open', async () => {
     const { client, server, platform, errors } = harness();
     await client.ready();
-    for (let i = 0; i < 10; i++) {
-      await platform.advance(15_000);
-      server.latest.text(':\n\n');
-    }
+    await sendComments({ server, platform }, 10);
     expect(server.count('/v1/stream')).toBe(1);
     await platform.advance(44_000);
     expect(server.count('/v1/stream')).toBe(1);
@@ -96,7 +105,7 @@ describe('reconnecting', () => {
     expect(client.getValue('b', '')).toHaveLength(60_000);
   });
 
-  test('a server that drips its first frame is polled meanwhile', async () => {
+  test('REST provides the flags when the first frame of the stream does not come', async () => {
     const { client, server, platform } = harness();
     server.sendsFirstFrame = false;
     const ready = client.ready();
@@ -117,10 +126,7 @@ describe('reconnecting', () => {
   test('a stream that is closed after a healthy minute is no failure, one closed at once is', async () => {
     const { client, server, platform, codes } = harness();
     await client.ready();
-    for (let i = 0; i < 5; i++) {
-      await platform.advance(14_000);
-      server.latest.text(':\n');
-    }
+    await sendComments({ server, platform }, 5, 14_000);
     server.latest.end();
     await platform.advance(1_500);
     expect(server.count('/v1/stream')).toBe(2);
@@ -146,14 +152,11 @@ describe('reconnecting', () => {
   test('no REST request is made while the stream delivers', async () => {
     const { client, server, platform } = harness();
     await client.ready();
-    for (let i = 0; i < 40; i++) {
-      await platform.advance(15_000);
-      server.latest.text(':\n');
-    }
+    await sendComments({ server, platform }, 40);
     expect(server.count('/v1/flags')).toBe(0);
   });
 
-  test('while there is no stream REST is asked every half minute, and no longer once there is one', async () => {
+  test('REST is polled every half minute until a stream is open', async () => {
     const { client, server, platform } = harness();
     await client.ready();
     server.onStream = refuse;
@@ -165,15 +168,12 @@ describe('reconnecting', () => {
     server.heal();
     await platform.advance(31_000);
     const after = server.count('/v1/flags');
-    for (let i = 0; i < 10; i++) {
-      await platform.advance(15_000);
-      server.latest.text(':\n');
-    }
+    await sendComments({ server, platform }, 10);
     expect(server.count('/v1/flags')).toBe(after);
   });
 });
 
-test('ready() of a client that has failed waits for the next attempt, and finds a server that is back', async () => {
+test('ready() of a client that has failed waits for the next attempt, and succeeds when the server is back', async () => {
   const { client, server, platform } = harness();
   server.fail();
   const first = client.ready();
@@ -191,7 +191,7 @@ test('ready() of a client that has failed waits for the next attempt, and finds 
   expect((await second).status).toBe('ready');
 });
 
-test('ready() of a client that has failed waits as long as it is told', async () => {
+test('ready() of a client that has failed respects its timeout', async () => {
   const { client, server, platform } = harness();
   server.fail();
   void client.ready();

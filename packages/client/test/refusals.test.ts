@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { ClientOptions } from '../src/index.ts';
 import { settle } from './support/fake-platform.ts';
 import { harness, RECOVERY_MS, recovered } from './support/harness.ts';
 import { errorAnswer } from './support/scripted-server.ts';
@@ -16,7 +17,8 @@ describe('Retry-After', () => {
     await platform.advance(10_000);
     expect(client.status).toBe('ready');
   });
-  test('a Retry-After of years holds the polls in the stream’s place back for an hour at most', async () => {
+
+  test('a Retry-After of years delays the polls in the stream’s place by an hour at most', async () => {
     const { client, server, platform } = harness();
     await client.ready();
     server.fail();
@@ -45,7 +47,7 @@ describe('a refusal', () => {
   test.each([
     [401, 'invalid_api_key'],
     [404, 'environment_not_found'],
-  ])('%d is asked again slowly, and heals when the cause is undone', async (status, code) => {
+  ])('%d is retried slowly, and heals when the cause is undone', async (status, code) => {
     const { client, server, platform, errors } = harness();
     server.fail(() => errorAnswer(status, code));
     const ready = client.ready();
@@ -86,7 +88,7 @@ describe('a refusal', () => {
     await platform.advanceUntil(() => server.streams.length === 1, 300_000);
   });
 
-  test('only an unknown environment makes a 404 one that is asked again slowly', async () => {
+  test('a 404 is retried slowly only for an unknown environment', async () => {
     const { client, server, platform } = harness();
     server.fail(() => errorAnswer(404, 'not_found'));
     void client.ready();
@@ -95,8 +97,9 @@ describe('a refusal', () => {
     await recovered({ client, platform });
   });
 
-  test('after a refusal, a refresh that succeeds opens the stream at once', async () => {
-    const { client, server, platform } = harness();
+  /** A client that was refused for 20 minutes, until a refresh succeeded. */
+  async function refreshedAfterRefusal(options?: Partial<ClientOptions>) {
+    const { client, server, platform } = harness(options);
     platform.chance = 0.999;
     server.fail(() => errorAnswer(401, 'invalid_api_key'));
     void client.ready();
@@ -104,6 +107,11 @@ describe('a refusal', () => {
     server.heal();
     expect(await client.refresh()).toBe(true);
     await settle();
+    return { client, server, platform };
+  }
+
+  test('after a refusal, a refresh that succeeds opens the stream at once', async () => {
+    const { client, server, platform } = await refreshedAfterRefusal();
     expect(server.streams).toHaveLength(1);
     server.fail();
     await platform.advance(1_500); // one second, as after a first failure
@@ -112,14 +120,10 @@ describe('a refusal', () => {
   });
 
   test('in the mode poll, a refresh that succeeds after a refusal starts the polling again', async () => {
-    const { client, server, platform } = harness({ mode: 'poll', pollIntervalMs: 10_000 });
-    platform.chance = 0.999;
-    server.fail(() => errorAnswer(401, 'invalid_api_key'));
-    void client.ready();
-    await platform.advance(20 * 60_000);
-    server.heal();
-    expect(await client.refresh()).toBe(true);
-    await settle();
+    const { client, server, platform } = await refreshedAfterRefusal({
+      mode: 'poll',
+      pollIntervalMs: 10_000,
+    });
     const polls = server.count('/v1/flags');
     await platform.advance(25_000);
     expect(server.count('/v1/flags')).toBe(polls + 2);
@@ -127,7 +131,7 @@ describe('a refusal', () => {
     expect(server.count('/v1/flags')).toBe(polls + 3);
   });
 
-  test('a refresh of a client that is closed meanwhile opens nothing', async () => {
+  test('closing a client during a refresh leaves nothing open', async () => {
     const { client, server, platform } = harness();
     server.fail(() => errorAnswer(401, 'invalid_api_key'));
     void client.ready();

@@ -167,8 +167,8 @@ export class Hub {
   }
 
   /**
-   * Adds a comment to each stream of maps that an environment has now, some in each turn of the event loop. A stream that is
-   * far behind goes without.
+   * Adds a comment to each stream of maps that an environment has now, some in each turn of the event loop. Skips streams
+   * that are far behind.
    */
   async comment(environmentId: string, text: string): Promise<void> {
     const bytes = encoder.encode(`: ${text}\n\n`);
