@@ -1,3 +1,4 @@
+import { isRecord } from '@halyard/protocol';
 import type { Permissions } from './people.ts';
 
 /** The person or program that runs a management operation, with its permissions and reason. */
@@ -40,6 +41,17 @@ export const AUDIT_PAGE_SIZE = 4 * 1024 * 1024;
 /** The characters of an entry's long texts. */
 export function sizeOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): number {
   return (before?.length ?? 0) + (after?.length ?? 0);
+}
+
+/** The members of an entry's `before` or `after`; none when it is absent or damaged. */
+export function auditMembers(text: string | undefined): Readonly<Record<string, unknown>> {
+  try {
+    const data: unknown = JSON.parse(text ?? '{}');
+    return isRecord(data) ? data : {};
+  } catch {
+    // Not JSON: damaged.
+    return {};
+  }
 }
 
 /** Nouns of actions on people and their credentials, which only administrators may read. */

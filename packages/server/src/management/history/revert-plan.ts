@@ -1,5 +1,5 @@
 import { defined, membersOf, memberText } from '@halyard/protocol';
-import type { AuditEntry } from '../../domain/audit.ts';
+import { type AuditEntry, auditMembers } from '../../domain/audit.ts';
 import {
   ENVIRONMENT_COLORS,
   type Environment,
@@ -281,7 +281,7 @@ function isSame(a: unknown, b: unknown): boolean {
 
 /** The details of a flag in an entry of the audit log; invalid members are left out. */
 export function readDetails(text: string | undefined): Partial<FlagDetails> {
-  const { description, tags, owner, permanent, valueKind } = readObject(text);
+  const { description, tags, owner, permanent, valueKind } = auditMembers(text);
   const kind = VALUE_KINDS.find((each) => each === valueKind);
   return {
     ...(typeof description === 'string' ? { description } : {}),
@@ -296,7 +296,7 @@ export function readDetails(text: string | undefined): Partial<FlagDetails> {
 function readAppearance(
   text: string | undefined,
 ): Partial<Pick<Environment, 'protected' | 'color' | 'position'>> {
-  const { protected: isProtected, color, position } = readObject(text);
+  const { protected: isProtected, color, position } = auditMembers(text);
   const known = ENVIRONMENT_COLORS.find((one) => one === color);
   return {
     ...(typeof isProtected === 'boolean' ? { protected: isProtected } : {}),
@@ -310,7 +310,7 @@ function readDeletedFlag(
   text: string | undefined,
 ): { readonly flag: Omit<Flag, 'projectId' | 'key'>; readonly states: ArchivedStates } | undefined {
   const { description, tags, ...details } = readDetails(text);
-  const { createdAt, archivedAt } = readObject(text);
+  const { createdAt, archivedAt } = auditMembers(text);
   if (description === undefined || tags === undefined || typeof createdAt !== 'number') return undefined;
   const states = memberText(text ?? '{}', ['archivedStates']);
   return {
@@ -324,17 +324,6 @@ function readDeletedFlag(
     },
     states: new Map(states === undefined ? [] : membersOf(states)),
   };
-}
-
-function readObject(text: string | undefined): Readonly<Record<string, unknown>> {
-  try {
-    const data: unknown = JSON.parse(text ?? '{}');
-    // A non-null object has string members; an array has no such names.
-    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
-  } catch {
-    // A damaged entry has no members.
-    return {};
-  }
 }
 
 function isTexts(data: unknown): data is readonly string[] {

@@ -1,3 +1,4 @@
+import { auditMembers } from '../../domain/audit.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { rawJson, writeJson } from '../../domain/raw-json.ts';
 import type { WebhookEvent, WebhookMessage, WebhookTarget } from '../../domain/webhook.ts';
@@ -66,29 +67,18 @@ function eventText({ action, environment, target, before, after, isCut }: Webhoo
 }
 
 function nameIn(text: string | undefined): string | undefined {
-  const { name, changes } = membersOf(text);
+  const { name, changes } = auditMembers(text);
   if (!Array.isArray(changes)) return typeof name === 'string' ? name : undefined;
   return `of ${shorten(changes.map((change: { readonly key?: unknown }) => String(change?.key)).join(', '))}`;
 }
 
 function stateText(text: string | undefined): string {
   if (text === undefined) return 'absent';
-  const { enabled, value, rolloutPct } = membersOf(text);
+  const { enabled, value, rolloutPct } = auditMembers(text);
   const parts = [enabled === true ? 'on' : 'off'];
   if (value !== undefined) parts.push(shorten(JSON.stringify(value)));
   if (rolloutPct !== undefined) parts.push(`${String(rolloutPct)}%`);
   return parts.join(', ');
-}
-
-function membersOf(text: string | undefined): Readonly<Record<string, unknown>> {
-  try {
-    const parsed: unknown = JSON.parse(text ?? '{}');
-    // `Record`: what JSON.parse returns for an object.
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
-  } catch {
-    // A damaged record is named by its target.
-    return {};
-  }
 }
 
 function shorten(text: string): string {
