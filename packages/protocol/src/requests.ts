@@ -1,3 +1,6 @@
+import { isRecord } from './flag-state.ts';
+import { type FlagReads, MAX_USAGE_COUNT, MAX_USAGE_FLAGS } from './usage.ts';
+
 /** Most keys one batch read may name. */
 export const MAX_BATCH_KEYS = 1000;
 
@@ -8,6 +11,12 @@ export const MAX_BATCH_BYTES = 256 * 1024;
 export interface BatchRequest {
   readonly env: string;
   readonly keys: readonly string[];
+}
+
+/** The body of `POST /usage/v1`. (Spec: S17.3) */
+export interface UsageReport {
+  readonly env: string;
+  readonly flags: readonly FlagReads[];
 }
 
 /** Either what was read, or a sentence that says what was wrong and what would be right. */
@@ -49,18 +58,10 @@ function isBroken(query: string): boolean {
 
 /** Reads a batch request from a JSON text. Members it does not know are ignored. */
 export function parseBatchRequest(text: string): Parsed<BatchRequest> {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    return problem('The body is not valid JSON: send { "env": string, "keys": string[] }.');
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    return problem('The body is not a JSON object: send { "env": string, "keys": string[] }.');
-  }
-  const { env, keys } = data as { env?: unknown; keys?: unknown };
-  if (typeof env !== 'string' || env === '')
-    return problem('"env" is missing or not a string: name one environment.');
+  const body = parseEnvBody(text, '{ "env": string, "keys": string[] }');
+  if (!body.ok) return body;
+  const { env, members } = body.value;
+  const { keys } = members;
   if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string')) {
     return problem('"keys" is missing or not an array of strings: list the flag keys to read.');
   }
@@ -68,6 +69,48 @@ export function parseBatchRequest(text: string): Parsed<BatchRequest> {
     return problem(`"keys" has ${keys.length} entries: at most ${MAX_BATCH_KEYS} are read at once.`);
   }
   return { ok: true, value: { env, keys } };
+}
+
+/** Reads a report from a JSON text. Members it does not know are ignored. (Spec: S17.3, S17.5) */
+export function parseUsageReport(text: string): Parsed<UsageReport> {
+  const body = parseEnvBody(text, '{ "env": string, "flags": { … } }');
+  if (!body.ok) return body;
+  const { env, members } = body.value;
+  const { flags } = members;
+  if (!isRecord(flags)) return problem('"flags" is missing or not an object: send counts by flag key.');
+  const entries = Object.entries(flags);
+  if (entries.length > MAX_USAGE_FLAGS)
+    return problem(`"flags" has ${entries.length} members: at most ${MAX_USAGE_FLAGS} are counted at once.`);
+  const reads: FlagReads[] = [];
+  for (const [key, counts] of entries) {
+    const { on = 0, off = 0 } = isRecord(counts) ? counts : { on: Number.NaN };
+    if (!isCount(on) || !isCount(off))
+      return problem(`The counts of a flag are { "on"?: n, "off"?: n }, each from 0 to ${MAX_USAGE_COUNT}.`);
+    if (on + off > 0) reads.push([key, on, off]);
+  }
+  return { ok: true, value: { env, flags: reads } };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_USAGE_COUNT;
+}
+
+/** Reads a body that names an environment. `shape` tells the caller what to send. */
+function parseEnvBody(
+  text: string,
+  shape: string,
+): Parsed<{ readonly env: string; readonly members: Readonly<Record<string, unknown>> }> {
+  let members: unknown;
+  try {
+    members = JSON.parse(text);
+  } catch {
+    return problem(`The body is not valid JSON: send ${shape}.`);
+  }
+  if (!isRecord(members)) return problem(`The body is not a JSON object: send ${shape}.`);
+  const { env } = members;
+  if (typeof env !== 'string' || env === '')
+    return problem('"env" is missing or not a string: name one environment.');
+  return { ok: true, value: { env, members } };
 }
 
 function problem(text: string): { readonly ok: false; readonly problem: string } {
