@@ -1,6 +1,5 @@
 import ChevronRight from 'lucide-react/icons/chevron-right';
 import { memo, type ReactNode, useCallback, useId, useState } from 'react';
-import { cellName, useWriteStatus } from '../../api/own-writes.ts';
 import type {
   EnvironmentRecord,
   FlagRecord,
@@ -10,7 +9,6 @@ import type {
 } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
-import { useChangeState } from '../../changes/change-state.tsx';
 import { Author, Badge, ENVIRONMENT_FILL, EnvironmentBadge, WriteMark } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
@@ -18,7 +16,7 @@ import { INPUT } from '../../components/field.tsx';
 import { valuePreview } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { useForeignChange } from '../flags/state-cell.tsx';
+import { useStateSwitch } from '../flags/state-cell.tsx';
 import { RowPlan } from '../rollouts/row-plan.tsx';
 import { messages } from './messages.tsx';
 import { Panels, ROW_FACTS } from './panels.tsx';
@@ -191,16 +189,8 @@ const EnvironmentRow = memo(function EnvironmentRow({
 }) {
   const id = useId();
   const { name } = environment;
-  const status = useWriteStatus(cellName(project, name, flagKey));
-  const changeState = useChangeState(project);
-  const isForeign = useForeignChange(record);
+  const { status, isForeign, flip } = useStateSwitch({ project, environment, flagKey, record });
   const state = record?.state;
-
-  function flip(enabled: boolean): void {
-    // The switch stays enabled while saving, or it would lose the focus.
-    if (status === 'saving') return;
-    void changeState({ key: flagKey, environment, before: record, after: { ...state, enabled } });
-  }
 
   return (
     <li

@@ -25,17 +25,10 @@ export const StateCell = memo(function StateCell({
   isArchived: boolean;
   className?: string;
 }) {
-  const changeState = useChangeState(project);
-  const status = useWriteStatus(cellName(project, environment.name, flagKey));
   const refusal = useReadOnlyReason()(environment);
-  const isForeign = useForeignChange(record);
+  const { status, isForeign, flip } = useStateSwitch({ project, environment, flagKey, record });
   const planMark = useContext(PlanMarks).get(`${flagKey}/${environment.name}`);
   const state = record?.state;
-  function flip(enabled: boolean): void {
-    // The switch stays enabled while saving, or it would lose the focus.
-    if (status === 'saving') return;
-    void changeState({ key: flagKey, environment, before: record, after: { ...state, enabled } });
-  }
   return (
     <div
       className={classNames(
@@ -131,8 +124,33 @@ function NotSet({ environment }: { environment: string }) {
 /** How long a row or a cell is highlighted, in milliseconds: as long as the animation `flash` of `styles.css`. */
 export const HIGHLIGHT_MS = 2_400;
 
+/** The switch of a state: the status of its write, whether another person just changed it, and how to flip it. */
+export function useStateSwitch({
+  project,
+  environment,
+  flagKey,
+  record,
+}: {
+  project: string;
+  environment: EnvironmentRecord;
+  flagKey: string;
+  record: StateRecord | undefined;
+}) {
+  const changeState = useChangeState(project);
+  const status = useWriteStatus(cellName(project, environment.name, flagKey));
+  const isForeign = useForeignChange(record);
+
+  function flip(enabled: boolean): void {
+    // The switch stays enabled while saving, or it would lose the focus.
+    if (status === 'saving') return;
+    void changeState({ key: flagKey, environment, before: record, after: { ...record?.state, enabled } });
+  }
+
+  return { status, isForeign, flip };
+}
+
 /** Whether another person changed this state a moment ago, while it was on the screen. */
-export function useForeignChange(record: StateRecord | undefined): boolean {
+function useForeignChange(record: StateRecord | undefined): boolean {
   const seen = useRef(record);
   const [isForeign, setForeign] = useState(false);
   useEffect(() => {
