@@ -1,3 +1,4 @@
+import Plus from 'lucide-react/icons/plus';
 import type { ComponentProps } from 'react';
 import { classNames } from './class-names.ts';
 
@@ -28,6 +29,15 @@ export function Button({
       )}
       {...rest}
     />
+  );
+}
+
+/** The main button of a screen that lists things: creates another one. */
+export function CreateButton({ children, ...rest }: Omit<ComponentProps<'button'>, 'className'>) {
+  return (
+    <Button kind="primary" {...rest}>
+      <Plus size={15} aria-hidden /> {children}
+    </Button>
   );
 }
 

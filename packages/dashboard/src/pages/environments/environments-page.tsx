@@ -1,7 +1,6 @@
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
-import Plus from 'lucide-react/icons/plus';
 import Trash from 'lucide-react/icons/trash-2';
 import { useMemo, useState } from 'react';
 import { useParams } from 'wouter';
@@ -13,7 +12,7 @@ import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/typ
 import { useCreating } from '../../api/use-search-state.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
+import { Button, CreateButton } from '../../components/button.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
@@ -34,9 +33,9 @@ export function EnvironmentsPage() {
   if (error !== null && project === undefined)
     return <Problem error={error} onRetry={() => void refetch()} />;
   const create = canChange && (
-    <Button kind="primary" disabled={project === undefined} onClick={start}>
-      <Plus size={15} aria-hidden /> {messages.create}
-    </Button>
+    <CreateButton disabled={project === undefined} onClick={start}>
+      {messages.create}
+    </CreateButton>
   );
   return (
     <Page

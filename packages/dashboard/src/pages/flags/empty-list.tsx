@@ -1,9 +1,8 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import Flag from 'lucide-react/icons/flag';
-import Plus from 'lucide-react/icons/plus';
 import SearchX from 'lucide-react/icons/search-x';
 import { Link } from 'wouter';
-import { Button } from '../../components/button.tsx';
+import { Button, CreateButton } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/copy.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState } from '../../components/screen-states.tsx';
@@ -18,13 +17,7 @@ export function NoFlags({ project, onCreate }: { project: string; onCreate: (() 
       <EmptyState
         icon={<Flag size={20} aria-hidden />}
         title={words.noFlags}
-        action={
-          onCreate && (
-            <Button kind="primary" onClick={onCreate}>
-              <Plus size={15} aria-hidden /> {words.createFirst}
-            </Button>
-          )
-        }
+        action={onCreate && <CreateButton onClick={onCreate}>{words.createFirst}</CreateButton>}
       >
         {words.whatFlagsAre}
       </EmptyState>

@@ -1,5 +1,4 @@
 import Archive from 'lucide-react/icons/archive';
-import Plus from 'lucide-react/icons/plus';
 import {
   lazy,
   type ReactNode,
@@ -21,7 +20,7 @@ import { useCan, useOperator } from '../../api/session.ts';
 import type { FlagRecord, LastReads, ProjectRecord } from '../../api/types.ts';
 import { isUnread, useLastReads } from '../../api/usage.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
-import { Button } from '../../components/button.tsx';
+import { CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { GRID, HEADING, Page, ScreenSkeleton, useScreen } from '../../components/page.tsx';
 import { EmptyState, Problem } from '../../components/screen-states.tsx';
@@ -202,9 +201,9 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           <span className="flex items-center gap-2">
             {flags.length > 0 && <ViewBar project={project} density={density} onDensity={setDensity} />}
             {canEdit && (
-              <Button kind="primary" onClick={create} aria-keyshortcuts="n">
-                <Plus size={15} aria-hidden /> {messages.newFlag}
-              </Button>
+              <CreateButton onClick={create} aria-keyshortcuts="n">
+                {messages.newFlag}
+              </CreateButton>
             )}
           </span>
         </div>

@@ -1,11 +1,10 @@
 import { NAME_PATTERN } from '@halyard/protocol';
-import Plus from 'lucide-react/icons/plus';
 import { useState } from 'react';
 import { Link, Redirect, useLocation, useSearch } from 'wouter';
 import { useCreateProject, useProjects } from '../../api/projects.ts';
 import { useCanEverywhere, useOperator } from '../../api/session.ts';
 import type { ProjectSummary } from '../../api/types.ts';
-import { Button } from '../../components/button.tsx';
+import { CreateButton } from '../../components/button.tsx';
 import { INPUT, PlaceNameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
@@ -44,9 +43,7 @@ function ProjectsPage({ projects }: { projects: readonly ProjectSummary[] }) {
   const { role } = useOperator();
   const found = projects.filter(({ name }) => name.includes(query.trim().toLowerCase()));
   const create = canCreate && (
-    <Button kind="primary" onClick={() => navigate(`${links.projects}&new=project`)}>
-      <Plus size={15} aria-hidden /> {messages.create}
-    </Button>
+    <CreateButton onClick={() => navigate(`${links.projects}&new=project`)}>{messages.create}</CreateButton>
   );
   return (
     <Page title={messages.title} actions={projects.length > 0 && create}>

@@ -1,11 +1,10 @@
 import KeyRound from 'lucide-react/icons/key-round';
-import Plus from 'lucide-react/icons/plus';
 import { useParams } from 'wouter';
 import { useKeys } from '../../api/keys.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import { useCreating } from '../../api/use-search-state.ts';
-import { Button } from '../../components/button.tsx';
+import { CreateButton } from '../../components/button.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { useCreateCommand } from '../../shell/commands.tsx';
@@ -27,9 +26,9 @@ export function KeysPage() {
     return <Problem error={error} onRetry={retry} />;
   }
   const create = canChange && (
-    <Button kind="primary" disabled={project.data === undefined} onClick={start}>
-      <Plus size={15} aria-hidden /> {messages.create}
-    </Button>
+    <CreateButton disabled={project.data === undefined} onClick={start}>
+      {messages.create}
+    </CreateButton>
   );
   return (
     <Page

@@ -1,11 +1,10 @@
-import Plus from 'lucide-react/icons/plus';
 import RadioTower from 'lucide-react/icons/radio-tower';
 import { queryKeys } from '../../api/query-cache.ts';
 import { revokeRelayToken, useRelayTokens } from '../../api/relay-tokens.ts';
 import { useCan } from '../../api/session.ts';
 import type { RelayTokenRecord } from '../../api/types.ts';
 import { useCreating } from '../../api/use-search-state.ts';
-import { Button } from '../../components/button.tsx';
+import { CreateButton } from '../../components/button.tsx';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, TimeCell } from '../../components/lifetime.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
@@ -29,11 +28,7 @@ export function RelayTokensPage() {
     run: start,
   });
   if (error !== null && tokens === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
-  const create = canChange && (
-    <Button kind="primary" onClick={start}>
-      <Plus size={15} aria-hidden /> {messages.create}
-    </Button>
-  );
+  const create = canChange && <CreateButton onClick={start}>{messages.create}</CreateButton>;
   return (
     <Page title={messages.title} actions={tokens?.length !== 0 && create} intro={messages.intro}>
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>

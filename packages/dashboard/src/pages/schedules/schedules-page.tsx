@@ -1,12 +1,11 @@
 import CalendarClock from 'lucide-react/icons/calendar-clock';
-import Plus from 'lucide-react/icons/plus';
 import { useMemo } from 'react';
 import { useParams } from 'wouter';
 import { useSchedules } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
 import type { ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
 import { useCreating, useSearchState } from '../../api/use-search-state.ts';
-import { Button } from '../../components/button.tsx';
+import { Button, CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
@@ -28,13 +27,7 @@ export function SchedulesPage() {
       title={`${messages.title} · ${project}`}
       heading={messages.title}
       intro={messages.intro}
-      actions={
-        canSchedule && (
-          <Button kind="primary" onClick={create}>
-            <Plus size={15} aria-hidden /> {messages.create}
-          </Button>
-        )
-      }
+      actions={canSchedule && <CreateButton onClick={create}>{messages.create}</CreateButton>}
     >
       <OpenRollouts project={project} />
       <Schedules project={project} onCreate={canSchedule ? create : undefined} />

@@ -1,4 +1,3 @@
-import Plus from 'lucide-react/icons/plus';
 import Terminal from 'lucide-react/icons/terminal';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
@@ -6,7 +5,7 @@ import { revokeToken, tokenStatus, useTokens } from '../../api/tokens.ts';
 import type { TokenRecord } from '../../api/types.ts';
 import { useCreating } from '../../api/use-search-state.ts';
 import { Badge } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
+import { CreateButton } from '../../components/button.tsx';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, LifeCells, type LifeStatus } from '../../components/lifetime.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
@@ -26,11 +25,7 @@ export function TokensPage() {
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'token.new', title: messages.createCommand, isAllowed: canChange, run: start });
   if (error !== null && tokens === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
-  const create = canChange && (
-    <Button kind="primary" onClick={start}>
-      <Plus size={15} aria-hidden /> {messages.create}
-    </Button>
-  );
+  const create = canChange && <CreateButton onClick={start}>{messages.create}</CreateButton>;
   return (
     <Page title={messages.title} actions={tokens?.length !== 0 && create} intro={messages.intro}>
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>

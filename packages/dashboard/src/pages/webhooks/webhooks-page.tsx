@@ -1,7 +1,6 @@
 import Pause from 'lucide-react/icons/pause';
 import Pencil from 'lucide-react/icons/pencil';
 import Play from 'lucide-react/icons/play';
-import Plus from 'lucide-react/icons/plus';
 import RefreshCw from 'lucide-react/icons/refresh-cw';
 import Trash from 'lucide-react/icons/trash-2';
 import Webhook from 'lucide-react/icons/webhook';
@@ -22,7 +21,7 @@ import {
 } from '../../api/webhooks.ts';
 import { toastFailure, useAction, useConfirmedAction } from '../../changes/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
+import { Button, CreateButton } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
@@ -50,9 +49,9 @@ export function WebhooksPage() {
     return <Problem error={error} onRetry={retry} />;
   }
   const create = canChange && (
-    <Button kind="primary" disabled={project.data === undefined} onClick={start}>
-      <Plus size={15} aria-hidden /> {messages.create}
-    </Button>
+    <CreateButton disabled={project.data === undefined} onClick={start}>
+      {messages.create}
+    </CreateButton>
   );
   return (
     <Page
