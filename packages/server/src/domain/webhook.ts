@@ -136,11 +136,8 @@ export interface WebhookReader {
   next(webhook: WebhookScope & Pick<Webhook, 'cursor'>): Promise<NextMessage>;
   /** The message of change `seq`; `undefined` when it has nothing for this webhook. */
   message(webhook: WebhookScope, seq: number): Promise<WebhookMessage | undefined>;
-  /** The newest attempts first; `before` a number. */
-  deliveries(
-    id: string,
-    page: { readonly limit: number; readonly before?: number },
-  ): Promise<readonly WebhookDelivery[]>;
+  /** The attempts that are kept, newest first. */
+  deliveries(id: string): Promise<readonly WebhookDelivery[]>;
 }
 
 /** Which changes a webhook delivers. */

@@ -136,15 +136,12 @@ export class SqlWebhookReader implements WebhookReader {
     };
   }
 
-  async deliveries(
-    id: string,
-    { limit, before }: { readonly limit: number; readonly before?: number },
-  ): Promise<readonly WebhookDelivery[]> {
+  async deliveries(id: string): Promise<readonly WebhookDelivery[]> {
     const rows = await this.#queryable.query<NullableColumns<WebhookDelivery>>(
       `SELECT number, seq, message_id AS "messageId", cause AS "trigger", outcome, at,
           duration_ms AS "durationMs", status, error, answer
-        FROM webhook_deliveries WHERE webhook_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3`,
-      [id, before ?? Number.MAX_SAFE_INTEGER, limit],
+        FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY number DESC`,
+      [id],
     );
     return rows.map(withoutNulls<WebhookDelivery>);
   }

@@ -253,7 +253,8 @@ export class WebhookRunner {
   ): Promise<WebhookTarget | undefined> {
     const { webhooks } = this.#parts.context.store;
     this.counts[attempt.outcome]++;
-    const delivery = { seq, messageId, trigger: 'change', ...attempt } as const;
+    const same = { messageId, trigger: 'change' } as const;
+    const delivery = { seq, ...same, ...attempt };
     if (attempt.outcome === 'delivered') {
       return webhooks.settle(this.#lease(target.id), {
         ...{ from: target.cursor, cursor: seq, failures: 0, deliveries: [delivery] },
@@ -271,8 +272,8 @@ export class WebhookRunner {
     } else {
       const { count, cursor } = await webhooks.olderThan(target, limit);
       const error = `${count === 1 ? 'This change was' : `${count} changes, up to this one, were`} given up after a day of retries.`;
-      const lost = { ...delivery, seq: cursor, outcome: 'given-up', error, durationMs: 0, at: now } as const;
-      const deliveries = [delivery, withoutAnswer(lost)];
+      const lost = { ...same, seq: cursor, outcome: 'given-up', error, durationMs: 0, at: now } as const;
+      const deliveries = [delivery, lost];
       if (await this.#settle(target, { ...failed, cursor, givenUp: count, deliveries })) {
         this.counts['given-up'] += count;
         const { name, project } = target;
@@ -315,12 +316,4 @@ export class WebhookRunner {
     const random = this.#parts.random ?? Math.random;
     return Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs) * (0.8 + 0.4 * random());
   }
-}
-
-function withoutAnswer<T extends { readonly status?: number; readonly answer?: string }>({
-  status: _,
-  answer: _answer,
-  ...rest
-}: T) {
-  return rest;
 }

@@ -2,13 +2,12 @@ import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import {
-  KEPT_DELIVERIES,
-  type Webhook,
-  type WebhookDelivery,
-  type WebhookSettings,
-  type WebhookTarget,
-  type WebhookUpdate,
+import type {
+  Webhook,
+  WebhookDelivery,
+  WebhookSettings,
+  WebhookTarget,
+  WebhookUpdate,
 } from '../../domain/webhook.ts';
 import type { ManagementContext } from '../context.ts';
 import { findProject } from '../lookup.ts';
@@ -74,9 +73,8 @@ export async function createWebhook(
       throw invalid(`The project has ${MAX_WEBHOOKS} webhooks, which is the most: delete one first.`);
     }
     await checkEnvironments(transaction, projectId, settings.environments);
-    const { url, format, environments, events } = settings;
     const webhook = { id: context.newId(), projectId, name, createdAt: context.now() };
-    return transaction.webhooks.insert({ ...webhook, url, format, environments, events }, secret);
+    return transaction.webhooks.insert({ ...webhook, ...settings }, secret);
   });
   return { record, secret };
 }
@@ -147,14 +145,13 @@ export function deleteWebhook(
   );
 }
 
-/** The newest attempts first. Same errors as {@link getWebhook}. */
+/** The attempts that are kept, newest first. Same errors as {@link getWebhook}. */
 export function listDeliveries(
   context: ManagementContext,
   place: WebhookPlace,
-  page: { readonly limit: number; readonly before?: number } = { limit: KEPT_DELIVERIES },
 ): Promise<readonly WebhookDelivery[]> {
   return context.store.read(async (reader) =>
-    reader.webhooks.deliveries((await findWebhook(reader, place)).id, page),
+    reader.webhooks.deliveries((await findWebhook(reader, place)).id),
   );
 }
 
