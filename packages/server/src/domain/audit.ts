@@ -1,5 +1,5 @@
 import { isRecord } from '@halyard/protocol';
-import type { Permissions } from './people.ts';
+import { type Permissions, UNLIMITED } from './people.ts';
 
 /** The person or program that runs a management operation, with its permissions and reason. */
 export interface Actor {
@@ -10,6 +10,9 @@ export interface Actor {
   /** Free text of the person: why. */
   readonly note?: string;
 }
+
+/** The author of what the server does by itself. */
+export const SYSTEM: Actor = { name: 'system', permissions: UNLIMITED };
 
 /** One row of the audit log. It is never pruned. */
 export interface AuditEntry {

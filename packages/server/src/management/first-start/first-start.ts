@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
-import type { Actor } from '../../domain/audit.ts';
+import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { type Operator, UNLIMITED } from '../../domain/people.ts';
+import type { Operator } from '../../domain/people.ts';
 import type { StateText } from '../../domain/project.ts';
 import type { ManagementContext } from '../context.ts';
 import { importDeclaration } from '../documents/import.ts';
@@ -32,7 +32,6 @@ interface DemoFlag {
 
 const PROJECT = 'demo';
 const ENVIRONMENT = DEFAULT_ENVIRONMENTS[0];
-const SYSTEM: Actor = { name: 'system', permissions: UNLIMITED };
 const FIRST_START: Actor = { ...SYSTEM, note: 'first start' };
 
 const FLAGS: readonly DemoFlag[] = [

@@ -1,5 +1,5 @@
 import { defined } from '@halyard/protocol';
-import type { Actor } from '../../domain/audit.ts';
+import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import {
   type AccessToken,
@@ -126,7 +126,7 @@ export async function currentPermissions(
   { now, since = Number.POSITIVE_INFINITY }: { readonly now: number; readonly since?: number },
 ): Promise<Permissions | undefined> {
   const [, kind, name = ''] = /^(token|operator):(.*)$/s.exec(actorName) ?? [];
-  if (actorName === 'system' || (kind === 'token' && name === ADMIN_NAME)) return UNLIMITED;
+  if (actorName === SYSTEM.name || (kind === 'token' && name === ADMIN_NAME)) return UNLIMITED;
   const found =
     kind === 'operator'
       ? await reader.people.operatorByEmail(name)

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Actor } from '../../domain/audit.ts';
+import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
-import { type Permissions, UNLIMITED } from '../../domain/people.ts';
+import type { Permissions } from '../../domain/people.ts';
 import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from '../../domain/rollout-plan.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
@@ -92,9 +92,6 @@ async function applyDueStep(
   if (state?.revision !== current.stateRevision) throw new ServiceError('revision_conflict', CHANGED_OUTSIDE);
   return applyStep(transaction, { plan: current, environment, at });
 }
-
-/** Pauses plans by itself. */
-const SYSTEM: Actor = { name: 'system', permissions: UNLIMITED };
 
 /** The permissions are replaced by the current ones in the transaction that runs the step. */
 function planActor({ runsAs: name, note }: RolloutPlan, what: string): Actor {

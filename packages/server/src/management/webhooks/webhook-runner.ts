@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { SYSTEM } from '../../domain/audit.ts';
 import type { LogRow } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import type {
@@ -33,12 +34,6 @@ const LIMITS = { active: 64, turn: 50 } as const;
 
 /** Milliseconds between two looks for work of other nodes, and from a change to the look for its webhooks. */
 const PAUSES = { poll: 5_000, wake: 25, error: 30_000 } as const;
-
-/** The author of what the server does by itself. */
-const SYSTEM = {
-  name: 'system',
-  permissions: { role: 'admin', canChangeProtected: false, confirmed: [] },
-} as const;
 
 /** The parts of a {@link WebhookRunner}. */
 export interface WebhookRunnerParts {
