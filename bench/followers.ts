@@ -1,6 +1,6 @@
 import { childrenOf, type PostgresServer, startNode, startPostgres } from '@halyard/testing';
 import { UNLIMITED } from '../packages/server/src/domain/people.ts';
-import { type Environment, PLAIN_APPEARANCE } from '../packages/server/src/domain/project.ts';
+import { type Environment, PLAIN_APPEARANCE, PLAIN_DETAILS } from '../packages/server/src/domain/project.ts';
 import { openPostgres } from '../packages/server/src/storage/engines/postgres.ts';
 import { migrate } from '../packages/server/src/storage/schema.ts';
 import { SqlStore } from '../packages/server/src/storage/store.ts';
@@ -138,15 +138,7 @@ async function openWriter(url: string) {
     ...{ id: crypto.randomUUID(), projectId: project.id, name: 'production' },
     ...{ revision: 0, createdAt: Date.now(), ...PLAIN_APPEARANCE },
   };
-  const flag = {
-    projectId: project.id,
-    description: '',
-    tags: [],
-    owner: '',
-    permanent: false,
-    valueKind: 'any' as const,
-    createdAt: Date.now(),
-  };
+  const flag = { ...PLAIN_DETAILS, projectId: project.id, createdAt: Date.now() };
   await store.commit(ACTOR, async (transaction) => {
     await transaction.insertProject(project);
     await transaction.insertEnvironment(environment);
