@@ -88,40 +88,42 @@ test('a read may show a state from before the record only while it says that it 
   expect(kindsOf(base.revision, 'stale')).toContain('mix');
 });
 
-test('a late frame is excused by the time in which its node got no processor, and by no other', () => {
+/** A history of one write, with a stream whose second frame comes `ms` after it was due. */
+function historyWithLateFrame(ms: number) {
   const write = { kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' } as const;
   const history = perfectHistory([write]);
   const stream = history.streams.find(({ frames }) => frames.length === 2);
   const [first, second] = stream?.frames ?? [];
   if (!stream || !first || !second) throw new Error('there is a stream with both frames');
-  const late = { ...stream, frames: [first, { ...second, at: second.at + 12_000 }] };
+  const late = { ...stream, frames: [first, { ...second, at: second.at + ms }] };
+  return { history: { ...history, streams: [late], eventStreams: [] }, node: stream.node, dueAt: second.at };
+}
+
+test('a late frame is excused by the time in which its node got no processor, and by no other', () => {
+  const { history, node: slow, dueAt } = historyWithLateFrame(12_000);
   const isStuck = (node: string, from: number, ms: number) =>
     checkHistory({
-      ...{ ...history, streams: [late], eventStreams: [], endedAt: history.endedAt + 30_000 },
+      ...history,
+      endedAt: history.endedAt + 30_000,
       cpuWaits: [{ node, from, ms }],
     }).some(({ kind }) => kind === 'stuck');
-  expect(isStuck(stream.node, second.at + 1_000, 3_000)).toBe(false);
-  expect(isStuck(stream.node, second.at + 1_000, 1_000)).toBe(true);
-  expect(isStuck(stream.node, second.at - 4_000, 3_000)).toBe(true);
-  expect(isStuck('another node', second.at + 1_000, 3_000)).toBe(true);
+  expect(isStuck(slow, dueAt + 1_000, 3_000)).toBe(false);
+  expect(isStuck(slow, dueAt + 1_000, 1_000)).toBe(true);
+  expect(isStuck(slow, dueAt - 4_000, 3_000)).toBe(true);
+  expect(isStuck('another node', dueAt + 1_000, 3_000)).toBe(true);
 });
 
 test('a frame that was on its way when the log was lost may be read late only by readers without a processor', () => {
-  const write = { kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' } as const;
-  const history = perfectHistory([write]);
-  const stream = history.streams.find(({ frames }) => frames.length === 2);
-  const [first, second] = stream?.frames ?? [];
-  if (!stream || !first || !second) throw new Error('there is a stream with both frames');
-  const late = { ...stream, frames: [first, { ...second, at: second.at + 3_000 }] };
+  const { history, node: lost, dueAt } = historyWithLateFrame(3_000);
   const isLate = (node: string, ms: number) =>
     checkHistory({
-      ...{ ...history, streams: [late], eventStreams: [] },
-      losses: [{ node: stream.node, at: second.at }],
-      cpuWaits: [{ node, from: second.at + 500, ms }],
+      ...history,
+      losses: [{ node: lost, at: dueAt }],
+      cpuWaits: [{ node, from: dueAt + 500, ms }],
     }).some(({ kind }) => kind === 'sent-after-loss');
   expect(isLate(READERS, 2_500)).toBe(false);
   expect(isLate(READERS, 1_000)).toBe(true);
-  expect(isLate(stream.node, 2_500)).toBe(true);
+  expect(isLate(lost, 2_500)).toBe(true);
 });
 
 describe('a planted fault is caught:', () => {
