@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { temporaryFolder } from '@halyard/testing';
-import { failuresIn, tellFailures } from './failed-tests.ts';
+import { failuresIn, formatFailures } from './failed-tests.ts';
 
 test('finds what the runner wrote for each failure, and for an error between tests', async () => {
   using folder = temporaryFolder();
@@ -12,31 +12,31 @@ test('finds what the runner wrote for each failure, and for an error between tes
     test('passes too', () => console.log('said by another'));`,
   );
   await Bun.write(folder.file('b.test.ts'), `throw new Error('before any test');`);
-  // In one pipe, as in a log: only there do the lines of a test and its result have an order.
+  // One pipe, as in a log, keeps the lines of a test before its result.
   const run = Bun.spawn(['sh', '-c', '"$0" test 2>&1', process.execPath], {
     ...{ cwd: folder.path, stdout: 'pipe', env: { ...process.env, NO_COLOR: '1' } },
   });
   const output = await new Response(run.stdout).text();
   const failures = failuresIn(output);
-  const told = new Map(failures.map((failure) => [failure.file, tellFailures([failure])]));
-  expect([...told.keys()].sort()).toEqual(['a.test.ts', 'b.test.ts']);
+  const printed = new Map(failures.map((failure) => [failure.file, formatFailures([failure])]));
+  expect([...printed.keys()].sort()).toEqual(['a.test.ts', 'b.test.ts']);
   for (const text of ['said before', 'the sum', '(fail) fails'])
-    expect(told.get('a.test.ts')).toContain(text);
-  expect(told.get('a.test.ts')).not.toContain('said by another');
-  expect(told.get('b.test.ts')).toContain('before any test');
+    expect(printed.get('a.test.ts')).toContain(text);
+  expect(printed.get('a.test.ts')).not.toContain('said by another');
+  expect(printed.get('b.test.ts')).toContain('before any test');
 });
 
-test('tells many long failures in few lines, and counts the rest', () => {
+test('prints many long failures in few lines, and counts the rest', () => {
   const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`);
   const failures = Array.from({ length: 25 }, (_, index) => ({
     name: `(fail) ${index}`,
     file: 'a.test.ts',
     lines,
   }));
-  const told = tellFailures(failures);
-  expect(told).toContain('line 99\n(fail) 19\n');
-  expect(told).toEndWith('… and 5 more.\n');
-  expect(told.split('\n').length).toBeLessThan(250);
-  expect(tellFailures(failures.slice(0, 1)).split('\n').length).toBeLessThan(66);
-  expect(tellFailures([])).toBe('');
+  const printed = formatFailures(failures);
+  expect(printed).toContain('line 99\n(fail) 19\n');
+  expect(printed).toEndWith('… and 5 more.\n');
+  expect(printed.split('\n').length).toBeLessThan(250);
+  expect(formatFailures(failures.slice(0, 1)).split('\n').length).toBeLessThan(66);
+  expect(formatFailures([])).toBe('');
 });

@@ -1,10 +1,10 @@
-/** Most failures whose output is printed. */
+/** How many failures are printed at most. */
 const FAILURES = 20;
 
-/** Most lines of one failure. */
+/** How many lines of one failure are printed at most. */
 const LINES = 60;
 
-/** Lines of all failures together: a reader of a long log sees its end first. */
+/** How many lines of all failures together: readers of a long log see its end first. */
 const LINES_IN_ALL = 160;
 
 /** A failed test, or an error between tests, with the lines that the runner wrote for it. */
@@ -16,7 +16,7 @@ interface Failure {
 
 /**
  * What the runner wrote for each failure, from the output of `bun test`: it groups lines by file, and writes what happened
- * in a test before the line with its result. In the end it repeats the results alone.
+ * in a test before the line with its result. At the end it repeats the results without these lines.
  */
 export function failuresIn(output: string): readonly Failure[] {
   const failures = new Map<string, Failure>();
@@ -38,20 +38,20 @@ export function failuresIn(output: string): readonly Failure[] {
   return [...failures.values()];
 }
 
-/** The failures for a reader who sees only the end of a log: the end of what was written for each, which has the error. */
-export function tellFailures(failures: readonly Failure[]): string {
+/** The failures as text, short enough for the end of a log: the last lines of each, which have the error. */
+export function formatFailures(failures: readonly Failure[]): string {
   const printed = failures.slice(0, FAILURES);
   const most = Math.min(LINES, Math.max(8, Math.floor(LINES_IN_ALL / printed.length)));
-  const stories = printed.map(({ name, file, lines }) => {
+  const texts = printed.map(({ name, file, lines }) => {
     const text = lines.join('\n').trim().split('\n').slice(-most).join('\n');
     return `\n${file}:\n${text}\n${name}\n`;
   });
   const rest = failures.length - printed.length;
-  return `${stories.join('')}${rest > 0 ? `\n… and ${rest} more.\n` : ''}`;
+  return `${texts.join('')}${rest > 0 ? `\n… and ${rest} more.\n` : ''}`;
 }
 
 if (import.meta.main) {
   const [path] = process.argv.slice(2);
   if (path === undefined) throw new Error('name the file with the output of the test runner');
-  process.stdout.write(tellFailures(failuresIn(await Bun.file(path).text())));
+  process.stdout.write(formatFailures(failuresIn(await Bun.file(path).text())));
 }
