@@ -29,7 +29,7 @@ export interface CampaignOptions {
   readonly faults?: readonly string[];
   /** Quiet time between two faults, on average. Default 3,000 ms. */
   readonly betweenFaultsMs?: number;
-  /** Whether enough has happened: a slow machine continues until then. Default: once the time is over. */
+  /** Whether enough has happened; a slow machine continues until then. By default, the time alone decides. */
   readonly isEnough?: () => boolean;
   /** How long everybody may take to hold the newest state after the last fault. Default 35,000 ms (P6). */
   readonly convergenceMs?: number;
@@ -206,7 +206,7 @@ async function causeFaults(
   return counts;
 }
 
-/** The faults of these kinds, in this order; `undefined` without a list. Throws for one that cannot befall the fleet. */
+/** The faults of these kinds, in this order; `undefined` without a list. Throws for a kind that the fleet cannot have. */
 function wantedFaults(fleet: Fleet, kinds: readonly string[] | undefined): readonly Fault[] | undefined {
   const faults = faultsOf(fleet);
   return kinds?.map((kind) => {
@@ -227,7 +227,7 @@ async function converge(world: World, readers: readonly Reader[], options: RunOp
   await untilDone(world.fleet, look, options.convergenceMs ?? CONVERGENCE_MS);
 }
 
-/** Who does not hold the newest state, with what it holds; `undefined` when everybody does. */
+/** The first node or reader that lacks the newest state, with what it holds; `undefined` if none does. */
 async function findLaggard(world: World, readers: readonly Reader[]): Promise<string | undefined> {
   for (const place of world.places) {
     const [manager] = managersOf(world.fleet);

@@ -6,14 +6,14 @@ import type { Fleet, FleetNode } from './fleet.ts';
 /** Time between two samples, in milliseconds. */
 const EVERY_MS = 500;
 
-/** How many times longer than promised anything may take on a machine without processors to spare. */
+/** How many times longer than promised anything may take on a busy machine. */
 const LONGEST_FACTOR = 5;
 
 /**
- * How long the processes of nodes, and this one, wanted a processor and got none. That is the machine's delay, not theirs:
- * bounds in time do not count it. Systems without that figure count none.
+ * How long the processes of nodes, and this one, waited for a processor. That is the machine's delay, not theirs, so time
+ * limits do not count it. On systems without that figure it is 0.
  */
-export class CpuWaits {
+class CpuWaits {
   readonly #nodes: readonly FleetNode[];
   readonly #waited = new Map<number, number>();
   #from = now();
@@ -23,7 +23,7 @@ export class CpuWaits {
     this.take();
   }
 
-  /** What there was since the last call, for each node, and for the readers alone. */
+  /** The waits since the last call, of each node and of the readers alone. */
   take(): readonly CpuWait[] {
     const [from, until] = [this.#from, now()];
     this.#from = until;
@@ -80,7 +80,7 @@ function waitedMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
   } catch {
-    // It has ended, or the system has no such file.
+    // The process has ended, or the system has no such file.
     return 0;
   }
 }

@@ -15,7 +15,7 @@ test('a node on SQLite that is killed in the middle of writes loses no acknowled
       const writers = Array.from({ length: WRITERS }, (_, index) =>
         writeUntilDead(dying, `writer-${index}`, acknowledged),
       );
-      // All of them are in the middle of a write, sooner or later.
+      // Each round kills the node after a different number of writes, and so at another point of a write.
       const least = (acknowledged.get('writer-0') ?? 0) + 1 + 5 * round;
       await until('every writer has written', () =>
         writers.every((_, index) => (acknowledged.get(`writer-${index}`) ?? 0) >= least),

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 const MAIN = join(import.meta.dir, '../packages/server/src/main.ts');
 
-/** Who does not hold the newest state; `undefined` when every node and every reader does. */
+/** Names the first node or reader that lacks the newest state; `undefined` if none does. */
 export type FindLaggard = () => Promise<string | undefined>;
 
 /**
@@ -68,7 +68,7 @@ export class RestoreDrill implements Disposable {
     return violations;
   }
 
-  /** Removes the backup. One that failed is not tried again. */
+  /** Removes the backup. A failed backup is not retried. */
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#folder.remove();

@@ -43,7 +43,7 @@ export class SickServer implements Disposable {
   #held: { readonly place: string; readonly send: () => void } | undefined;
   /** The environment that has seen the sickness. */
   #sickPlace: string | undefined;
-  #hasGoneOn = false;
+  #isDone = false;
   #keys = 0;
 
   constructor(sickness: Sickness) {
@@ -56,9 +56,9 @@ export class SickServer implements Disposable {
     });
   }
 
-  /** Whether it had the occasion to show its sickness, and a change has followed there. */
+  /** Whether it has shown its sickness in an environment, and changed that again. */
   get isDone(): boolean {
-    return this.#hasGoneOn;
+    return this.#isDone;
   }
 
   /** A fleet of this one server. */
@@ -181,7 +181,7 @@ export class SickServer implements Disposable {
 
   #commit(place: string, before: Flags, next: Flags): void {
     this.#log(place).push(next);
-    if (this.#sickPlace === place) this.#hasGoneOn = true;
+    if (this.#sickPlace === place) this.#isDone = true;
     const here = [...this.#streams].filter((stream) => stream.place === place);
     const streams = here.filter(({ form }) => form === 'map');
     for (const stream of here) if (stream.form === 'event') this.#sendEvent(stream);

@@ -60,7 +60,7 @@ function describeLag(history: History): string {
   return `from acknowledgement to frame: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, worst ${at(1)} ms`;
 }
 
-/** How long each node, or those who read from it, wanted a processor and got none. */
+/** How long each node, or the readers, waited for a processor. */
 function describeWaits({ cpuWaits = [] }: History): string {
   const byNode = new Map<string, number>();
   for (const { node, ms } of cpuWaits) byNode.set(node, (byNode.get(node) ?? 0) + ms);

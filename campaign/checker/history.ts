@@ -15,7 +15,7 @@ export interface History {
   readonly endedKeys: readonly EndedKey[];
   /** When nodes said that they had lost the log. */
   readonly losses: readonly Loss[];
-  /** When nodes, or those who read from them, got no processor; in order of time. Absent where it was not recorded. */
+  /** When nodes, or the readers, waited for a processor; in order of time. Absent where it was not recorded. */
   readonly cpuWaits?: readonly CpuWait[];
   /** Processes that ended on their own. */
   readonly crashes: readonly Crash[];
@@ -136,10 +136,10 @@ export interface Loss {
   readonly at: number;
 }
 
-/** Stands for a node where only those who read from all of them got no processor. */
+/** The name in place of a node's when only the readers waited for a processor. */
 export const READERS = 'readers';
 
-/** A time in which a node, or who read from it, wanted a processor and got none. */
+/** A time in which a node, or its readers, waited for a processor. */
 export interface CpuWait {
   readonly node: string;
   readonly from: number;

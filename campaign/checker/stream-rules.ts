@@ -36,8 +36,8 @@ export function wrongOrder(revision: number, expected: number, index: number): V
 }
 
 /**
- * P5: once a node has said that it lost the log, nothing more leaves on the streams it had open. What was on its way is read
- * within `slackMs`, not counting the time in which the readers got no processor.
+ * P5: once a node has said that it lost the log, nothing more leaves on the streams it had open. Frames on their way are
+ * read within `slackMs`, not counting the time in which the readers waited for a processor.
  */
 export function checkFailStop(stream: AnySession, history: History, slackMs: number, report: Report): void {
   const waits = (history.cpuWaits ?? []).filter(({ node }) => node === READERS);
@@ -60,7 +60,7 @@ export function checkFailStop(stream: AnySession, history: History, slackMs: num
 
 /**
  * P4, bounded: a stream that is open has every acknowledged revision within `withinMs`, or is closed by then. Time in which
- * the node got no processor does not count: a machine that gives none says nothing about the node.
+ * the node waited for a processor does not count, because that delay is the machine's.
  * `acknowledged` holds the environment's writes in order of their acknowledgement.
  */
 export function checkLiveness(
