@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { apiPath } from './api-client.ts';
+import { type ApiAnswer, type ApiRequest, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { type Fields, isJsonText } from './fields.ts';
 import { describeStep } from './flag-state.ts';
@@ -62,18 +62,10 @@ export function defineImport(command: Command, shell: Shell): void {
       .option('--note <text>', NOTE_HELP)
       .addHelpText('after', IMPORT_EXAMPLES),
   ).action(async (file: string, options: ImportOptions) => {
-    const body = await readDocument(file, shell);
-    const answer = await connect(shell, options).request({
-      method: 'POST',
+    const answer = await sendDocument(shell, options, {
+      file,
       path: apiPath`/import`,
-      query: {
-        policy: options.policy,
-        prune: String(options.prune === true),
-        dryRun: String(options.dryRun === true),
-      },
-      timeoutMs: IMPORT_TIMEOUT_MS,
-      body,
-      contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
+      query: { policy: options.policy, dryRun: String(options.dryRun === true) },
       headers: noteHeader(options.note),
     });
     printAnswer(shell, options, answer, describeImport);
@@ -89,15 +81,7 @@ export function defineDiff(command: Command, shell: Shell): void {
       .option('--prune', PRUNE_HELP)
       .addHelpText('after', DIFF_HELP),
   ).action(async (file: string, options: DiffOptions) => {
-    const body = await readDocument(file, shell);
-    const answer = await connect(shell, options).request({
-      method: 'POST',
-      path: apiPath`/diff`,
-      query: { prune: String(options.prune === true) },
-      timeoutMs: IMPORT_TIMEOUT_MS,
-      body,
-      contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
-    });
+    const answer = await sendDocument(shell, options, { file, path: apiPath`/diff` });
     shell.write(options.json === true ? `${answer.text}\n` : describeDifference(answer.fields, file));
     const exitCode = EXIT.different;
     if (!answer.fields.boolean('same')) throw new CliError(`${file} and the server differ.`, { exitCode });
@@ -123,6 +107,22 @@ Examples:
 
 /** The largest documents take a busy database minutes. */
 const IMPORT_TIMEOUT_MS = 300_000;
+
+async function sendDocument(
+  shell: Shell,
+  options: DiffOptions,
+  { file, query, ...request }: Pick<ApiRequest, 'path' | 'query' | 'headers'> & { readonly file: string },
+): Promise<ApiAnswer> {
+  const body = await readDocument(file, shell);
+  return connect(shell, options).request({
+    ...request,
+    method: 'POST',
+    query: { ...query, prune: String(options.prune === true) },
+    timeoutMs: IMPORT_TIMEOUT_MS,
+    body,
+    contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
+  });
+}
 
 async function readDocument(file: string, shell: Shell): Promise<string> {
   const text = file === '-' ? await shell.readInput() : decodeUtf8(await readBytes(file), file);
