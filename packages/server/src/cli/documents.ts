@@ -58,7 +58,7 @@ export function defineImport(command: Command, shell: Shell): void {
           .default('create-only'),
       )
       .option('--prune', PRUNE_HELP)
-      .option('--dry-run', 'Show what would change, and what of it you may not change')
+      .option('--dry-run', 'Show what would change, and which of these changes you may not make')
       .option('--note <text>', NOTE_HELP)
       .addHelpText('after', IMPORT_EXAMPLES),
   ).action(async (file: string, options: ImportOptions) => {
@@ -88,18 +88,18 @@ export function defineDiff(command: Command, shell: Shell): void {
   });
 }
 
-const PRUNE_HELP = 'Also remove states and archive flags that the file lacks; by default they stay';
+const PRUNE_HELP = 'Also remove states and archive flags that are not in the file; by default they stay';
 
 const DIFF_HELP = `
-Writes text, also in a pipe, or JSON with --json. Needs only the right to read.
-Exit codes: 0 the same, 5 different, others as for every command.
+Writes text even when piped; --json writes JSON. Requires the role viewer only.
+Exit codes: 0 no differences, 5 differences, others as for every command.
 
 Examples:
   halyard diff flags.yaml
   halyard export --project shop --url https://staging.example.com | halyard diff - --json`;
 
 const IMPORT_EXAMPLES = `
-Needs the rights that the same changes need one by one. If one of them is not allowed, nothing is imported.
+Each change requires the same role as making it by itself. If one is not allowed, nothing is imported.
 
 Examples:
   halyard import flags.yaml --policy enforce --dry-run

@@ -82,7 +82,7 @@ export function defineFlag(flag: Command, shell: Shell): void {
       .option('--tags <tags>', 'Replace all tags, separated by commas; "" removes them')
       .option('--owner <owner>', 'Set the owner; "" removes it')
       .option('--permanent', 'Mark the flag as meant to stay, so that it never counts as stale')
-      .option('--no-permanent', 'Remove that mark')
+      .option('--no-permanent', 'Remove the mark of --permanent')
       .option('--value-kind <kind>', `Set the kind of value that code expects: ${VALUE_KINDS.join(', ')}`)
       .option('--note <text>', NOTE_HELP)
       .addHelpText('after', UPDATE_EXAMPLE),
@@ -93,7 +93,7 @@ export function defineFlag(flag: Command, shell: Shell): void {
       .option('--archived', 'List the archived flags of the project instead')
       .option(
         '--stale <age>',
-        'List flags that are the same in every environment since then, such as 30d, without permanent ones',
+        'List flags that have been the same in every environment for this long, such as 30d; leaves out permanent ones',
       )
       .addHelpText('after', LIST_EXAMPLES),
   ).action((options: ListOptions) => listFlags(shell, options));

@@ -26,14 +26,10 @@ export function addRightsOptions(
   }: Readonly<Record<'role' | 'protected', string>> & { readonly choices: readonly string[] },
 ): Command {
   return command
-    .addOption(new Option('--role <role>', `Role: ${listOf(choices)} (${role})`).choices([...choices]))
+    .addOption(new Option('--role <role>', `Role (${role})`).choices([...choices]))
     .option('--project <projects>', 'Only in these projects, separated by commas (default all projects)')
     .option('--protected', `Allow changes in protected environments (${isProtected})`)
     .option('--no-protected', 'Deny changes in protected environments');
-}
-
-function listOf(words: readonly string[]): string {
-  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
 /** The members of a request body for something new. */
@@ -95,13 +91,13 @@ Examples:
       operator
         .command('set-role <email>')
         .description(
-          'Change the role of an operator for all projects, or with --project in some. Their sessions end and they sign in again.',
+          'Change the role of an operator for all projects, or for some with --project. Their sessions end and they sign in again.',
         ),
       { role: 'default unchanged', protected: 'default unchanged', choices: GLOBAL_ROLES },
     ).addHelpText(
       'after',
       `
-"none" takes the role away. In a project, the higher of both roles counts.
+"none" removes the role. In a project, the higher of the two roles counts.
 
 Examples:
   halyard operator set-role ada@example.com --role editor --protected

@@ -41,7 +41,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./schedule.ts')).defineSchedule,
   },
   rollout: {
-    summary: 'Roll flags out in steps, and pause, resume and stop such plans',
+    summary: 'Start, list, pause, resume and stop rollout plans, which roll flags out in steps',
     load: async () => (await import('./rollout.ts')).defineRollout,
   },
   copy: {

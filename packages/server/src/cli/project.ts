@@ -39,7 +39,7 @@ export function defineProject(project: Command, shell: Shell): void {
       .command('update <project>')
       .description('Change whether the clients of a project report how often they read each flag.')
       .option('--usage', 'Ask clients to report reads, as counts without targeting keys')
-      .option('--no-usage', 'Ask clients no longer')
+      .option('--no-usage', 'Stop asking clients to report reads')
       .addHelpText('after', '\nExample:\n  halyard project update shop --usage'),
   ).action(async (name: string, options: UpdateOptions) => {
     const { usage } = options;

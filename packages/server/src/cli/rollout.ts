@@ -36,10 +36,10 @@ interface PlanOptions extends CommandOptions {
 
 const PROJECT_HELP = 'Project of the plan';
 
-/** Commands on one plan: name, description, and the sentence about what was done. */
+/** Commands on one plan: name, description, and the verb that reports success. */
 const ACTIONS = [
   ['pause', 'Pause a rollout plan: no step runs until it is resumed.', 'Paused'],
-  ['resume', 'Resume a paused rollout plan: the whole wait before its next step begins again.', 'Resumed'],
+  ['resume', 'Resume a paused rollout plan: the wait before its next step starts over.', 'Resumed'],
   ['advance', 'Run the next step of a rollout plan now.', 'Advanced'],
   ['stop', 'Stop a rollout plan for good. The flag stays as it is.', 'Stopped'],
 ] as const;
@@ -189,7 +189,7 @@ async function listPlans(shell: Shell, options: ListOptions): Promise<void> {
       plan.text('status'),
       plan.optionalText('reason') ?? plan.optionalText('note') ?? '',
     ],
-    empty: `No rollout plans in ${project}. Start one with "halyard rollout start <key> --env <environment> --plan usual".`,
+    empty: `No rollout plans in ${project}. Start one with "halyard rollout start <key> --project ${project} --env <environment> --plan usual".`,
   });
 }
 

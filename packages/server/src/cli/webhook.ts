@@ -30,7 +30,7 @@ export function defineWebhook(webhook: Command, shell: Shell): void {
     define(
       'create <name>',
       'Create a webhook and print its signing secret on standard output (with --json the whole record). It is shown only once.',
-    ).requiredOption('--to <url>', 'Where to send messages, by https'),
+    ).requiredOption('--to <url>', 'HTTPS URL to send messages to'),
   )
     .addHelpText('after', EXAMPLES)
     .action((name: string, options: SettingOptions) => createWebhook(shell, name, options));
@@ -44,11 +44,12 @@ export function defineWebhook(webhook: Command, shell: Shell): void {
   withSettings(
     define('update <name>', 'Change a webhook. Options you leave out keep their values.').option(
       '--to <url>',
-      'Where to send messages, by https',
+      'HTTPS URL to send messages to',
     ),
   ).action(async (name: string, options: SettingOptions) => {
     const body = settingsOf(options);
-    if (Object.keys(body).length === 0) throw usageError('Nothing to change: give at least one option.');
+    if (Object.keys(body).length === 0)
+      throw usageError('Nothing to change. Add --to, --format, --env or --events.');
     await patch(shell, name, options, { body, done: 'Updated' });
   });
   define('test <name>', 'Send a test message and show the answer.').action(
@@ -71,21 +72,25 @@ export function defineWebhook(webhook: Command, shell: Shell): void {
     .action((name: string, options: WebhookOptions & { readonly overlap?: string }) =>
       rotateWebhook(shell, name, options),
     );
-  define('pause <name>', 'Stop sending. Changes wait.').action((name: string, options: WebhookOptions) =>
-    patch(shell, name, options, { body: { status: 'paused' }, done: 'Paused' }),
+  define('pause <name>', 'Stop sending. Changes wait until you resume.').action(
+    (name: string, options: WebhookOptions) =>
+      patch(shell, name, options, { body: { status: 'paused' }, done: 'Paused' }),
   );
-  define('resume <name>', 'Send again what waits, also after the server disabled the webhook.')
-    .option('--skip', 'Skip the changes that wait')
+  define(
+    'resume <name>',
+    'Resume sending, waiting changes first. Also enables a webhook that the server disabled.',
+  )
+    .option('--skip', 'Skip the waiting changes')
     .action((name: string, options: WebhookOptions & { readonly skip?: boolean }) =>
       patch(shell, name, options, {
         body: { status: 'active', ...(options.skip && { skipPending: true }) },
         done: 'Resumed',
       }),
     );
-  define('delete <name>', 'Delete a webhook. Changes that wait are never sent.')
+  define('delete <name>', 'Delete a webhook. Waiting changes are never sent.')
     .option('--yes', 'Confirm')
     .action(async (name: string, options: WebhookOptions & { readonly yes?: boolean }) => {
-      requireYes(options, `This deletes the webhook ${name}, and changes that wait are never sent.`);
+      requireYes(options, `This deletes the webhook ${name}, and waiting changes are never sent.`);
       const path = pathOf(name, options);
       const answer = await connect(shell, options).request({ method: 'DELETE', path });
       printDone(shell, options, `Deleted webhook ${name}.`, answer.text);
@@ -94,7 +99,10 @@ export function defineWebhook(webhook: Command, shell: Shell): void {
 
 function withSettings(command: Command): Command {
   return command
-    .option('--format <format>', 'json, or slack for the text that chat programs take (default json)')
+    .option(
+      '--format <format>',
+      'json, or slack for one text, as Slack and other chat tools expect (default json)',
+    )
     .option(
       '--env <environments>',
       'Only changes of these environments, separated by commas, or all (default all)',

@@ -87,9 +87,9 @@ const planMembers = {
 } as const;
 
 const notAllowedMember = {
-  notAllowed: z
-    .array(z.object({ what: z.string(), why: z.string() }))
-    .openapi({ description: 'What of it the caller may not do: the import would be refused as a whole.' }),
+  notAllowed: z.array(z.object({ what: z.string(), why: z.string() })).openapi({
+    description: 'Which of these changes the caller may not make: the import would be refused as a whole.',
+  }),
 } as const;
 
 /** The answer of an import. */
@@ -178,7 +178,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       role: 'viewer',
       scope: 'visible',
       summary:
-        'Import a document into a project; all or nothing, with the rights that its changes need one by one',
+        'Import a document into a project, all or nothing; each change requires the same role as making it by itself',
       query: z.strictObject({
         policy: z.enum(IMPORT_POLICIES).default('create-only'),
         dryRun: z.enum(['true', 'false']).default('false'),

@@ -82,7 +82,7 @@ function jsonFlag(flag: DeclaredFlag): string {
   return block(members, '    ');
 }
 
-/** What is said about the flag, as names and JSON texts. */
+/** The details of the flag that differ from the defaults, as names and JSON texts. */
 function writtenDetails(flag: DeclaredFlag): readonly (readonly [name: string, text: string])[] {
   return [
     ...(flag.description === '' ? [] : [['description', json(flag.description)] as const]),

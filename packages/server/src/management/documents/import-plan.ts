@@ -100,7 +100,7 @@ export async function planImport(reader: StoreReader, actor: Actor, rules: Impor
   return { ...(project && { project }), ...planner.finish() };
 }
 
-/** What there is before an import. */
+/** The records of the project before an import. */
 interface Found {
   readonly environments: readonly Environment[];
   readonly flags: readonly Flag[];
@@ -282,7 +282,7 @@ function byPlace(a: ImportStep, b: ImportStep): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }
 
-/** Whether the same is said about two flags. */
+/** Whether two flags have the same details. */
 export function isSameDetails(a: FlagDetails, b: FlagDetails): boolean {
   return JSON.stringify(detailsOf(a)) === JSON.stringify(detailsOf(b));
 }

@@ -16,14 +16,14 @@ import { lockProject, requireChangeOf, type Written, writeRecord } from '../writ
 import type { DeclaredFlag } from './declaration.ts';
 import { type ImportPlan, type ImportRules, isSameDetails, planImport } from './import-plan.ts';
 
-/** One thing that an import would do and its actor may not, in words. */
+/** One change that an import would make and its actor may not, in words. */
 export interface NotAllowed {
   /** As in `create project "shop"`. */
   readonly what: string;
   readonly why: string;
 }
 
-/** What an import changes, and what of it the actor may not. */
+/** What an import changes, and which of these changes the actor may not make. */
 export interface ImportPreview {
   readonly plan: ImportPlan;
   readonly notAllowed: readonly NotAllowed[];

@@ -60,7 +60,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
         owner: z.string().optional().openapi({ description: 'An exact owner.' }),
         unchangedSince: TimeSchema.optional().openapi({
           description:
-            'Only flags that are the same in every environment since this time, without permanent ones: stale flags.',
+            'Only stale flags: those that have been the same in every environment since this time. Leaves out permanent flags.',
         }),
         ...pageQuery,
       }),

@@ -121,7 +121,7 @@ async function pageOfFlags(
 }
 
 /**
- * Since when a flag is the same in every environment, in epoch milliseconds: on with the same value and rollout, or
+ * Since when a flag has been the same in every environment, in epoch milliseconds: on with the same value and rollout, or
  * nowhere. `undefined` while environments differ. A flag that is nowhere counts from its creation.
  */
 export function unchangedSince(
@@ -289,7 +289,7 @@ export interface FlagFilter {
   readonly tag?: string;
   /** The exact owner, ignoring case. */
   readonly owner?: string;
-  /** Only flags that are the same in every environment since this time (epoch milliseconds), without permanent ones. */
+  /** Only flags that have been the same in every environment since this time (epoch milliseconds), and are not permanent. */
   readonly unchangedSince?: number;
 }
 

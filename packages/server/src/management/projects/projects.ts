@@ -47,8 +47,8 @@ export function createProject(
 }
 
 /**
- * Asks the clients of a project to report how often they read each flag, or no longer does. What was counted stays until
- * it is too old. `project_not_found`.
+ * Sets whether the clients of a project are asked to report how often they read each flag. Turning it off keeps the counts
+ * until they expire. `project_not_found`.
  */
 export function updateProject(
   context: ManagementContext,
