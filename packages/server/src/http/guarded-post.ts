@@ -6,6 +6,7 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** How long a receiver may take, in milliseconds, and how much of its answer is read, in bytes. */
@@ -29,12 +30,16 @@ export interface PostAnswer {
   readonly beginning: string;
 }
 
-/** Finds the addresses of a host. */
-export type Resolve = (
-  host: string,
-) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+interface Address {
+  readonly address: string;
+  /** 4 or 6. */
+  readonly family: number;
+}
 
-/** A receiver that could not be reached, or may not be. The message is for the person who entered the address. */
+/** Finds the addresses of a host. */
+export type Resolve = (host: string) => Promise<readonly Address[]>;
+
+/** A receiver that cannot be reached, or is not allowed. The message is for the person who entered the address. */
 export class PostError extends Error {
   override readonly name = 'PostError';
 }
@@ -107,11 +112,10 @@ export class GuardedPoster {
     }
   }
 
-  async #addressesOf(url: URL): Promise<readonly { address: string; family: number }[]> {
+  async #addressesOf(url: URL): Promise<readonly Address[]> {
     const host = hostOf(url);
-    // Checked as it stands in the address.
-    if (ipaddr.isValid(host))
-      return [{ address: host, family: ipaddr.parse(host).kind() === 'ipv6' ? 6 : 4 }];
+    // An IP address was checked with the URL.
+    if (ipaddr.isValid(host)) return [{ address: host, family: isIP(host) }];
     const found = await this.#resolve(host).catch((cause: unknown) => {
       throw new PostError(`The host ${host} has no address.`, { cause });
     });
@@ -121,7 +125,7 @@ export class GuardedPoster {
       // All of them: a name with a private address among public ones is not meant for the public.
       if (refusal !== undefined) throw new PostError(`The address of ${host} ${refusal}.`);
     }
-    return found.map(({ address, family }) => ({ address, family }));
+    return found;
   }
 
   #refusal(text: string, protocol: string): string | undefined {
@@ -156,7 +160,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 interface Connection {
-  readonly addresses: readonly { readonly address: string; readonly family: number }[];
+  readonly addresses: readonly Address[];
   readonly signal: AbortSignal;
   readonly ca: string | undefined;
 }
