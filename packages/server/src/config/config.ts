@@ -181,15 +181,14 @@ function databaseConflicts({ databaseUrl, databaseFollowUrl }: EffectiveSettings
 function oidcConflicts(settings: EffectiveSettings): Conflict[] {
   const { oidcIssuer, oidcClientId, oidcRoles, oidcDefaultRole, oidcEmailDomains } = settings;
   if (oidcIssuer.value === undefined) {
-    const given = SETTING_NAMES.filter(
-      (name) => name.startsWith('oidc') && settings[name].origin !== 'default',
-    );
-    return given
-      .filter((name) => settings[name].value !== undefined)
-      .map((name) => ({
-        between: [name, 'oidcIssuer'],
-        problem: `${settings[name].origin} needs ${variableOf('oidcIssuer')}, the address of the identity provider.`,
-      }));
+    const given = SETTING_NAMES.filter((name) => {
+      const { value, origin } = settings[name];
+      return name.startsWith('oidc') && origin !== 'default' && value !== undefined;
+    });
+    return given.map((name) => ({
+      between: [name, 'oidcIssuer'],
+      problem: `${settings[name].origin} needs ${variableOf('oidcIssuer')}, the address of the identity provider.`,
+    }));
   }
   const conflicts: Conflict[] = [];
   if (oidcClientId.value === undefined) {
