@@ -20,13 +20,13 @@ export interface ProviderClient {
 /** A real OpenID provider in this process. It signs people in without a form. */
 export interface TestIdentityProvider {
   readonly issuer: string;
-  /** Who signs in; absent: they cancel. */
+  /** The person who signs in; without one, the sign-in is canceled. */
   person: ProviderPerson | undefined;
-  /** Claims that only the UserInfo endpoint tells. */
+  /** Claims that only the UserInfo endpoint returns. */
   readonly onlyInUserInfo: Set<string>;
   /** Changes answers on their way out, by path. */
   readonly tampering: Map<string, (body: Record<string, unknown>) => unknown>;
-  /** Paths that were asked, with their methods. */
+  /** The requests so far, such as `GET /jwks`. */
   readonly asked: string[];
   /** A token with these claims, signed with the provider's key or with another one of the same name. */
   sign(claims: object, key?: 'own' | 'foreign'): Promise<string>;
@@ -103,9 +103,9 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
       claims: (use: string) => {
         const { person } = identityProvider;
         const { claims } = (person?.sub === sub ? person : known.get(sub)) ?? { claims: {} };
-        const isTold = ([name]: [string, unknown]) =>
+        const isSent = ([name]: [string, unknown]) =>
           use === 'userinfo' || !identityProvider.onlyInUserInfo.has(name);
-        return { sub, ...Object.fromEntries(Object.entries(claims).filter(isTold)) };
+        return { sub, ...Object.fromEntries(Object.entries(claims).filter(isSent)) };
       },
     }),
     loadExistingGrant: async ({ oidc }: Context) => {

@@ -20,10 +20,10 @@ const PAUSE_MS = 5000;
 /** Sign-ins that are checked at once on this node; more are refused. */
 const MAX_AT_ONCE = 20;
 
-/** What is wrong: the provider cannot be used now, it refused the person, or its answer is not to be trusted. */
+/** What is wrong: the provider cannot be used now, it refused the person, or its answer cannot be trusted. */
 export type ProviderProblem = 'unavailable' | 'denied' | 'invalid';
 
-/** The provider did not vouch for the person. The message is for the log: it holds no code, token or claim. */
+/** The provider does not vouch for the person. The message is for the log: it holds no code, token or claim. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly problem: ProviderProblem;
@@ -159,7 +159,7 @@ export class IdentityProvider {
     return { subject, idToken, userInfo };
   }
 
-  /** The library and the provider's description: from memory, or read now. An old one serves while no new one comes. */
+  /** The library and the provider's description: from memory, or read now. An old one serves if that fails. */
   async #ready(): Promise<Known> {
     const now = this.#options.now();
     const known = this.#known;
@@ -200,11 +200,6 @@ export class IdentityProvider {
   async #discover(library: Library): Promise<Configuration> {
     const { issuer, clientId, clientSecret } = this.#options.settings;
     const isPlain = issuer.startsWith('http:');
-    const prepare = (configuration: Configuration) => {
-      configuration.timeout = TIMEOUT_SECONDS;
-      configuration[library.customFetch] = boundedFetch;
-      if (isPlain) library.allowInsecureRequests(configuration);
-    };
     const described = await library.discovery(new URL(issuer), clientId, undefined, library.None(), {
       [library.customFetch]: boundedFetch,
       timeout: TIMEOUT_SECONDS,
@@ -232,7 +227,9 @@ export class IdentityProvider {
       { [library.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
       clientSecret === undefined ? library.None() : secretIn(clientSecret),
     );
-    prepare(configuration);
+    configuration.timeout = TIMEOUT_SECONDS;
+    configuration[library.customFetch] = boundedFetch;
+    if (isPlain) library.allowInsecureRequests(configuration);
     // Also checks the signature of ID tokens, which TLS to the token endpoint vouches for already.
     library.enableNonRepudiationChecks(configuration);
     return configuration;
@@ -264,7 +261,7 @@ const boundedFetch: CustomFetch = async (url, { body, ...options }) => {
   return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers });
 };
 
-/** Codes of the library for an answer that was understood and is not to be trusted. */
+/** Codes of the library for an answer that it understood but does not trust. */
 const UNTRUSTED =
   /^OAUTH_(INVALID_RESPONSE|JWT_TIMESTAMP_CHECK_FAILED|JWT_CLAIM_COMPARISON_FAILED|JSON_ATTRIBUTE_COMPARISON_FAILED|KEY_SELECTION_FAILED|UNSUPPORTED_OPERATION|PARSE_ERROR|JWT_USERINFO_EXPECTED)$/;
 

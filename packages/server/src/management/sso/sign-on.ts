@@ -40,7 +40,7 @@ export function personOf(
   return {
     identity: { issuer, subject },
     ...(isEmail(email) && { email }),
-    // Some providers write it as a text.
+    // Some providers send it as a string.
     isEmailVerified: trustEmail || source.email_verified === true || source.email_verified === 'true',
     ...(name !== undefined && { name: String(name) }),
     groups: textsIn(claimAt(idToken, groupClaim) ?? claimAt(userInfo, groupClaim)),
@@ -72,9 +72,9 @@ export interface SignOn {
 }
 
 /**
- * Signs in a person for whom the provider vouches. The account is the one with this identity. Without one, it is a new
- * account, or the account with this e-mail if the provider has verified that: it loses its password then. The role is taken from the groups
- * each time. A person who is refused loses sessions and role. Rejects with {@link SignOnRefused}.
+ * Signs in a person for whom the provider vouches, to the account with this identity. Without one, to the account with this
+ * e-mail, which loses its password, or to a new one; both only if the provider has verified the e-mail. The role is taken from
+ * the groups each time. A person who is refused loses sessions and role. Rejects with {@link SignOnRefused}.
  */
 export async function signOn(
   context: PeopleContext,
@@ -109,10 +109,10 @@ export async function signOn(
   return outcome;
 }
 
-/** What an operator keeps who may no longer sign in. */
+/** The rights of an operator who may no longer sign in. */
 const NO_RIGHTS: Rights = { role: 'none', canChangeProtected: false };
 
-/** The rights of the person by the settings, or why there are none. A project that does not exist gives nothing. */
+/** The rights that the settings give the person, or why they give none. Projects that do not exist are skipped. */
 async function admissible(
   reader: StoreReader,
   person: SsoPerson,
@@ -134,7 +134,7 @@ async function admissible(
   return rights.role === 'none' ? 'no_role' : rights;
 }
 
-/** The account of a person who is here for the first time. Everything that could open it in another way ends. */
+/** The account of a person at their first sign-on. Every other way to sign in to it ends. */
 async function admit(
   context: PeopleContext,
   people: PeopleTransaction,
