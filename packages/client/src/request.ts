@@ -46,7 +46,7 @@ export async function send(
   }
 }
 
-/** Counts reads from now on where the server asks for reports, so many seconds apart. What sends them is loaded then. */
+/** Starts counting reads if the server asks for reports, `seconds` apart, and loads the module that sends them. */
 export function reportUsage(target: Target, seconds: string | null): void {
   if (!seconds) return;
   target.counts ??= new Map();

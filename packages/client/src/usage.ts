@@ -22,7 +22,7 @@ type Reports = ReturnType<typeof createReports>;
 const open = new WeakMap<Target, Reports>();
 
 /**
- * Takes note that the server asks for reports, so many seconds apart. Gives what sends the last one, which waits a second at
+ * Notes that the server asks for reports, `seconds` apart. Returns the function that sends the last one; it takes a second at
  * most and never rejects.
  */
 export function hear(target: Target, seconds: string): () => Promise<void> {
@@ -44,7 +44,7 @@ function createReports(target: Target) {
     target.counts = undefined;
     open.delete(target);
   };
-  /** Sends counts in reports of a size that servers take. What was not taken is counted again. */
+  /** Sends counts in reports of a size that servers accept. Counts that were not accepted are kept for the next report. */
   const send = async (limitMs: number) => {
     const entries = [...(target.counts ?? [])];
     if (!entries.length) return;
@@ -53,7 +53,7 @@ function createReports(target: Target) {
     while (entries.length) {
       const status = await post(target, entries.slice(0, MAX_FLAGS), limitMs);
       note(`usage reported, ${status || 'no answer'}`);
-      // No longer asked, or by a server that takes no reports.
+      // The server has stopped asking, or takes no reports.
       if (status === 401 || status === 404 || status === 405) return end();
       if (status !== 204 && status !== 400) break;
       entries.splice(0, MAX_FLAGS); // those of a report that is refused would be refused again

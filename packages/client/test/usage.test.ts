@@ -71,7 +71,7 @@ describe('reports of reads', () => {
     expect([server.counts.length, codes()]).toEqual([2, []]);
   });
 
-  test('a server that does not ask is never sent a report, nor one that is asked not to', async () => {
+  test('a client reports nothing to a server that does not ask, and nothing with `reportUsage: false`', async () => {
     const silent = new UsageServer({});
     const refused = new UsageServer();
     for (const [server, options] of [
@@ -117,7 +117,7 @@ describe('reports of reads', () => {
     expect(server.counts).toEqual([READ]);
   });
 
-  test('counts that were not taken go out with the next report', async () => {
+  test('counts that were not accepted are sent with the next report', async () => {
     const server = new UsageServer();
     const { client, platform, codes } = harness({ mode: 'poll' }, server);
     await client.ready();
@@ -195,7 +195,7 @@ describe('reports of reads', () => {
     expect([server.counts.length, isClosed]).toEqual([1, true]);
   });
 
-  test('where the application decides when to load, counts go out with a load', async () => {
+  test('in the mode manual, counts are sent with a load', async () => {
     const server = new UsageServer();
     const { client, platform } = harness({ mode: 'manual' }, server);
     await client.ready();

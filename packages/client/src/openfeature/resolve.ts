@@ -40,7 +40,7 @@ export function resolve<T>(
   const answer = evaluateOfrep(key, state, { environment: client.environment, targetingKey });
   const flagMetadata = { ...answer.metadata };
   if ('errorCode' in answer) return failure(read, answer.errorCode, answer.errorDetails, flagMetadata);
-  // Only for the client to count: the answer is the same.
+  // So that the client counts the read; it gives the same answer.
   client.isEnabled(key, { targetingKey });
   const { variant, reason, value } = answer;
   if (variant === 'off') {

@@ -19,7 +19,7 @@ const EVERY_MS = { receipts: 250, changed: 2000, unchanged: 10_000 } as const;
 /** Milliseconds between two reports of what clients say about their reads. */
 const USAGE_MS = 60_000;
 
-/** Most flags whose reads are in one report: keys are short, so they fit. */
+/** Most flags in one report of reads; keys are short, so they fit. */
 const FLAGS_IN_REPORT = 2000;
 
 /** Parts of a {@link ReportSender}. */
@@ -159,7 +159,7 @@ export class ReportSender implements ReadPlaneObserver {
     });
   }
 
-  /** Sends the reads of flags. What is not taken counts the next time. */
+  /** Sends the reads of flags. Those that could not be sent are sent the next time. */
   async #sendUsage(): Promise<void> {
     const { usage, send } = this.#options;
     this.#usageAt = performance.now();

@@ -126,7 +126,7 @@ function setUp() {
   return { sender, sent, upstream, usage };
 }
 
-test('reads of flags go up once a minute, in parts that fit, and again when they were not taken', async () => {
+test('reads of flags are sent upstream once a minute, in parts that fit, and again after a failure', async () => {
   jest.useFakeTimers();
   const { sender, sent, upstream, usage } = setUp();
   /** In steps: one report is sent at a time, and there are others. */
@@ -156,7 +156,7 @@ test('reads of flags go up once a minute, in parts that fit, and again when they
   expect(sent.at(-2)?.usage).toEqual([{ environmentId: 'e', flags: [['last', 0, 1]] }]);
 });
 
-test('of reads of flags, what is malformed is dropped alone', () => {
+test('drops malformed reads of flags and keeps the others', () => {
   const good = { environmentId: 'e', flags: [['a', 1, 2]] };
   const usage = [
     ...[good, null, { environmentId: 'e\n', flags: [] }, { environmentId: 'e' }],

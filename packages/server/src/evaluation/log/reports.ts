@@ -22,7 +22,7 @@ export interface ReportBody extends DeliveryReport {
   readonly relays: readonly string[];
   /** Receipts and counts that were dropped since the last report. */
   readonly dropped: number;
-  /** Reads of flags, as clients report them; older versions have none. */
+  /** Reads of flags, as clients report them; absent in reports of older versions. */
   readonly usage?: readonly EnvironmentUsage[];
 }
 
@@ -139,7 +139,7 @@ function parseCount(raw: unknown): StreamCount | undefined {
   return { environmentId, keyId, streams };
 }
 
-/** Reads of flags. What is malformed is dropped, and not counted: a receipt that is missing shows, a read does not. */
+/** Reads of flags. Malformed ones are dropped without adding to `dropped`, which is about receipts and streams. */
 function parseUsage(raw: unknown): EnvironmentUsage[] {
   const { environmentId: id, flags } = membersIn(raw);
   const environmentId = parseName(id);

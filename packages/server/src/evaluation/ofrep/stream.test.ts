@@ -110,7 +110,7 @@ describe('GET /ofrep/v1/stream', () => {
     expect((await open({}, '/ofrep/v1/stream?ticket=x')).status).toBe(500);
   });
 
-  test('of a key that this node may only not know yet is refused with 500, and not as a wrong ticket', async () => {
+  test('a ticket of a key that this node may not know yet is refused with 500, not as invalid', async () => {
     const { context, state, address, open } = setUp();
     const paths = [address(), address({}, 'production')];
     context.catalog.keys.clear();

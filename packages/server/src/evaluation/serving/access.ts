@@ -41,7 +41,7 @@ export function findAgain(context: InterfaceContext, key: KeyEntry): KeyEntry {
   return context.catalog.keys.withId(key.id) ?? refuseKey(context);
 }
 
-/** (Spec: S14.3) A key or environment that was created just before this node stopped is no wrong one. */
+/** (Spec: S14.3) A key or environment may be valid although this node does not know it: it was created just before the node stopped. */
 export function notKnownYet(): ServiceError {
   return temporaryError(
     'This node started from its last known flags and may lack the newest: try again shortly.',

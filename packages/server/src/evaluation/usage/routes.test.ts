@@ -16,7 +16,7 @@ function report(url: string, flags: object): Promise<Response> {
   return fetch(`${url}/usage/v1`, { method: 'POST', headers: HEADERS, body });
 }
 
-test('S17.5 S17.7 reports and single evaluations are added up, for flags that exist and only while it is wanted', async () => {
+test('S17.5 S17.7 reports and single evaluations are added up for flags that exist, and only while the project asks', async () => {
   const { url, environment, context, catalog } = openTestRoutes();
   environment.apply(8, [
     ['on', '{"enabled":true}'],
@@ -62,7 +62,7 @@ test('S17.6 a key that reports too often has to wait', async () => {
   expect(answers[2]?.headers.get('Retry-After')).toBe('1');
 });
 
-test('counts have a limit in bytes: then flags that are counted already count on', () => {
+test('counts have a limit in bytes, at which only flags that already have a count are counted', () => {
   const states = new Map(['a', 'b', 'c'].map((key) => [key, '{"enabled":true}']));
   const environment = { wantsUsage: true, state: (key: string) => states.get(key) };
   // The tally uses no more of an environment.

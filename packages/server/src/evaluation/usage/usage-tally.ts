@@ -2,7 +2,7 @@ import type { FlagReads } from '@halyard/protocol';
 import type { EnvironmentUsage, UsageOutcome } from '../../domain/usage.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 
-/** Bytes that counts may take. Only flags that exist are counted, so this is reached by a million of them. */
+/** Bytes that counts may take. Only flags that exist are counted, so it takes about a million of them to get there. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** About what one flag takes beside its key, in bytes. */
@@ -70,7 +70,7 @@ export class UsageTally {
       return;
     }
     const bytes = FLAG_BYTES + flagKey.length;
-    // Flags that were counted already count on; the others wait until the sums are taken.
+    // At the limit, flags without a count are ignored until the sums are taken.
     if (this.#bytes + bytes > this.#maxBytes) return;
     this.#bytes += bytes;
     byFlag.set(flagKey, { on, off });

@@ -13,7 +13,7 @@ describe.each(ENGINES)('reports of usage on $name', (engine: TestEngine) => {
   });
   afterAll(() => app.close());
 
-  test('an administrator switches them on and off, which the audit log has', async () => {
+  test('an administrator switches them on and off, and the audit log records it', async () => {
     const { name, path } = await app.project();
     expect((await app.call('GET', path)).json.usageSince).toBeUndefined();
     const since = new Date(app.node.now).toISOString();
