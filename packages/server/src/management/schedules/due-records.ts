@@ -1,8 +1,9 @@
 import { defined } from '@halyard/protocol';
-import { ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
+import { environmentNotFound, ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { isTime } from '../../domain/iso-time.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
+import { findProject } from '../lookup.ts';
 
 /** The result of one run over the schedules, or over the rollout plans. */
 export interface ScheduleRun<Status extends string = 'done' | 'failed'> {
@@ -25,7 +26,38 @@ export class AlreadySettled extends Error {
   override readonly name = 'AlreadySettled';
 }
 
-/** What has a time at which it runs. */
+/** A record with the name of its environment, which is absent once the environment is deleted. */
+export type Named<Record> = Record & { readonly environment?: string };
+
+/** The record with the name of its environment. */
+export function withName<Record extends object>(
+  record: Record,
+  environment: string | undefined,
+): Named<Record> {
+  return { ...record, ...defined({ environment }) };
+}
+
+/** Lists records of a project, or of one environment, with names. `project_not_found`, `environment_not_found`. */
+export function listNamed<Record extends { readonly environmentId: string }>(
+  context: ManagementContext,
+  { project, environment }: { readonly project: string; readonly environment?: string },
+  list: (
+    reader: StoreReader,
+    place: { readonly projectId: string; readonly environmentId?: string },
+  ) => Promise<readonly Record[]>,
+): Promise<readonly Named<Record>[]> {
+  return context.store.read(async (reader) => {
+    const { id: projectId } = await findProject(reader, project);
+    const environments = await reader.environments(projectId);
+    const chosen = environments.find(({ name }) => name === environment);
+    if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);
+    const records = await list(reader, { projectId, ...defined({ environmentId: chosen?.id }) });
+    const names = new Map(environments.map(({ id, name }) => [id, name]));
+    return records.map((record) => withName(record, names.get(record.environmentId)));
+  });
+}
+
+/** A record that runs at its time. */
 interface Due {
   readonly id: string;
   readonly dueAt?: number;

@@ -7,7 +7,7 @@ import {
   rolloutPlanProblem,
 } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
+import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, StoredState } from '../../domain/project.ts';
 import {
@@ -24,7 +24,7 @@ import { applyPatch, requireFlags } from '../flags/flag-states.ts';
 import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { checkNote } from '../rules.ts';
 import { lockPlace, requireChangeOf, type Written, writeRecord } from '../write.ts';
-import { AlreadySettled } from './due-records.ts';
+import { AlreadySettled, listNamed, type Named, withName } from './due-records.ts';
 
 /** Most ended plans in a list. */
 const ENDED_SHOWN = 200;
@@ -40,9 +40,7 @@ export interface NewRolloutPlan extends EnvironmentPlace {
 }
 
 /** A plan with the name of its environment, which is absent once the environment is deleted. */
-export interface NamedPlan extends RolloutPlan {
-  readonly environment?: string;
-}
+export type NamedPlan = Named<RolloutPlan>;
 
 /** Which plans to list. */
 export interface RolloutQuery extends Pick<RolloutFilter, 'flagKey' | 'status'> {
@@ -56,21 +54,16 @@ export interface PlanPlace {
   readonly id: string;
 }
 
-/** Plans of a project: all open ones, the next due one first, then the newest ended ones. As {@link findPlan} refuses. */
+/**
+ * Plans of a project: all open ones, the next due one first, then the newest ended ones. `project_not_found`,
+ * `environment_not_found`.
+ */
 export function listPlans(
   context: ManagementContext,
-  { project, environment, flagKey, status }: RolloutQuery,
+  { flagKey, status, ...place }: RolloutQuery,
 ): Promise<readonly NamedPlan[]> {
-  return context.store.read(async (reader) => {
-    const { id: projectId } = await findProject(reader, project);
-    const environments = await reader.environments(projectId);
-    const chosen = environments.find(({ name }) => name === environment);
-    if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);
-    const filter = defined({ environmentId: chosen?.id, flagKey, status });
-    const plans = await reader.rollouts.list({ projectId, ended: ENDED_SHOWN, ...filter });
-    const names = new Map(environments.map(({ id, name }) => [id, name]));
-    return plans.map((plan) => withName(plan, names.get(plan.environmentId)));
-  });
+  const filter = { ended: ENDED_SHOWN, ...defined({ flagKey, status }) };
+  return listNamed(context, place, ({ rollouts }, found) => rollouts.list({ ...found, ...filter }));
 }
 
 /** One plan. `project_not_found`, `not_found`. */
@@ -97,7 +90,7 @@ export async function startPlan(
   const { flag: flagKey, steps, note } = input;
   if (note !== undefined) checkNote(note);
   const now = context.now();
-  const written = await writeRecord(context, actor, async (transaction) => {
+  return writePlan(context, actor, async (transaction) => {
     // Open plans are counted by project.
     await transaction.lockProject((await findProject(transaction, input.project)).id);
     const environment = await lockPlace(transaction, actor, input);
@@ -120,7 +113,6 @@ export async function startPlan(
     const started = dueAt > now ? plan : await applyStep(transaction, { plan, environment, at: now });
     return withName(started, environment.name);
   });
-  return noted(context, written);
 }
 
 async function requireRoom(
@@ -183,13 +175,13 @@ function endOrPause(
  * `project_not_found`, `not_found`, `not_revertible` for a plan that has ended, `invalid_argument` when no step is
  * left, `flag_not_found`, `flag_archived`, `forbidden`, `confirmation_required`.
  */
-export async function resumePlan(
+export function resumePlan(
   context: ManagementContext,
   actor: Actor,
   place: PlanPlace,
 ): Promise<Written<NamedPlan>> {
   const now = context.now();
-  const written = await writeRecord(context, actor, async (transaction) => {
+  return writePlan(context, actor, async (transaction) => {
     const { plan, environment } = await lockForChange(transaction, actor, place);
     if (plan.status === 'running') return withName(plan, environment.name);
     const state = await transaction.state(plan.environmentId, plan.flagKey);
@@ -205,22 +197,20 @@ export async function resumePlan(
     );
     return withName(await reread(transaction, plan), environment.name);
   });
-  return noted(context, written);
 }
 
 /** Runs the next step of an open plan now, instead of waiting for it; otherwise as {@link resumePlan}. */
-export async function advancePlan(
+export function advancePlan(
   context: ManagementContext,
   actor: Actor,
   place: PlanPlace,
 ): Promise<Written<NamedPlan>> {
   const at = context.now();
-  const written = await writeRecord(context, actor, async (transaction) => {
+  return writePlan(context, actor, async (transaction) => {
     const { plan, environment } = await lockForChange(transaction, actor, place);
     const runs = { runsAs: actor.name, runsSince: at };
     return withName(await applyStep(transaction, { plan, environment, at, runs }), environment.name);
   });
-  return noted(context, written);
 }
 
 /** One run of a step, in a transaction that has locked the environment. */
@@ -338,12 +328,13 @@ async function reread(transaction: StoreTransaction, { projectId, id }: RolloutP
   return requirePlan(await transaction.rollouts.find(id), { projectId, id });
 }
 
-function withName(plan: RolloutPlan, environment: string | undefined): NamedPlan {
-  return environment === undefined ? plan : { ...plan, environment };
-}
-
-/** Wakes the runner for the next step. */
-function noted<Plan extends RolloutPlan>(context: ManagementContext, plan: Plan): Plan {
+/** Writes a plan, and then wakes the runner for its next step. */
+async function writePlan(
+  context: ManagementContext,
+  actor: Actor,
+  work: (transaction: StoreTransaction) => Promise<NamedPlan>,
+): Promise<Written<NamedPlan>> {
+  const plan = await writeRecord(context, actor, work);
   if (plan.dueAt !== undefined) context.scheduled?.(plan.dueAt);
   return plan;
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
 import type { Permissions } from '../../domain/people.ts';
-import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from '../../domain/rollout-plan.ts';
+import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus, stepsOf } from '../../domain/rollout-plan.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
@@ -53,7 +53,7 @@ export function runDueRollouts(
     next: (reader, last) => reader.rollouts.next(BATCH, last),
     run: async (plan) => {
       const at = context.now();
-      const actor = planActor(plan, stepNote(plan));
+      const actor = planActor(plan);
       const moved = await write(context, actor, (transaction) => applyDueStep(transaction, { plan, at }));
       if (moved.dueAt !== undefined) context.scheduled?.(moved.dueAt);
       return moved.status;
@@ -88,23 +88,17 @@ async function applyDueStep(
   }
   await requireFlags(transaction, { projectId, keys: [flagKey] });
   const state = await transaction.state(environmentId, flagKey);
-  // Writers pause the plan themselves, but a node of an older version does not know of plans.
+  // Writers pause the plan themselves, but a node of an older version does not know about plans.
   if (state?.revision !== current.stateRevision) throw new ServiceError('revision_conflict', CHANGED_OUTSIDE);
   return applyStep(transaction, { plan: current, environment, at });
 }
 
-/** The permissions are replaced by the current ones in the transaction that runs the step. */
-function planActor({ runsAs: name, note }: RolloutPlan, what: string): Actor {
-  return {
-    name,
-    permissions: { role: 'viewer', canChangeProtected: false, confirmed: [] },
-    note: prefixNote(what, note),
-  };
-}
+/** The actor's current permissions replace these in the transaction that runs the change. */
+const REPLACED: Permissions = { role: 'viewer', canChangeProtected: false, confirmed: [] };
 
-function stepNote({ nextStep, steps }: RolloutPlan): string {
-  const count: unknown = JSON.parse(steps);
-  return `Rollout plan, step ${nextStep + 1} of ${Array.isArray(count) ? count.length : '?'}`;
+function planActor(plan: RolloutPlan): Actor {
+  const what = `Rollout plan, step ${plan.nextStep + 1} of ${stepsOf(plan).length}`;
+  return { name: plan.runsAs, permissions: REPLACED, note: prefixNote(what, plan.note) };
 }
 
 async function apply(
@@ -144,12 +138,7 @@ async function permissionsOf(
 }
 
 function actorOf({ id, createdBy, note }: Schedule): Actor {
-  return {
-    name: createdBy,
-    // Replaced by the current permissions in the transaction that runs the schedule.
-    permissions: { role: 'viewer', canChangeProtected: false, confirmed: [] },
-    note: prefixNote(`Schedule ${id}`, note),
-  };
+  return { name: createdBy, permissions: REPLACED, note: prefixNote(`Schedule ${id}`, note) };
 }
 
 /** Milliseconds between two polls, which find the schedules that other nodes accepted. */

@@ -1,6 +1,6 @@
 import { defined, elementsOf } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
+import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StateText } from '../../domain/project.ts';
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
@@ -12,6 +12,7 @@ import { applyPatch, checkPatch, requireFlags, type StatePatch } from '../flags/
 import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { checkFlagKey, checkNote } from '../rules.ts';
 import { lockPlace, requireChangeOf, type Written, writeRecord } from '../write.ts';
+import { listNamed, type Named, withName } from './due-records.ts';
 
 /** Most settled schedules in a list. */
 const SETTLED_SHOWN = 200;
@@ -28,9 +29,7 @@ export interface NewSchedule extends EnvironmentPlace {
 }
 
 /** A schedule with the name of its environment, which is absent once the environment is deleted. */
-export interface NamedSchedule extends Schedule {
-  readonly environment?: string;
-}
+export type NamedSchedule = Named<Schedule>;
 
 /** Which schedules to list. */
 export interface ScheduleQuery {
@@ -45,18 +44,10 @@ export interface ScheduleQuery {
  */
 export function listSchedules(
   context: ManagementContext,
-  { project, environment, status }: ScheduleQuery,
+  { status, ...place }: ScheduleQuery,
 ): Promise<readonly NamedSchedule[]> {
-  return context.store.read(async (reader) => {
-    const { id: projectId } = await findProject(reader, project);
-    const environments = await reader.environments(projectId);
-    const chosen = environments.find(({ name }) => name === environment);
-    if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);
-    const filter = defined({ environmentId: chosen?.id, status });
-    const schedules = await reader.schedules.list({ projectId, settled: SETTLED_SHOWN, ...filter });
-    const names = new Map(environments.map(({ id, name }) => [id, name]));
-    return schedules.map((schedule) => withName(schedule, names.get(schedule.environmentId)));
-  });
+  const filter = { settled: SETTLED_SHOWN, ...defined({ status }) };
+  return listNamed(context, place, ({ schedules }, found) => schedules.list({ ...found, ...filter }));
 }
 
 /**
@@ -144,10 +135,6 @@ async function findSchedule(
     'not_found',
     `The project has no schedule with the id ${quote(id)}: list the schedules to find it.`,
   );
-}
-
-function withName(schedule: Schedule, environment: string | undefined): NamedSchedule {
-  return environment === undefined ? schedule : { ...schedule, environment };
 }
 
 /** Most flags in one schedule. */
