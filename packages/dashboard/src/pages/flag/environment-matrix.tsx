@@ -19,7 +19,6 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { useStateSwitch } from '../flags/state-cell.tsx';
 import { RowPlan } from '../rollouts/row-plan.tsx';
 import { messages } from './messages.tsx';
-import { Panels, ROW_FACTS } from './panels.tsx';
 
 const words = messages.matrix;
 
@@ -144,7 +143,7 @@ export function EnvironmentMatrix({
   );
 }
 
-/** What the matrix tells an editor. */
+/** The props of an editor that the matrix supplies. */
 export interface EditorProps {
   /** Why the state cannot be changed. */
   readonly obstacle: string | undefined;
@@ -279,7 +278,6 @@ const EnvironmentRow = memo(function EnvironmentRow({
                   )}
                 </>
               )}
-              <Panels panels={ROW_FACTS} props={{ project, flagKey, environment, record }} />
             </p>
           </div>
         </div>

@@ -17,7 +17,6 @@ import { useChoices } from '../flags/filter-bar.tsx';
 import { tagsOf } from '../flags/flag-tags.ts';
 import { EditableText } from './editable-text.tsx';
 import { messages } from './messages.tsx';
-import { FLAG_FACTS, Panels } from './panels.tsx';
 
 const words = messages.details;
 
@@ -142,7 +141,6 @@ export function FlagDetails({
             </span>
           </Fact>
         )}
-        <Panels panels={FLAG_FACTS} props={{ project, flag }} />
       </dl>
     </div>
   );

@@ -7,7 +7,7 @@ import { useFlag } from '../../api/flags.ts';
 import { useOperators } from '../../api/operators.ts';
 import { useProject } from '../../api/projects.ts';
 import { useSchedules } from '../../api/schedules.ts';
-import type { AuditEntryRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, FlagRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Badge } from '../../components/badges.tsx';
 import { CopyButton } from '../../components/copy.tsx';
@@ -26,7 +26,7 @@ import { ArchivedNotice, FlagActions } from './flag-actions.tsx';
 import { FlagDetails } from './flag-details.tsx';
 import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
 import { messages } from './messages.tsx';
-import { MORE_TABS, Panels, SIDE_PANELS } from './panels.tsx';
+import { type FlagPanelProps, Panels, SIDE_PANELS } from './panels.tsx';
 
 const FlagHistory = lazy(async () => ({ default: (await import('./flag-history.tsx')).FlagHistory }));
 const CopyBetweenDialog = lazy(async () => ({
@@ -78,15 +78,11 @@ function ReadAhead({ project }: { project: string }) {
   return null;
 }
 
-function FlagScreen({
-  project,
-  flag,
-  history,
-}: {
-  project: ProjectRecord;
-  flag: FlagRecord;
-  history: ReturnType<typeof useAudit>;
-}) {
+interface ScreenProps extends FlagPanelProps {
+  readonly history: ReturnType<typeof useAudit>;
+}
+
+function FlagScreen({ project, flag, history }: ScreenProps) {
   const [params, setParams] = useSearchState();
   const tabs: readonly Tab[] = [
     {
@@ -112,14 +108,6 @@ function FlagScreen({
         </TabPart>
       ),
     },
-    ...MORE_TABS.map(({ name, label, Content }) => ({
-      ...{ name, label },
-      panel: (
-        <TabPart>
-          <Content project={project} flag={flag} />
-        </TabPart>
-      ),
-    })),
   ];
   return (
     <Page
@@ -158,15 +146,7 @@ function TabPart({ children }: { children: ReactNode }) {
 }
 
 /** The flag's states, and beside them who gets it and what is scheduled. */
-function Overview({
-  project,
-  flag,
-  history,
-}: {
-  project: ProjectRecord;
-  flag: FlagRecord;
-  history: ReturnType<typeof useAudit>;
-}) {
+function Overview({ project, flag, history }: ScreenProps) {
   const last = lastChanges(history.entries ?? []);
   const [scheduling, setScheduling] = useState<ScheduleStart>();
   const [copyTo, setCopyTo] = useState<string>();

@@ -17,21 +17,10 @@ export interface EnvironmentPanelProps extends FlagPanelProps {
   readonly obstacle: string | undefined;
 }
 
-/** What a fact in an environment's row gets: little, because there may be hundreds of rows. */
-export interface RowFactProps extends Pick<EnvironmentPanelProps, 'environment' | 'record'> {
-  readonly project: string;
-  readonly flagKey: string;
-}
-
 /** A panel. `name` is unique in its list; `Content` may be `lazy`. */
 interface Panel<Props> {
   readonly name: string;
   readonly Content: ComponentType<Props>;
-}
-
-/** A tab of its own; `name` stands in the address. */
-interface TabPanel extends Panel<FlagPanelProps> {
-  readonly label: string;
 }
 
 /** In an expanded environment, below its value and rollout. */
@@ -44,12 +33,6 @@ export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
   },
 ];
 
-/** One short fact at the end of an environment's row, such as when it was last read. */
-export const ROW_FACTS: readonly Panel<RowFactProps>[] = [];
-
-/** Facts beside tags and owner: each renders one `Fact` of `flag-details.tsx`. */
-export const FLAG_FACTS: readonly Panel<FlagPanelProps>[] = [];
-
 /** Boxes at the side of the tab "Overview", below "Who gets it?". */
 export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
   {
@@ -57,9 +40,6 @@ export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
     Content: lazy(async () => ({ default: (await import('../usage/usage-panel.tsx')).UsagePanel })),
   },
 ];
-
-/** Tabs after "Overview", "History" and "Code". */
-export const MORE_TABS: readonly TabPanel[] = [];
 
 /** The panels of a list. One that fails is left out, so that the rest of the page keeps working. */
 export function Panels<Props extends object>({
