@@ -1,7 +1,7 @@
 import { ROLLOUT_PRESETS, reachOf } from '@halyard/protocol';
 import Plus from 'lucide-react/icons/plus';
 import X from 'lucide-react/icons/x';
-import { useState } from 'react';
+import { type ChangeEvent, useState } from 'react';
 import { useStartRollout } from '../../api/rollout-commands.ts';
 import type { EnvironmentRecord, FlagState } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
@@ -152,7 +152,12 @@ function StepRow({
   onChange: (step: DraftStep) => void;
   onRemove: (() => void) | undefined;
 }) {
-  const wrong = isWrong ? { 'aria-invalid': true } : {};
+  const field = (name: 'share' | 'wait' | 'time') => ({
+    value: step[name],
+    onChange: (event: ChangeEvent<HTMLInputElement>) => onChange({ ...step, [name]: event.target.value }),
+    autoComplete: 'off',
+    ...(isWrong && { 'aria-invalid': true }),
+  });
   const whens = Object.entries(messages.whens).filter(([when]) => position === 1 || when !== 'now');
   const isWait = step.when !== 'now' && step.when !== 'at';
   return (
@@ -162,10 +167,7 @@ function StepRow({
           aria-label={messages.percentOf(position)}
           className={`${CONTROL} w-16 font-mono text-xs`}
           inputMode="decimal"
-          autoComplete="off"
-          value={step.share}
-          onChange={(event) => onChange({ ...step, share: event.target.value })}
-          {...wrong}
+          {...field('share')}
         />
         <span className="text-ink-2">%</span>
       </span>
@@ -174,10 +176,7 @@ function StepRow({
           aria-label={messages.lengthOf(position)}
           className={`${CONTROL} w-12 font-mono text-xs`}
           inputMode="numeric"
-          autoComplete="off"
-          value={step.wait}
-          onChange={(event) => onChange({ ...step, wait: event.target.value })}
-          {...wrong}
+          {...field('wait')}
         />
       )}
       <Select
@@ -193,9 +192,7 @@ function StepRow({
           type="datetime-local"
           aria-label={messages.timeOf(position)}
           className={`${INPUT} flex-1`}
-          value={step.time}
-          onChange={(event) => onChange({ ...step, time: event.target.value })}
-          {...wrong}
+          {...field('time')}
         />
       )}
       {onRemove && (
