@@ -14,6 +14,17 @@ describe('compare and copy', () => {
     await management.putState('shop', 'production', 'legacy', { enabled: true });
   });
 
+  /** Opens the preview of copying a flag from staging to development. */
+  async function openPreview(project: string, flag: string) {
+    const { page } = await world.open(`/projects/${project}/compare?from=staging&to=development`, {
+      expected: /412/,
+    });
+    await page.getByRole('checkbox', { name: `Select ${flag}` }).check();
+    await page.getByRole('button', { name: 'Copy to development…' }).click();
+    const preview = page.getByRole('dialog', { name: 'Copy to development' });
+    return { preview, copy: preview.getByRole('button', { name: 'Copy 1 flag to development' }) };
+  }
+
   test('selected flags are copied as one change, after one preview that names protected environments, and undone', async () => {
     const { page, check } = await world.open('/projects/shop/compare');
     await page.getByText('3 flags differ').waitFor();
@@ -51,20 +62,15 @@ describe('compare and copy', () => {
   }, 60_000);
 
   test('a target that has changed since the preview is shown again instead of being overwritten', async () => {
-    const { page } = await world.open('/projects/shop/compare?from=staging&to=development', {
-      expected: /412/,
-    });
-    await page.getByRole('checkbox', { name: 'Select checkout' }).check();
-    await page.getByRole('button', { name: 'Copy to development…' }).click();
-    const preview = page.getByRole('dialog', { name: 'Copy to development' });
+    const { preview, copy } = await openPreview('shop', 'checkout');
     await preview.getByText('not set').waitFor();
     await world.management.putState('shop', 'development', 'checkout', { enabled: false, value: 7 });
-    await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+    await copy.click();
 
     await preview.getByText('staging or development changed in the meantime.').waitFor();
     const changes = preview.getByRole('region', { name: 'What changes' });
     await changes.getByText('7', { exact: true }).waitFor();
-    await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+    await copy.click();
     await preview.waitFor({ state: 'detached' });
     const states = await world.management.states('shop', 'development');
     expect(states.flags.find(({ key }) => key === 'checkout')?.state).toEqual({
@@ -76,20 +82,15 @@ describe('compare and copy', () => {
   test('a source that has changed since the preview is shown again instead of being copied', async () => {
     await world.management.createProject('deck');
     await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 1 });
-    const { page } = await world.open('/projects/deck/compare?from=staging&to=development', {
-      expected: /412/,
-    });
-    await page.getByRole('checkbox', { name: 'Select lights' }).check();
-    await page.getByRole('button', { name: 'Copy to development…' }).click();
-    const preview = page.getByRole('dialog', { name: 'Copy to development' });
+    const { preview, copy } = await openPreview('deck', 'lights');
     await preview.getByText('1 %').waitFor();
     await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 99 });
-    await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+    await copy.click();
 
     await preview.getByText('staging or development changed in the meantime.').waitFor();
     expect((await world.management.states('deck', 'development')).flags).toEqual([]);
     await preview.getByText('99 %').waitFor();
-    await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+    await copy.click();
     await preview.waitFor({ state: 'detached' });
     const { flags } = await world.management.states('deck', 'development');
     expect(flags.map(({ state }) => state.rolloutPct)).toEqual([99]);
