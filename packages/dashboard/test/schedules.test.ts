@@ -119,7 +119,7 @@ describe('schedules', () => {
     await dialog.getByLabel('Percentage of step 2').fill('3');
     await dialog.getByRole('button', { name: 'Start plan' }).click();
     await dialog.getByText('Step 2 (3 %) must be higher than the 5 % of step 1.').waitFor();
-    expect(await dialog.getByRole('radio', { name: 'My own' }).isChecked()).toBe(true);
+    expect(await dialog.getByRole('radio', { name: 'Custom' }).isChecked()).toBe(true);
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(
       'Percentage of step 2',
     );

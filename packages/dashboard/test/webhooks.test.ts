@@ -43,7 +43,7 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   await page.getByRole('button', { name: 'Deliveries of chat' }).click();
   const deliveries = page.getByRole('dialog', { name: 'Deliveries of chat' });
   const failed = deliveries.getByRole('listitem').filter({ hasText: '404' }).last();
-  await failed.getByText('Answer', { exact: true }).click();
+  await failed.getByText('Response', { exact: true }).click();
   await failed.getByText('<b>no such channel</b>').waitFor();
   await check();
   receiver.forgetAnswers();
@@ -80,6 +80,6 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
 
   const viewer = await signUp(world, { email: 'eve@example.com', role: 'viewer' });
   const other = await world.open('/projects/shop/webhooks', { as: viewer });
-  await other.page.getByText('Seeing and managing webhooks requires an administrator.').waitFor();
+  await other.page.getByText('Viewing and managing webhooks requires an administrator.').waitFor();
   await other.check();
 }, 60_000);

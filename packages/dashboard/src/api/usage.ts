@@ -3,10 +3,10 @@ import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { FlagRecord, FlagUsage, LastReads, ProjectRecord } from './types.ts';
 
-/** Nodes write what was read once a minute, and no event says so. */
+/** Nodes store reads once a minute and send no event for it. */
 const REFRESH_MS = 60_000;
 
-/** How long a flag is not read until it counts as not read, in milliseconds. */
+/** How long a flag goes without a read before it counts as unread, in milliseconds. */
 const UNREAD_MS = 30 * 86_400_000;
 
 type CountedProject = Pick<ProjectRecord, 'name' | 'usageSince'>;
@@ -30,7 +30,7 @@ export function useLastReads({ name, usageSince }: CountedProject) {
   });
 }
 
-/** Whether a flag is there for 30 days and was not read in them. `now` is epoch milliseconds. */
+/** Whether a flag has existed for 30 days and was not read in that time. `now` is epoch milliseconds. */
 export function isUnread({ key, createdAt }: FlagRecord, { lastReads }: LastReads, now: number): boolean {
   const readAt = lastReads[key];
   return isLongAgo(createdAt, now) && (readAt === undefined || isLongAgo(readAt, now));
@@ -40,7 +40,7 @@ function isLongAgo(at: string, now: number): boolean {
   return now - Date.parse(at) >= UNREAD_MS;
 }
 
-/** Makes the clients of a project report reads, or no longer. */
+/** Turns the counting of reads in a project on or off. */
 export function switchUsage(project: string, usage: boolean): Promise<ProjectRecord> {
   return request('PATCH', api`projects/${project}`, { body: { usage } });
 }

@@ -28,7 +28,7 @@ export function useWebhooks(project: string, isAllowed: boolean) {
 /** How long after a change its messages have most likely been answered. */
 const ANSWERED_MS = 2_000;
 
-/** Reads the webhooks of a project again a moment after each change of it: what is sent then is not in the live stream. */
+/** Refetches a project's webhooks shortly after each change of the project: deliveries are not in the live stream. */
 export function useLiveWebhooks(project: string): void {
   const queries = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -34,7 +34,7 @@ export const messages = {
   guardPaused: (environment: string) =>
     `You paused the confirmation for ${environment}. Click to be asked again.`,
   guardLeft: (minutes: number) => `not asking, ${minutes} min left · Resume`,
-  guardResumed: (environment: string) => `Changes of ${environment} are confirmed again`,
+  guardResumed: (environment: string) => `You'll be asked again before changes to ${environment}`,
 
   // Writing a state
   saved: (title: string) => `Saved: ${title}`,

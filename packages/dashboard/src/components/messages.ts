@@ -43,7 +43,7 @@ export const messages = {
   },
   roleForAll: 'Role in all projects',
   projectRoles: 'Roles in single projects',
-  projectRolesHint: 'In a project, the higher of both roles counts.',
+  projectRolesHint: 'In a project, the higher of the two roles applies.',
   selectProjects: 'Select projects',
   projectCount: (count: number) => (count === 1 ? '1 project' : `${count} projects`),
   roleIn: (project: string) => `Role in ${project}`,
@@ -55,7 +55,7 @@ export const messages = {
   protectedAccess: { yes: 'Can change', no: 'View only', some: 'In some projects' },
   protectedHints: {
     admin: 'Administrators always can.',
-    none: 'The role in each project says so.',
+    none: 'Depends on the role in each project.',
     viewer: "Viewers can't change anything.",
     editor: 'Such as production. Each change must be confirmed.',
   },

@@ -97,7 +97,7 @@ export const messages = {
   nothingToRevert: 'Nothing to revert: everything is as it was before.',
   tickRevertAnyway: 'Tick “Revert anyway” to overwrite the later changes.',
   loadingPreview: 'Loading the preview…',
-  noPreview: 'Without a preview it cannot be reverted.',
+  noPreview: "This change can't be reverted without a preview.",
   revertAnyway: 'Revert anyway and overwrite the later changes',
   whatIsRestored: 'What is restored',
   in: 'in',

@@ -78,7 +78,7 @@ export const messages = {
     'Clients then report counts once a minute: how often a flag was on, and how often off. No targeting keys.',
   readsCounted: 'Reads are counted',
   readsNotCounted: 'Reads are no longer counted',
-  countReadsFailed: 'Counting reads could not be changed',
+  countReadsFailed: 'The counting of reads could not be changed',
   deleteProjectHint: "Deletes all environments, flags and keys. This can't be undone.",
   deleteProject: 'Delete project',
   deleteProjectTitle: (name: string) => `Delete project ${name}?`,

@@ -126,7 +126,7 @@ export const messages = {
     none: 'This flag is only on or off.',
     fieldHint: 'Leave empty for no value: code uses its default.',
     notNumber: 'Enter a number, such as 0.5, 1e3 or -2.',
-    otherKind: (declared: string) => `The flag is declared as ${declared}, but this is something else.`,
+    otherKind: (declared: string) => `This value is not of the declared kind, ${declared}.`,
     problem: (line: number, column: number, message: string) => `Line ${line}, column ${column}: ${message}.`,
     typeChange: (from: string, to: string | undefined) =>
       `${

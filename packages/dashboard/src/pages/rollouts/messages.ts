@@ -14,7 +14,7 @@ export const messages = {
   pausedItself: 'Paused',
   stopped: 'Stopped by',
   startedBy: 'Started by',
-  resumeHint: 'Resuming begins the whole wait again.',
+  resumeHint: 'Resuming restarts the whole wait.',
 
   // Commands
   pause: 'Pause',
@@ -42,18 +42,24 @@ export const messages = {
     careful: 'Careful',
     usual: 'Usual',
     quick: 'Quick',
-    own: 'My own',
+    own: 'Custom',
   } satisfies Record<keyof typeof ROLLOUT_PRESETS | 'own', string>,
   percentOf: (position: number) => `Percentage of step ${position}`,
   whenOf: (position: number) => `When step ${position} runs`,
   lengthOf: (position: number) => `Wait before step ${position}`,
   timeOf: (position: number) => `Time of step ${position}`,
-  whens: { now: 'now', minutes: 'minutes later', hours: 'hours later', days: 'days later', at: 'at a time' },
+  whens: {
+    now: 'now',
+    minutes: 'minutes later',
+    hours: 'hours later',
+    days: 'days later',
+    at: 'at a set time',
+  },
   addStep: 'Add step',
   removeStep: (position: number) => `Remove step ${position}`,
   ends: (percent: number) => (percent === 100 ? 'On for everyone by' : `${share(percent)} reached by`),
   submit: 'Start plan',
-  started: (flag: string, environment: string) => `Rollout plan of ${flag} started in ${environment}`,
+  started: (flag: string, environment: string) => `Rollout plan for ${flag} started in ${environment}`,
   zone: (zone: string) => `Times are in ${zone}.`,
 
   // The mark in the flag table

@@ -44,7 +44,7 @@ function draftStep({ rolloutPct, waitMinutes = 0 }: RolloutPlanStep, index: numb
   };
 }
 
-/** The draft with a step after the last one, half the way to everyone. */
+/** The draft with a step after the last one, halfway to everyone. */
 export function withStep(steps: readonly DraftStep[]): readonly DraftStep[] {
   const last = steps.at(-1);
   const id = Math.max(-1, ...steps.map((step) => step.id)) + 1;

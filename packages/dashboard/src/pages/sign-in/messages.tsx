@@ -17,16 +17,16 @@ export const messages = {
   signInWith: (provider: string) => `Sign in with ${provider}`,
   or: 'or',
   ssoFirst:
-    'There are no accounts yet. Yours is created when you sign in, with the role of your groups. The link that the server printed works, too.',
+    'There are no accounts yet. Yours is created when you sign in, with the role of your groups. The link that the server printed also works.',
   ssoProblems: {
     unavailable: (provider) => `${provider} can't be reached right now. Try again in a moment.`,
     denied: (provider) => `${provider} didn't sign you in. Try again, or ask who manages it.`,
     invalid: (provider) =>
-      `The answer from ${provider} could not be trusted. Try again, or ask an administrator to check the log.`,
+      `The response from ${provider} could not be verified. Try again, or ask an administrator to check the log.`,
     expired: () => 'This sign-in took too long, or was started in another window. Try again.',
     no_role: (provider) =>
       `None of your groups at ${provider} has access to Halyard. Ask an administrator to add you to one.`,
-    no_email: (provider) => `${provider} did not tell your e-mail address. Ask an administrator.`,
+    no_email: (provider) => `${provider} did not share your e-mail address. Ask an administrator.`,
     email_unverified: (provider) =>
       `Your e-mail address is not verified at ${provider}. Verify it there, then try again.`,
     email_domain: () => 'E-mail addresses of your domain cannot sign in here.',

@@ -27,5 +27,5 @@ export const messages = {
   lastHour: 'last hour',
   never: 'never',
   waiting: 'No client has reported yet. Clients report once a minute.',
-  note: 'Counted by clients that report, and by OFREP.',
+  note: 'Includes clients that report reads, and OFREP requests.',
 } as const;

@@ -9,10 +9,10 @@ export const messages = {
       </a>
     </>
   ),
-  readOnly: 'Seeing and managing webhooks',
+  readOnly: 'Viewing and managing webhooks',
   create: 'New webhook',
   emptyTitle: 'No webhooks yet',
-  empty: 'Create one to post changes to a chat, or to start something whenever a flag changes.',
+  empty: 'Create one to post changes to a chat, or to run a job whenever a flag changes.',
 
   // The list
   list: 'Webhooks',
@@ -26,7 +26,7 @@ export const messages = {
   ],
   statuses: { active: 'active', failing: 'failing', paused: 'paused', disabled: 'disabled' },
   nextAttempt: 'Next attempt',
-  nothingWaits: 'nothing waits',
+  nothingWaits: 'nothing waiting',
   allChanges: 'All changes',
   changesOf: (events: readonly string[]) => `Only ${events.join(', ')} changes`,
   inAll: 'in all environments',
@@ -42,14 +42,14 @@ export const messages = {
   nameHint: 'Lower-case letters, digits and “-”, such as “chat”.',
   nameMissing: 'Enter a name of lower-case letters, digits and “-”.',
   url: 'Address',
-  urlHint: 'Messages are sent here by https.',
+  urlHint: 'Messages are sent to this address over HTTPS.',
   urlKept: 'Leave empty to keep the address.',
   urlMissing: 'Enter an address that begins with https://.',
   urlRefused:
     "This address can't be used. It must be public and begin with https://, without a user name or password.",
   format: 'Format',
   formats: [
-    ['json', 'JSON with everything'],
+    ['json', 'JSON with all details'],
     ['slack', 'Text for Slack, Mattermost and others'],
   ],
   environments: 'Environments',
@@ -60,14 +60,14 @@ export const messages = {
   // The secret
   secretTitle: (name: string) => `Signing secret of ${name}`,
   secretKind: 'secret',
-  secretUse: 'The receiver verifies messages with it.',
+  secretUse: 'The receiver uses it to verify messages.',
   secretOverlap: 'For 24 hours, messages are signed with the old secret too.',
 
   // Actions
   test: 'Send test',
   testNamed: (name: string) => `Send test to ${name}`,
   tested: (status: number | undefined, ms: number) => `The receiver answered ${status} after ${ms} ms`,
-  testFailed: (name: string) => `${name} did not take the message`,
+  testFailed: (name: string) => `${name} did not accept the message`,
   deliveries: 'Deliveries',
   deliveriesNamed: (name: string) => `Deliveries of ${name}`,
   edit: 'Edit',
@@ -82,13 +82,13 @@ export const messages = {
   rotateFailed: (name: string) => `The secret of ${name} could not be replaced`,
   delete: 'Delete',
   deleteTitle: (name: string) => `Delete ${name}?`,
-  deleteBody: "Changes that wait are never sent. This can't be undone.",
+  deleteBody: "Changes still waiting are not sent. This can't be undone.",
   deleteAction: 'Delete webhook',
   deleted: (name: string) => `${name} deleted`,
   deleteFailed: (name: string) => `${name} could not be deleted`,
 
   // Deliveries
-  deliveriesIntro: 'The last 100 attempts, the newest first.',
+  deliveriesIntro: 'The last 100 attempts, newest first.',
   noDeliveries: 'Nothing has been sent yet.',
   refresh: 'Refresh',
   outcomes: { delivered: 'delivered', failed: 'failed', 'given-up': 'given up' },
@@ -96,7 +96,7 @@ export const messages = {
   change: (seq: number) => `Change ${seq}`,
   testMessage: 'Test message',
   took: (ms: number) => `${ms} ms`,
-  answer: 'Answer',
+  answer: 'Response',
   replay: 'Send again',
   replayNamed: (seq: number) => `Send again: change ${seq}`,
 } as const;

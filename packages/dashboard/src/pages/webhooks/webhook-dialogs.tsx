@@ -13,7 +13,13 @@ import { messages } from './messages.tsx';
 
 /** The kinds of changes that a webhook can be limited to. */
 const EVENTS: readonly WebhookRecord['events'][number][] = [
-  ...(['flag', 'environment', 'key', 'schedule', 'rollout', 'project', 'webhook'] as const),
+  'flag',
+  'environment',
+  'key',
+  'schedule',
+  'rollout',
+  'project',
+  'webhook',
 ];
 
 /** The settings while they are edited. */
@@ -133,7 +139,7 @@ function SettingFields({
   onChange: (draft: Draft) => void;
 }) {
   const known = project.environments.map((environment) => environment.name);
-  // One that was deleted can be taken away.
+  // A deleted environment stays in the list until it is deselected.
   const environments = [...new Set([...known, ...draft.environments])];
   return (
     <>
