@@ -79,7 +79,7 @@ export function rolloutPlanProblem(
   return undefined;
 }
 
-/** Why a plan cannot go on when none of its steps would raise the rollout. */
+/** Why a plan cannot continue when none of its steps would raise the rollout. */
 export function noStepLeft(reachPct: number): string {
   return `The flag is on for ${reachPct} %, and no step is left above that: stop the plan.`;
 }
@@ -108,9 +108,9 @@ function timeProblem(
 ): string | undefined {
   const name = `step ${index + 1}`;
   if (at !== undefined && waitMinutes !== undefined)
-    return `S${name.slice(1)} has a wait and a time: give one of them.`;
+    return `Step ${index + 1} has a wait and a time: give one of them.`;
   if (at === undefined && waitMinutes === undefined)
-    return index === 0 ? undefined : `S${name.slice(1)} needs a wait or a time.`;
+    return index === 0 ? undefined : `Step ${index + 1} needs a wait or a time.`;
   const { minWaitMinutes, maxWaitMinutes } = ROLLOUT_PLAN;
   const dueAt = at === undefined ? undefined : Date.parse(at);
   if (Number.isNaN(dueAt))

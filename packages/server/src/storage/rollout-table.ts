@@ -31,7 +31,7 @@ export function toPlan(row: RolloutRow): RolloutPlan {
   return { ...withoutNulls<Omit<RolloutPlan, 'fromPct'>>(row), fromPct: Number(row.fromPct) };
 }
 
-/** Flags that one statement names at most. */
+/** Most flags in one statement. */
 const FLAGS_PER_STATEMENT = 500;
 
 /** Reads of rollout plans over one transaction or snapshot. */
@@ -179,23 +179,9 @@ export function moveStatement(plan: RolloutPlan, next: Partial<RolloutProgress>)
         status_by = $9, reason = $10, next_step = $11, due_at = $12, ran = $13, state_revision = $14
       WHERE id = $1 AND status = $2 AND next_step = $3 RETURNING id`,
     parameters: [
-      ...[
-        plan.id,
-        plan.status,
-        plan.nextStep,
-        isOpen(moved) ? plan.flagKey : null,
-        moved.runsAs,
-        moved.runsSince,
-      ],
-      ...[
-        moved.status,
-        moved.statusAt,
-        moved.statusBy,
-        moved.reason ?? null,
-        moved.nextStep,
-        moved.dueAt ?? null,
-      ],
-      ...[moved.ran, moved.stateRevision ?? null],
+      ...[plan.id, plan.status, plan.nextStep, isOpen(moved) ? plan.flagKey : null],
+      ...[moved.runsAs, moved.runsSince, moved.status, moved.statusAt, moved.statusBy, moved.reason ?? null],
+      ...[moved.nextStep, moved.dueAt ?? null, moved.ran, moved.stateRevision ?? null],
     ],
   };
 }
