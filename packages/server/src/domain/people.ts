@@ -51,7 +51,7 @@ export interface Permissions extends Rights {
 /** May do everything: the program itself, and the token from the settings. */
 export const UNLIMITED: Permissions = { role: 'admin', canChangeProtected: true, confirmed: 'all' };
 
-/** Who a person is for an identity provider: the issuer's address, and the subject, which it never gives to another. */
+/** A person's identity at a provider: the issuer's address, and the subject, which it never assigns to another person. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;

@@ -73,7 +73,7 @@ export const VALUE_KINDS = ['any', 'none', 'text', 'number', 'json'] as const;
 /** One of {@link VALUE_KINDS}. */
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
-/** What people say about a flag, the same in all environments. */
+/** What people write about a flag, the same in all environments. */
 export type FlagDetails = Pick<Flag, 'description' | 'tags' | 'owner' | 'permanent' | 'valueKind'>;
 
 /** The details among the members of a flag. */
@@ -81,7 +81,7 @@ export function detailsOf({ description, tags, owner, permanent, valueKind }: Fl
   return { description, tags, owner, permanent, valueKind };
 }
 
-/** The details of a flag about which nothing was said. */
+/** The details of a flag that was created without any. */
 export const PLAIN_DETAILS: FlagDetails = {
   description: '',
   tags: [],

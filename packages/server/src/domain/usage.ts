@@ -6,7 +6,7 @@ export const USAGE_OUTCOMES = ['on', 'off'] as const;
 /** The outcome of a read. */
 export type UsageOutcome = (typeof USAGE_OUTCOMES)[number];
 
-/** How long reads are kept by the hour, and how many rows there are at most: then the oldest hours go first. */
+/** How many days hourly reads are kept, and how many rows at most; beyond that, the oldest hours are removed. */
 export const USAGE_RETENTION = { days: 30, rows: 2_000_000 } as const;
 
 /** One hour, in milliseconds. */
@@ -57,7 +57,7 @@ export interface LastRead {
   readonly hour: number;
 }
 
-/** Reads of what is known about reads. Part of the store's port. */
+/** Reads of usage counts. Part of the store's port. */
 export interface UsageReader {
   /** When the flags of a project were last read, or one of them; in no order. */
   lastReads(projectId: string, flagKey?: string): Promise<readonly LastRead[]>;

@@ -73,7 +73,7 @@ export interface WebhookTarget extends Webhook {
 /** Why a message was sent. */
 export type DeliveryTrigger = 'change' | 'replay' | 'test';
 
-/** What became of one attempt. `given-up`: changes that were not sent in a day. */
+/** The outcome of one attempt. `given-up`: changes that could not be sent for a day. */
 export type DeliveryOutcome = 'delivered' | 'failed' | 'given-up';
 
 /** One attempt to send a message. */

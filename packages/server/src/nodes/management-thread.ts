@@ -216,7 +216,7 @@ export class ManagementThread implements HeavyThread {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {
       this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
-      // A call that comes during that starts another thread.
+      // A call that arrives while it closes starts a new thread.
       this.#worker = undefined;
     }, IDLE_MS);
     this.#idleTimer.unref();

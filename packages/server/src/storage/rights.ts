@@ -9,7 +9,7 @@ export const RIGHTS_COLUMNS =
 /** The columns of {@link rightsValues} are in these tables. */
 const TABLES = ['operators', 'invitations', 'access_tokens'] as const;
 
-/** Ids that one statement names at most. */
+/** Most ids in one statement. */
 const IDS_PER_STATEMENT = 500;
 
 /** A record with rights as its row has it: the engines have no booleans in common, and roles in projects are JSON. */
@@ -86,7 +86,7 @@ function rolesText(roles: readonly StoredRole[]): string | null {
   return roles.length === 0 ? null : JSON.stringify(roles);
 }
 
-/** Whatever is damaged gives no right. */
+/** The stored roles; damaged ones are left out. */
 function parseRoles(text: string | null): readonly StoredRole[] {
   if (text === null) return [];
   try {

@@ -19,7 +19,7 @@ const PRUNE_STEP = 5_000;
 /** The reads of existing environments of a project. */
 const ENVIRONMENTS = 'SELECT id FROM environments WHERE project_id = $1 AND deleted_at IS NULL';
 
-/** What is known about reads, over one transaction or snapshot. */
+/** Reads of usage counts over one transaction or snapshot. */
 export class SqlUsageReader implements UsageReader {
   readonly #queryable: Queryable;
 

@@ -13,10 +13,10 @@ import type {
 import type { Parameter, Queryable } from './database.ts';
 import { type NullableColumns, parseTextList, placeholders, withoutNulls } from './rows.ts';
 
-/** Events of one message at most, and the characters of their states; more are counted only. */
+/** Most events of one message, and most characters of their states; further ones are only counted. */
 const MESSAGE = { events: 100, characters: 256 * 1024 } as const;
 
-/** Entries of the audit log that one statement looks through, as reads of flags wait for it on SQLite. */
+/** Most audit entries that one statement scans: on SQLite, reads of flags wait for it. */
 export const SCANNED = { next: 2_000, olderThan: 5_000 } as const;
 
 /** A webhook with its secrets, as {@link WEBHOOK_COLUMNS} read it. */

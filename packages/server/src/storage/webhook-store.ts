@@ -20,7 +20,7 @@ import {
   waitingEntries,
 } from './webhook-reader.ts';
 
-/** Webhooks that one look for work takes at most. */
+/** Most webhooks that one poll for work returns. */
 const PENDING = 500;
 
 /** Deliveries of webhooks outside the log, on either engine. */
@@ -113,7 +113,7 @@ export class SqlWebhookStore implements WebhookStore {
   }
 }
 
-/** Adds the attempts that end with number `deliveries`, and removes those that are too many. */
+/** Adds the attempts, the last of which has the number `deliveries`, and removes the oldest beyond the limit. */
 async function writeDeliveries(
   transaction: WriteTransaction,
   { id, deliveries: newest }: Pick<Webhook, 'id' | 'deliveries'>,

@@ -75,7 +75,7 @@ export class SqlWebhookWriter extends SqlWebhookReader implements WebhookTransac
   }
 
   async delete(webhook: Webhook): Promise<void> {
-    // First the lock that a node which delivers takes first.
+    // A delivering node locks this row first, too: otherwise the two could wait for each other.
     await this.#sql.query('UPDATE webhooks SET status = status WHERE id = $1', [webhook.id]);
     await this.#sql.query('DELETE FROM webhook_deliveries WHERE webhook_id = $1', [webhook.id]);
     await this.#sql.query('DELETE FROM webhooks WHERE id = $1', [webhook.id]);
@@ -102,7 +102,7 @@ export class SqlWebhookWriter extends SqlWebhookReader implements WebhookTransac
   }
 }
 
-/** A webhook for the audit log, which everybody can read: of its address only the origin, as the rest may be a secret. */
+/** A webhook for the audit log, which all viewers can read: only the origin of its address, as the rest may be a secret. */
 function textOf({ name, url, format, environments, events, status, reason }: Webhook): string {
   return JSON.stringify({
     ...{ name, origin: new URL(url).origin, format, environments, events, status },

@@ -223,7 +223,7 @@ function planRecord(plan: Written<NamedPlan>) {
   };
 }
 
-/** The steps with what became of them; empty when the record is damaged. */
+/** The steps with their status; empty when the record is damaged. */
 function stepRecords(plan: NamedPlan) {
   try {
     const ran = ranOf(plan);
