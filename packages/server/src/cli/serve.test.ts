@@ -119,7 +119,7 @@ test('writes log entries without secrets for programs, with the commands that pr
   expect(node.err.text).toBe('Received SIGTERM, shutting down. Send it again to force quit.\n');
 }, 60_000);
 
-test('imports a document on the first start only, and refuses one with a mistake', async () => {
+test('imports a document on the first start only, and refuses an invalid one', async () => {
   using data = temporaryFolder();
   const file = join(data.path, 'flags.yaml');
   const start = () =>

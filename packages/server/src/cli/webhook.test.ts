@@ -81,7 +81,7 @@ test('a webhook is created, gets changes of a running node, and is managed from 
   expect(node.logs()).not.toContain('whsec_');
 }, 60_000);
 
-test('bad addresses, names and options are refused with what would be right', async () => {
+test('invalid URLs, names and options are refused, and the error says what would be right', async () => {
   const create = (rest: string) => halyard(`webhook create x --project shop ${rest}`);
   expect((await create('--to http://93.184.216.34/')).err).toContain('needs https://');
   expect((await create('--to https://169.254.169.254/')).err).toContain('is not public');

@@ -237,7 +237,7 @@ async function patch(
   printAnswer(shell, options, answer, () => `${done} webhook ${name}.\n`);
 }
 
-/** Sends a message by hand; fails if the receiver did not take it. */
+/** Sends a message by hand; fails if the receiver did not accept it. */
 async function send(
   shell: Shell,
   name: string,

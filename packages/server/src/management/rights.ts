@@ -2,7 +2,7 @@ import type { Actor } from '../domain/audit.ts';
 import { projectNotFound, ServiceError } from '../domain/errors.ts';
 import type { Permissions, Rights, TokenLimit } from '../domain/people.ts';
 
-/** What is required of a caller, from nothing to everything. `states`: to set flag states, as an editor may. */
+/** The levels of a caller, lowest first. `states`: may set flag states and no more. */
 const LEVELS = ['none', 'viewer', 'states', 'editor', 'admin'] as const;
 
 /** A level that can be required. */
@@ -46,7 +46,7 @@ export function authorize(actor: Actor, { level, scope, project }: Requirement):
     return;
   }
   const anywhere = [permissions, ...(permissions.projects ?? [])];
-  // A list without anything to see is empty.
+  // A caller without a role gets an empty list.
   if (level !== 'viewer' && !reaches(permissions, level, anywhere))
     throw forbidden(permissions, level, anywhere);
 }

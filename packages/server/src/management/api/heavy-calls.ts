@@ -47,7 +47,7 @@ export function createHeavyOperations(context: ManagementContext): (call: HeavyC
   return async ({ url, actor, ...init }) => app.fetch(new Request(url, init), { actor });
 }
 
-/** Mounts the groups of operations with heavy ones among them, for the whole interface and for the thread. */
+/** Mounts the groups that contain heavy operations, in the whole API and in the thread. */
 export function mountHeavyOperations(app: ManagementApp, context: ManagementContext): void {
   mountProjects(app, context);
   mountEnvironments(app, context);

@@ -119,7 +119,7 @@ function outcomeOf({ status, json }: TestAnswer): Outcome {
   return isHidden ? 'hidden' : 'allowed';
 }
 
-/** Runs work on a node that takes no changes: whatever is allowed fails before it changes anything. */
+/** Runs work on a node that refuses changes: an allowed call fails before it changes anything. */
 async function withoutWrites<T>(work: () => Promise<T>): Promise<T> {
   app.node.isLost = true;
   try {
@@ -304,7 +304,7 @@ describe('the matrix of operation, role and scope', () => {
       : undefined;
   }
 
-  test('of the operations that find out themselves what the caller may see', async () => {
+  test('of the operations that decide themselves what the caller may see', async () => {
     const some = operations.filter(({ scope, level }) => scope === 'visible' && level !== 'anyone');
     expect(some.map(({ id }) => id).filter((id) => CALLS[id] === undefined)).toEqual([]);
     const wrong: unknown[] = [];

@@ -219,7 +219,7 @@ describe.each(ENGINES)('flags as code on $name', (engine: TestEngine) => {
       expect((await apply(own, '?policy=enforce', token)).status).toBe(200);
     });
 
-    test('one thing that is not allowed refuses the whole, with a list', async () => {
+    test('one change that is not allowed refuses the whole import, with a list', async () => {
       const { name, body } = await drifted();
       const before = (await app.call('GET', `/api/projects/${name}/export`)).text;
       const editor = await tokenOf('editor', false);
@@ -239,7 +239,7 @@ describe.each(ENGINES)('flags as code on $name', (engine: TestEngine) => {
     });
   });
 
-  test('what is wrong in a file is named with its line', async () => {
+  test('an error in a file names its line', async () => {
     const yaml = [
       'halyard: 1',
       'project: lines',

@@ -92,7 +92,7 @@ function memberIn(
     return isNode(item) ? { node: item, offset: item.range?.[0] ?? 0 } : undefined;
   }
   if (!isMap(node)) return undefined;
-  // The last of several with one name is the surplus one.
+  // Of a repeated name, the last one is the error.
   const pair = node.items.findLast(({ key }) => isScalar(key) && String(key.value) === step);
   return isNode(pair?.key) ? { node: pair.value, offset: pair.key.range?.[0] ?? 0 } : undefined;
 }

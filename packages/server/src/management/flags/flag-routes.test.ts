@@ -71,7 +71,7 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     expect(await marksOf('kept')).toEqual([true, 'number']);
   });
 
-  test('flags that are the same everywhere since a time are listed, in pages too, without permanent ones', async () => {
+  test('lists the flags that have been the same everywhere since a time, also in pages, without permanent ones', async () => {
     const { path } = await app.project();
     const on = { enabled: true, value: 1 };
     const everywhere = { development: on, staging: on, production: on };
