@@ -280,7 +280,7 @@ function isSame(a: unknown, b: unknown): boolean {
 // The audit log is read leniently: another version may have written it, or it may be damaged.
 
 /** The details of a flag in an entry of the audit log; invalid members are left out. */
-export function readDetails(text: string | undefined): Partial<FlagDetails> {
+function readDetails(text: string | undefined): Partial<FlagDetails> {
   const { description, tags, owner, permanent, valueKind } = auditMembers(text);
   const kind = VALUE_KINDS.find((each) => each === valueKind);
   return {
