@@ -17,7 +17,7 @@ test.each([1280, 390])(
     await page.keyboard.press('n');
     const dialog = page.getByRole('dialog', { name: 'New flag' });
     const description = dialog.getByLabel('Description');
-    await description.fill('A long description that nobody wants to write again.');
+    await description.fill('A long description that takes a while to write again.');
     const question = page.getByRole('alertdialog', { name: 'Discard what you entered?' });
     const waysOut = [
       () => page.keyboard.press('Escape'),

@@ -21,11 +21,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
     async () => {
       const world = await startWorld({ admin: 'none', engine });
       worlds.push(world);
-      const visitor = await world.open('/', { as: 'nobody' });
+      const visitor = await world.open('/', { as: 'visitor' });
       await visitor.page.getByRole('heading', { name: 'Welcome to Halyard' }).waitFor();
       await visitor.check();
 
-      const { page, check } = await world.open(setupLink(world), { as: 'nobody' });
+      const { page, check } = await world.open(setupLink(world), { as: 'visitor' });
       await page.getByRole('heading', { name: 'Set up Halyard' }).waitFor();
       expect(new URL(page.url()).hash).toBe(''); // the secret must not stay in the address bar or the browser history
       await check();
@@ -60,7 +60,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       await page.getByText('Seen by 1 of 1 stream').waitFor();
       stream.close();
 
-      const again = await world.open(setupLink(world), { as: 'nobody', expected: /410/ });
+      const again = await world.open(setupLink(world), { as: 'visitor', expected: /410/ });
       await again.page.getByRole('heading', { name: 'Sign in' }).waitFor(); // it works once
     },
     PATIENCE_MS,

@@ -168,7 +168,7 @@ describe('the history', () => {
       expect.arrayContaining(['adaada@example.com', 'Grace Hoppergrace@example.com', 'token admin']),
     );
     await check();
-    await person.fill('nobody of that name');
+    await person.fill('no such person');
     await person.blur();
     expect(await person.inputValue()).toBe('');
     await page.locator('[data-seq]').first().waitFor();

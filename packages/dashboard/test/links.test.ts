@@ -7,7 +7,7 @@ const world = sharedWorld(async ({ management }) => {
 });
 
 test('a new link works in the tab of an expired one, and is removed from the address bar', async () => {
-  const { page } = await world.open('/invitation#hin_from-last-week', { as: 'nobody', expected: /410/ });
+  const { page } = await world.open('/invitation#hin_from-last-week', { as: 'visitor', expected: /410/ });
   await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
   await page.goto(`/invitation#${await invite('edith@example.com')}`);
   await page.getByRole('heading', { name: 'Join Halyard' }).waitFor();

@@ -108,7 +108,7 @@ describe('the command palette and the keyboard', () => {
   }, 60_000);
 
   test('from the sign-in to a flipped flag with the keyboard alone', async () => {
-    const { page } = await world.open('/projects/shop/flags', { as: 'nobody' });
+    const { page } = await world.open('/projects/shop/flags', { as: 'visitor' });
     await page.getByLabel('E-mail').focus();
     await page.keyboard.type(ADMIN.email);
     await page.keyboard.press('Tab');

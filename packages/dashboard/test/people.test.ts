@@ -20,7 +20,7 @@ test('an invitation is accepted in another browser, with its role', async () => 
   await admin.page.getByRole('row', { name: /grace@example.com.*Invitation/ }).waitFor();
   expect(await admin.page.content()).not.toContain(link.slice(-40));
 
-  const guest = await world.open(link, { as: 'nobody', theme: 'dark', width: 390 });
+  const guest = await world.open(link, { as: 'visitor', theme: 'dark', width: 390 });
   await guest.page.getByRole('heading', { name: 'Join Halyard' }).waitFor();
   await guest.page.getByText('invited with the role viewer').waitFor();
   expect(guest.page.url()).not.toContain('#');
@@ -53,13 +53,13 @@ test('a used link does not work, and a password reset link signs its owner in', 
   await admin.page.getByRole('menuitem', { name: 'Reset password' }).click();
   await admin.page.getByRole('button', { name: 'Create link' }).click();
   const link = await shownLink(admin.page, 'Password reset link');
-  const owner = await world.open(link, { as: 'nobody' });
+  const owner = await world.open(link, { as: 'visitor' });
   await owner.page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
   await owner.check();
   await owner.page.getByLabel('Password').fill('yet another long password');
   await owner.page.getByRole('button', { name: 'Set password' }).click();
   await owner.page.waitForURL('**/projects/shop/flags');
-  const again = await world.open(link, { as: 'nobody', expected: /410/ });
+  const again = await world.open(link, { as: 'visitor', expected: /410/ });
   await again.page.getByRole('heading', { name: 'This link does not work' }).waitFor();
   await again.check();
   await world.open('/', { as: { email, password: 'yet another long password' } });
@@ -195,7 +195,7 @@ test('the account changes its password, its theme, and signs out', async () => {
 
 // The last of all: it locks the address out, too.
 test('too many wrong passwords are answered with how long to wait', async () => {
-  const { page, check } = await world.open('/sign-in', { as: 'nobody', expected: /401|429/ });
+  const { page, check } = await world.open('/sign-in', { as: 'visitor', expected: /401|429/ });
   await page.getByLabel('E-mail').fill(ADMIN.email);
   for (let attempt = 0; attempt < 5; attempt++) {
     await page.getByLabel('Password').fill(`wrong number ${attempt}`);

@@ -14,7 +14,10 @@ const world = sharedWorld(async ({ management }) => {
 test(
   'a visitor signs in and gets to the page of the link',
   async () => {
-    const { page, check } = await world.open('/projects/shop/flags?q=new', { as: 'nobody', expected: /401/ });
+    const { page, check } = await world.open('/projects/shop/flags?q=new', {
+      as: 'visitor',
+      expected: /401/,
+    });
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.getByLabel('E-mail').fill(ADMIN.email);
     await page.getByLabel('Password', { exact: true }).fill('not the password');
@@ -116,14 +119,14 @@ test(
   async () => {
     const other = await invite('editor', 'another-editor');
     await world.management.putState('deck', 'development', 'typed', { enabled: true, value: 7 });
-    for (const next of ['another person', 'nobody'] as const) {
+    for (const next of ['signs in', 'leaves'] as const) {
       const { page, context } = await world.open('/projects/deck/flags/typed', { expected: /401/ });
       await typeValue(page, '9');
       await context.clearCookies();
       await page.getByRole('button', { name: 'Save in development' }).dispatchEvent('click');
       const dialog = page.getByRole('dialog', { name: 'Sign in again' });
       await dialog.waitFor();
-      if (next === 'nobody') {
+      if (next === 'leaves') {
         await dialog.getByRole('button', { name: 'Leave' }).click();
         await page.waitForURL('**/sign-in?from=*');
         await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -190,7 +193,7 @@ async function invite(
   const { token } = (await world.management.request('POST', '/api/invitations', {
     body: { email, role, canChangeProtected: false },
   })) as { token: string };
-  const { page } = await world.open(`/invitation#${token}`, { as: 'nobody' });
+  const { page } = await world.open(`/invitation#${token}`, { as: 'visitor' });
   await page.getByLabel('Your name').fill(name);
   await page.getByLabel('Password', { exact: true }).fill('a long enough password');
   await page.getByRole('button', { name: 'Create account' }).click();

@@ -7,7 +7,7 @@ const world = sharedWorld(undefined, { admin: 'none' });
 
 test('an old setup link explains where to find the newest', async () => {
   const { page, check } = await world.open('/setup#hin_from-an-earlier-start', {
-    as: 'nobody',
+    as: 'visitor',
     theme: 'dark',
     width: 390,
     expected: /410/,
@@ -19,7 +19,7 @@ test('an old setup link explains where to find the newest', async () => {
 
 test('the setup explains the password rule, and leads to a first client in six clicks', async () => {
   const link = /\/setup#\S+/.exec(world.node.logs())?.[0] ?? '';
-  const { page, check } = await world.open(link, { as: 'nobody', expected: /410/ });
+  const { page, check } = await world.open(link, { as: 'visitor', expected: /410/ });
   const password = page.getByLabel('Password');
   await page.getByText('At least 12 characters').waitFor();
   await password.fill('ada@example.com');
@@ -69,7 +69,7 @@ test('the setup explains the password rule, and leads to a first client in six c
   await steps.waitFor({ state: 'detached' });
 
   // Setup is complete: the same link leads to the sign-in.
-  const again = await world.open(link, { as: 'nobody', expected: /410/ });
+  const again = await world.open(link, { as: 'visitor', expected: /410/ });
   await again.page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await again.check();
 }, 60_000);

@@ -40,7 +40,10 @@ test(
   'a visitor signs in with the identity provider, gets to the page of the link, and signs out of both',
   async () => {
     beAtProvider('Grace', ['devs']);
-    const { page, check } = await world.open('/projects/shop/flags?q=new', { as: 'nobody', expected: /401/ });
+    const { page, check } = await world.open('/projects/shop/flags?q=new', {
+      as: 'visitor',
+      expected: /401/,
+    });
     await button(page).waitFor();
     await check();
     await button(page).click();
@@ -70,7 +73,7 @@ test(
   'the sign-in page says why a person is refused; people see who signs in by single sign-on',
   async () => {
     beAtProvider('Linus', ['others']);
-    const { page, check } = await world.open('/sign-in?from=%2Faudit', { as: 'nobody', expected: /401/ });
+    const { page, check } = await world.open('/sign-in?from=%2Faudit', { as: 'visitor', expected: /401/ });
     await button(page).click();
     await page.getByRole('alert').getByText('None of your groups at Example ID has access').waitFor();
     await check();
@@ -101,7 +104,7 @@ test(
   async () => {
     beAtProvider('Ken', ['devs']);
     const { page, context } = await world.open('/sign-in?from=%2Fprojects%2Fshop%2Fflags', {
-      as: 'nobody',
+      as: 'visitor',
       expected: /401/,
     });
     await button(page).click();

@@ -9,8 +9,8 @@ export interface OpenOptions {
   /** Width of the window; 390 is a phone. Default 1280. */
   readonly width?: number;
   readonly height?: number;
-  /** The signed-in person. Default: the administrator. */
-  readonly as?: { readonly email: string; readonly password: string } | 'nobody';
+  /** The signed-in person, or a `visitor` without a session. Default: the administrator. */
+  readonly as?: { readonly email: string; readonly password: string } | 'visitor';
   /** Console errors that the test expects, such as the 412 of a refused request. */
   readonly expected?: RegExp;
   readonly reducedMotion?: 'reduce' | 'no-preference';
@@ -47,7 +47,7 @@ export async function openPage(
   });
   // Enough for a busy machine; a wait that fails names the element it waited for.
   context.setDefaultTimeout(15_000);
-  if (as !== 'nobody') await signIn(context, as);
+  if (as !== 'visitor') await signIn(context, as);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
