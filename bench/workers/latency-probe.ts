@@ -85,7 +85,8 @@ class Probe {
     for (let sent = 0; sent < most && !isOver(); ) {
       const due = Math.min(most, Math.floor(((performance.now() - start) / 1000) * perSecond));
       while (sent < due) {
-        const connection = this.#free.pop();
+        // In turn: a connection that is kept for a stall would be idle, and the server closes those.
+        const connection = this.#free.shift();
         // A stall has used up all connections: those that were due in it count from when they were due.
         isBehind = connection === undefined || (isBehind && sent < due - 1);
         if (connection === undefined) break;
@@ -127,6 +128,7 @@ async function connect(url: string): Promise<Connection> {
   const counter = new AnswerCounter();
   let waiting: PromiseWithResolvers<number> | undefined;
   let sentAt = 0;
+  let isClosed = false;
   const socket = await Bun.connect({
     hostname,
     port: Number(port),
@@ -134,12 +136,16 @@ async function connect(url: string): Promise<Connection> {
       data(_socket, chunk) {
         if (counter.take(chunk) > 0) waiting?.resolve(performance.now() - sentAt);
       },
-      close: () => waiting?.reject(new Error('the connection was closed')),
+      close: () => {
+        isClosed = true;
+        waiting?.reject(new Error('the connection was closed'));
+      },
       error: (_socket, error) => waiting?.reject(error),
     },
   });
   return {
     ask(request, from) {
+      if (isClosed) return Promise.reject(new Error('the connection was closed while it was idle'));
       waiting = Promise.withResolvers();
       sentAt = from;
       socket.write(request);
