@@ -8,7 +8,7 @@ const world = sharedWorld(async ({ management }) => {
 });
 
 /** The browser's messages about missing files, and React's about a failed render. */
-const GONE = /404|ERR_|dynamically imported module/;
+const GONE = /404|ERR_/;
 
 /** Has no time to fetch screens ahead. */
 const NEVER_IDLE = 'window.requestIdleCallback = () => 0';
