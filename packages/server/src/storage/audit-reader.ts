@@ -160,7 +160,8 @@ async function conditions(
     await seqAt(queryable, until, CLOCK_SKEW_MS),
   ];
   const indexed = [
-    ...chosen,
+    // Without a condition on it, SQLite does not use the index for the order, but sorts the whole log.
+    ...(chosen.length > 0 ? chosen : [(() => 'seq >= 0') satisfies Condition]),
     ...(from === undefined ? [] : [((add) => `seq >= ${add(from)}`) satisfies Condition]),
     ...(before === undefined ? [] : [((add) => `seq < ${add(before)}`) satisfies Condition]),
     ...(beforeSeq === undefined ? [] : [((add) => `seq < ${add(beforeSeq)}`) satisfies Condition]),

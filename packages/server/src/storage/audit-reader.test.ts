@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import type { AuditFilter } from '../domain/store.ts';
+import { readAudit } from './audit-reader.ts';
+import type { Queryable } from './database.ts';
+import { ENGINES, openTestStore } from './test-engines.ts';
+
+const [SQLITE] = ENGINES;
+if (SQLITE?.name !== 'sqlite') throw new Error('the first engine is SQLite');
+
+test.each<Omit<AuditFilter, 'limit'>>([
+  {},
+  { withoutPeople: true },
+  { text: 'ticket' },
+  { action: 'key' },
+  { projectIds: ['a', 'b'] },
+  { actor: 'token:admin' },
+  { since: 1, until: 2 },
+])('SQLite finds the page of audit entries for %j through an index', async (filter) => {
+  await using home = await openTestStore(SQLITE);
+  const plans: string[] = [];
+  const explaining: Queryable = {
+    query: async (text, parameters) => {
+      const plan = await home.database.query<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, parameters);
+      plans.push(...plan.map(({ detail }) => detail));
+      return await home.database.query(text, parameters);
+    },
+  };
+  await readAudit(explaining, { ...filter, limit: 50 });
+  expect(plans).not.toContain('SCAN audit_log');
+  expect(plans.join('\n')).toContain('audit_log USING INDEX');
+});
