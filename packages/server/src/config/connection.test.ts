@@ -45,13 +45,14 @@ test.each(['http://ada:hunter2@h', 'http://ada:hun/ter2@h', 'http://hunter2@h', 
   },
 );
 
-test('the token comes from the flag, then the variables, then the data folder', () => {
+test('the token comes from the options, then the variables, then the data folder of the settings', () => {
   const env = { HALYARD_TOKEN: 'own', HALYARD_ADMIN_TOKEN: 'admin', HALYARD_DATA: data };
   expect(resolveConnection({ token: 'flag' }, env).token).toBe('flag');
   expect(resolveConnection({}, env).token).toBe('own');
   expect(resolveConnection({}, { ...env, HALYARD_TOKEN: '' }).token).toBe('admin');
   expect(resolveConnection({}, { HALYARD_DATA: data }).token).toBe('from-folder');
-  expect(resolveConnection({ data }, {}).token).toBe('from-folder');
+  expect(resolveConnection({ data }, env).token).toBe('from-folder');
+  expect(resolveConnection({ data, token: 'flag' }, env).token).toBe('flag');
   expect(resolveConnection({}, { HALYARD_TOKEN_FILE: join(data, 'admin-token') }).token).toBe('from-folder');
 });
 
@@ -88,4 +89,5 @@ test('reports a data folder without a token', () => {
   expect(resolveConnection({}, { HALYARD_DATA: missing }).tokenProblem).toBe(problem);
   expect(resolveConnection({ data }, {}).tokenProblem).toBeUndefined();
   expect(resolveConnection({ data: missing, token: 'flag' }, {}).tokenProblem).toBeUndefined();
+  expect(resolveConnection({ data: missing }, { HALYARD_TOKEN: 'own' }).tokenProblem).toBe(problem);
 });

@@ -43,13 +43,14 @@ export function resolveAddress(
 }
 
 /**
- * Finds the server ({@link resolveAddress}) and the access token (`--token`, `HALYARD_TOKEN`, `HALYARD_ADMIN_TOKEN`,
- * then the file `admin-token` in the data folder). The token of the default folder is used for servers on
- * this machine only, so that it never goes to another one by accident. Throws a {@link ConfigError}.
+ * Finds the server ({@link resolveAddress}) and the access token: `--token`, the file `admin-token` in the folder of
+ * `--data`, `HALYARD_TOKEN`, `HALYARD_ADMIN_TOKEN`, then that file in the folder of `HALYARD_DATA` or the default one.
+ * The token of the default folder is used for servers on this machine only, so that it never goes to another one by
+ * accident. Throws a {@link ConfigError}.
  */
 export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
   const address = resolveAddress(flags, env);
-  const given = flags.token ?? secretOf('HALYARD_TOKEN', env) ?? secretOf('HALYARD_ADMIN_TOKEN', env);
+  const given = flags.token ?? (flags.data === undefined ? tokenOf(env) : undefined);
   const found =
     given === undefined
       ? tokenInDataFolder(address.url, flags.data ?? (env.HALYARD_DATA || undefined))
@@ -78,6 +79,10 @@ function addressOf(host = '', port = ''): string {
   const name = ['', '0.0.0.0', '::', '[::]'].includes(host) ? SETTINGS.host.default : host;
   const bracketed = name?.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
   return `http://${bracketed}:${Number(port) || SETTINGS.port.default}`;
+}
+
+function tokenOf(env: EnvironmentVariables): string | undefined {
+  return secretOf('HALYARD_TOKEN', env) ?? secretOf('HALYARD_ADMIN_TOKEN', env);
 }
 
 function secretOf(variable: string, env: EnvironmentVariables): string | undefined {
