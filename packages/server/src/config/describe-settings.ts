@@ -45,8 +45,10 @@ function showValue(name: SettingName, { value }: EffectiveSetting): string {
   return Array.isArray(value) ? value.join(',') : String(value);
 }
 
-/** Variables of the commands other than `serve`. */
+/** Variables of the commands other than `serve`, and of the applications in our documentation and the dashboard. */
 const CLIENT_VARIABLES = [
+  'HALYARD_KEY',
+  'HALYARD_ENVIRONMENT',
   'HALYARD_URL',
   'HALYARD_TOKEN',
   'HALYARD_TOKEN_FILE',
@@ -55,7 +57,7 @@ const CLIENT_VARIABLES = [
   'HALYARD_RELAY_TOKEN_FILE',
 ] as const;
 
-/** Every variable that Halyard reads. */
+/** Every variable that Halyard or its documentation names. */
 const KNOWN_VARIABLES: readonly string[] = [
   ...SETTING_NAMES.flatMap((name) =>
     isSecret(name) ? [variableOf(name), `${variableOf(name)}_FILE`] : [variableOf(name)],

@@ -44,6 +44,8 @@ describe('an unknown variable', () => {
       HALYARD_PORT: '1',
       HALYARD_URL: 'x',
       HALYARD_TOKEN_FILE: 'x',
+      HALYARD_KEY: 'x',
+      HALYARD_ENVIRONMENT: 'x',
       HALYARD_ADMIN_TOKEN_FILE: 'x',
       PORT: '1',
     };
