@@ -44,7 +44,9 @@ function banner(url: string, isReady: boolean, { upstream, docsUrl, data }: Rela
     `  Documentation   ${docsUrl ?? `${url}/docs`}`,
     `  Data            ${data}`,
     '',
-    ...(isReady ? [] : ['  The upstream is unreachable. The relay is not ready until it is back.', '']),
+    ...(isReady
+      ? []
+      : ['  The relay is not ready: it cannot follow the upstream yet. The log says why.', '']),
     '  Press Ctrl+C to stop.',
     '',
     '',

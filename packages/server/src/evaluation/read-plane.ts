@@ -182,13 +182,13 @@ export class ReadPlane implements ReadSide {
     this.hub.closeAll('listener');
     this.#notify((observer) => observer.lost?.());
     if (cause instanceof StorageError && !this.follower.hasSnapshot) {
-      this.#log.error({ reason: cause.message }, 'the database cannot be used');
+      this.#log.error({ reason: cause.message }, 'cannot follow the change log');
       this.#firstAttempt.reject(cause);
       return;
     }
     // The message of an expected failure is enough; for any other the stack may help.
     if (cause instanceof StorageError) {
-      this.#log.error({ reason: cause.message }, 'the database cannot be used; streams are closed');
+      this.#log.error({ reason: cause.message }, 'cannot follow the change log; streams are closed');
     } else {
       const details = cause instanceof StoreOutage ? { reason: cause.message } : { err: cause };
       this.#log.warn(details, 'the change log is unreachable; streams are closed, retrying');
@@ -199,7 +199,7 @@ export class ReadPlane implements ReadSide {
   #onStillLost(cause: Error, attempts: number): void {
     const needsHelp = cause instanceof StorageError;
     const level = attempts % WARN_EVERY !== 0 ? 'debug' : needsHelp ? 'error' : 'warn';
-    const message = needsHelp ? 'the database still cannot be used' : 'the change log is still unreachable';
+    const message = needsHelp ? 'still cannot follow the change log' : 'the change log is still unreachable';
     this.#log[level]({ reason: cause.message, attempts }, message);
   }
 
