@@ -7,7 +7,7 @@ import { CliError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
 import { addConnectionOptions, type CommandOptions, checkedOption, connect } from './options.ts';
 import { formatTable, printable, wantsJson } from './output.ts';
-import type { Shell } from './shell.ts';
+import { asCalled, type Shell } from './shell.ts';
 
 interface DoctorOptions extends CommandOptions {
   readonly key?: string;
@@ -40,7 +40,7 @@ export function defineDoctor(doctor: Command, shell: Shell): void {
   ).action(async (options: DoctorOptions) => {
     const findings = await runChecks(shell, options);
     const failed = findings.filter(({ outcome }) => outcome === 'failed');
-    shell.write(wantsJson(shell, options) ? asJson(findings) : asTable(findings));
+    shell.write(wantsJson(shell, options) ? asJson(findings) : asCalled(shell, asTable(findings)));
     const [first, ...others] = failed;
     if (first === undefined) return;
     if (others.length === 0) throw new CliError(`The ${first.check} check failed.`);

@@ -3,7 +3,7 @@ import { elementsOf, membersOf, memberText } from '@halyard/protocol';
 import type { ApiAnswer } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
-import type { Shell } from './shell.ts';
+import { asCalled, type Shell } from './shell.ts';
 
 /** How a command writes. */
 export interface OutputOptions {
@@ -48,7 +48,7 @@ export async function printList(
   if (wantsJson(shell, options)) return printJsonPages(shell, pages, layout.member);
   const rows: (readonly string[])[] = [];
   for await (const { fields } of pages) rows.push(...fields.list(layout.member).map(layout.row));
-  shell.write(rows.length === 0 ? `${layout.empty}\n` : formatTable(layout.headings, rows));
+  shell.write(rows.length === 0 ? `${asCalled(shell, layout.empty)}\n` : formatTable(layout.headings, rows));
 }
 
 async function printJsonPages(

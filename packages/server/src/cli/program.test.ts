@@ -169,6 +169,16 @@ test('without a server, explains how to start one', async () => {
   });
 });
 
+test('hints name the program as it was called', async () => {
+  const invocation = 'npx --yes bun@1.4.5 run halyard';
+  const { err } = await runCaptured(['project', 'list'], { env: NOWHERE, invocation });
+  expect(err).toContain(`Start one with "${invocation} serve"`);
+  const { out } = await runCaptured(['key', 'revoke', '--help'], { invocation });
+  expect(out).toContain(`Run "${invocation} key list"`);
+  const { out: table } = await runCaptured(['doctor'], { env: NOWHERE, invocation, isTerminal: true });
+  expect(table).toContain(`Start one with "${invocation} serve"`);
+});
+
 test('without a token, sends nothing and explains where to set one', async () => {
   const run = await runCaptured(['project', 'list', '--url', 'https://flags.example.com']);
   expect(run).toMatchObject({ exitCode: 4, out: '' });

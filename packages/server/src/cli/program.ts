@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { VERSION } from '../version.ts';
 import { CliError, EXIT } from './cli-error.ts';
-import type { Shell } from './shell.ts';
+import { asCalled, type Shell } from './shell.ts';
 
 /** Adds arguments, options, subcommands and actions to a command. */
 type Define = (command: Command, shell: Shell) => void;
@@ -183,8 +183,8 @@ async function buildProgram(chosen: string | undefined, shell: Shell): Promise<C
     .exitOverride()
     .showHelpAfterError('Run with --help to see the options.')
     .configureOutput({
-      writeOut: (text) => shell.write(text),
-      writeErr: (text) => shell.writeError(text),
+      writeOut: (text) => shell.write(asCalled(shell, text)),
+      writeErr: (text) => shell.writeError(asCalled(shell, text)),
       getOutHasColors: () => shell.hasColor,
       getErrHasColors: () => shell.hasColor,
     })
@@ -218,7 +218,7 @@ function report(error: unknown, shell: Shell): number {
     return EXIT.usage;
   }
   if (error instanceof CliError) {
-    shell.writeError(`error: ${error.message}\n`);
+    shell.writeError(`error: ${asCalled(shell, error.message)}\n`);
     if (error.docs !== undefined) shell.writeError(`       See ${error.docs}\n`);
     return error.exitCode;
   }

@@ -46,6 +46,11 @@ function invocation(): string {
   return process.execPath.includes('_npx') ? `npx --yes bun@${Bun.version} run halyard` : 'bun run halyard';
 }
 
+/** A text for people in which the commands in quotes, such as "halyard audit", can be copied: as this program was called. */
+export function asCalled({ invocation }: Pick<Shell, 'invocation'>, text: string): string {
+  return text.replaceAll('"halyard ', `"${invocation} `);
+}
+
 /**
  * Decodes UTF-8, without a byte order mark. Throws a usage error for other encodings, because replacement characters
  * would be stored. `source` names the input in the message.

@@ -13,6 +13,8 @@ export interface CapturedShellOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether standard output is a terminal. No by default. */
   readonly isTerminal?: boolean;
+  /** How the program was called; `halyard` by default. */
+  readonly invocation?: string;
   /** Standard input. */
   readonly input?: string;
   /** Called after each write with all standard output so far. */
@@ -30,7 +32,7 @@ export async function runCaptured(
   let err = '';
   const shell: Shell = {
     env: options.env ?? {},
-    invocation: 'halyard',
+    invocation: options.invocation ?? 'halyard',
     isTerminal: options.isTerminal ?? false,
     hasColor: false,
     write: (text) => {
