@@ -18,10 +18,9 @@ export const links = {
   relayTokens: '/relay-tokens',
   audit: '/audit',
   account: '/account',
-  // Pages of the server, beside the dashboard: how applications read flags.
+  // Pages of the server, beside the dashboard.
   languages: '/docs/languages',
   webhookGuide: '/docs/operations/webhooks#how-to-verify-a-message',
-  clientGuide: '/docs/client-guide#flags-in-a-page-without-the-key',
 } as const;
 
 /** A project's screens in the order of the navigation; `g` and then `key` goes there. */

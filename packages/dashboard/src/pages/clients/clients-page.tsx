@@ -125,11 +125,18 @@ function HowToConnect({ project }: { project: string }) {
         <Plug size={18} className="text-accent" aria-hidden /> {messages.connectTitle}
       </h2>
       <p className="mt-1 mb-4 max-w-2xl text-ink-2">
-        {messages.connect((text) => (
-          <Link href={links.keys(project)} className="text-accent underline">
-            {text}
-          </Link>
-        ))}
+        {messages.connect(
+          (text) => (
+            <Link href={links.keys(project)} className="text-accent underline">
+              {text}
+            </Link>
+          ),
+          (text) => (
+            <a href="/docs/client" className="text-accent underline">
+              {text}
+            </a>
+          ),
+        )}
       </p>
       <div className="grid gap-4 lg:grid-cols-2">
         <CodeSection

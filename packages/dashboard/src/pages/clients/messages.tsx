@@ -22,8 +22,11 @@ export const messages = {
   firstClientHint: 'Flip a flag and watch it arrive.',
   firstClientAnnounced: 'Your first client is connected',
   connectTitle: 'Connect your first client',
-  connect: (link: (text: string) => ReactNode) => (
-    <>Take a key from the {link('keys screen')} and run one of these. This screen updates when it connects.</>
+  connect: (toKeys: (text: string) => ReactNode, toClient: (text: string) => ReactNode) => (
+    <>
+      Take a key from the {toKeys('keys screen')} and run one of these. The program needs{' '}
+      {toClient('@halyard/client')}. This screen updates when it connects.
+    </>
   ),
   inTerminal: 'In a terminal',
   terminalLabel: 'Command that opens a stream',

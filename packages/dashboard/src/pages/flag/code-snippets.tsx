@@ -11,6 +11,12 @@ import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from './snippet
 
 const words = messages.snippets;
 
+/** Pages of the server about our client. */
+const DOCS = {
+  client: '/docs/client',
+  handler: '/docs/client-guide#flags-in-a-page-without-the-key',
+} as const;
+
 /** The snippets that run in pages, which have no key. */
 const IN_PAGES: ReadonlySet<SnippetName> = new Set(['react', 'web']);
 
@@ -66,6 +72,8 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
               {each}
             </code>
           ))}
+          {packages.includes('@halyard/client') &&
+            words.installHint((text) => <DocsLink to={DOCS.client}>{text}</DocsLink>)}
         </p>
       )}
       <div className="mt-3">
@@ -76,7 +84,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
       </div>
       <p className="mt-2 text-xs text-ink-3">
         {IN_PAGES.has(language)
-          ? words.pageHint((text) => <DocsLink to={links.clientGuide}>{text}</DocsLink>)
+          ? words.pageHint((text) => <DocsLink to={DOCS.handler}>{text}</DocsLink>)
           : words.serverHint((text) => (
               <Link href={links.keys(project.name)} className="text-accent underline">
                 {text}

@@ -96,6 +96,7 @@ const GO_READS = {
 export const SNIPPETS: Readonly<Record<SnippetName, Snippet>> = {
   typescript: {
     name: 'TypeScript',
+    packages: ['@halyard/client'],
     write: ({ baseUrl, environment, key, type, variable, fallback }) => `\
 import { createClient } from '@halyard/client';
 
@@ -111,6 +112,7 @@ const ${variable} = flags.${
   },
   react: {
     name: 'React',
+    packages: ['@halyard/client'],
     write: ({ environment, key, type, variable, fallback }) => `\
 import { createClient } from '@halyard/client';
 import { FlagsProvider, ${type === 'boolean' ? 'useFlag' : 'useFlagValue'} } from '@halyard/client/react';

@@ -22,7 +22,11 @@ export function NoFlags({ project, onCreate }: { project: string; onCreate: (() 
         {words.whatFlagsAre}
       </EmptyState>
       <div className="mx-auto -mt-6 max-w-xl px-4 pb-10">
-        <p className="mb-1.5 text-xs text-ink-3">{words.terminal}</p>
+        <p className="mb-1.5 text-xs text-ink-3">
+          <a href="/docs/operations/cli" className="text-accent underline">
+            {words.terminal}
+          </a>
+        </p>
         <CodeBlock
           label={words.command}
           code={`halyard flag set new-checkout --project ${project} --env development --on`}

@@ -20,7 +20,7 @@ export const messages = {
     whatFlagsAre:
       'A flag turns a part of your software on or off while it runs. It has a state in each environment, and every change reaches your programs within milliseconds.',
     createFirst: 'Create first flag',
-    terminal: 'Or from a terminal:',
+    terminal: 'Or from a terminal',
     command: 'Command that creates a flag',
     noArchived: 'No archived flags',
     whatArchivedAre: 'Archived flags stay here until you restore them or delete them for good.',
