@@ -10,6 +10,15 @@ test('the version is stated once, and the changelog has a section for it', async
   expect(await Bun.file(join(ROOT, 'CHANGELOG.md')).text()).toContain(`\n## ${version}\n`);
 });
 
+test('pages that name the package of the client name that version', async () => {
+  const named: string[] = [];
+  for (const page of ['README.md', 'docs/getting-started.md', 'packages/client/README.md']) {
+    const text = await Bun.file(join(ROOT, page)).text();
+    named.push(...[...text.matchAll(/halyard-client-(.+?)\.tgz/g)].map(([, found = '']) => found));
+  }
+  expect(new Set(named)).toEqual(new Set([version]));
+});
+
 test('the files that CI and a release run exist', async () => {
   const { scripts } = await Bun.file(join(ROOT, 'package.json')).json();
   for await (const workflow of new Bun.Glob('.github/workflows/*.yml').scan({ cwd: ROOT, dot: true })) {

@@ -1,13 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
-import { type CreatedKey, Management, type NodeProcess, startNode } from '@halyard/testing';
+import { type CreatedKey, Management, type NodeProcess, startNode, within } from '@halyard/testing';
 import { apiReference } from '../scripts/api-reference.ts';
 import { type BuiltPackage, builtPackage } from './support/built-package.ts';
 
 const PACKAGE = resolve(import.meta.dir, '..');
-const MODULES = resolve(PACKAGE, '../../node_modules');
+const ROOT = resolve(PACKAGE, '../..');
+const MODULES = join(ROOT, 'node_modules');
+
+/** The pages with examples, each with the folder that its examples are written to: some have the same name. */
+const PAGES = [
+  ['', 'packages/client/README.md'],
+  ['', 'packages/client/GUIDE.md'],
+  ['readme/', 'README.md'],
+  ['started/', 'docs/getting-started.md'],
+] as const;
 
 let node: NodeProcess;
+let management: Management;
 let key: CreatedKey;
 let built: BuiltPackage;
 /** The examples of the pages by the file name in their first line. */
@@ -15,7 +25,7 @@ const examples = new Map<string, string>();
 
 beforeAll(async () => {
   [node, built] = await Promise.all([startNode(), builtPackage()]);
-  const management = new Management(node);
+  management = new Management(node);
   await management.createProject('demo');
   key = await management.createKey('demo', ['development', 'staging', 'production']);
   for (const environment of ['development', 'staging', 'production']) {
@@ -27,17 +37,17 @@ beforeAll(async () => {
       { key: 'internal-x', state: { enabled: true } },
     ]);
   }
-  for (const page of ['README.md', 'GUIDE.md']) {
-    const text = await Bun.file(join(PACKAGE, page)).text();
-    for (const [, code = ''] of text.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)) {
-      const name = /^\/\/ (\S+)\n/.exec(code)?.[1];
-      if (name === undefined) throw new Error(`an example of ${page} has no file name in its first line`);
+  for (const [folder, page] of PAGES) {
+    const text = await Bun.file(join(ROOT, page)).text();
+    for (const [, code = ''] of text.matchAll(/^```(?:tsx?|js)\n([\s\S]*?)^```$/gm)) {
+      const file = /^\/\/ (\S+)\n/.exec(code)?.[1];
+      if (file === undefined) throw new Error(`an example of ${page} has no file name in its first line`);
+      const name = `${folder}${file}`;
       examples.set(name, code);
       // The one thing an example leaves to its reader: where the server is.
-      const located = code.replaceAll(
-        /(apiKey: process\.env\.HALYARD_KEY \?\? '')/g,
-        `$1, baseUrl: '${node.url}'`,
-      );
+      const located = code
+        .replace(/\n {2}baseUrl: .*/, '')
+        .replaceAll(/(apiKey: process\.env\.HALYARD_KEY \?\? '')/g, `$1, baseUrl: '${node.url}'`);
       await Bun.write(join(built.application, name), located);
     }
   }
@@ -65,18 +75,51 @@ async function run(...command: string[]): Promise<string> {
   return out + err;
 }
 
-describe('the examples of README.md and GUIDE.md', () => {
-  test('hello.ts runs, within eight lines of code', async () => {
-    expect(await run('hello.ts')).toBe('dark mode true\nupload limit 100 MB\n');
+/** The lines that a program prints, as they come. */
+async function* linesOf(output: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of output) {
+    const lines = (text + decoder.decode(chunk, { stream: true })).split('\n');
+    text = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+describe('the examples of the pages', () => {
+  test.each([
+    ['readme/app.mjs', 'new-checkout'],
+    ['started/app.mjs', 'dark-mode'],
+  ])(
+    '%s prints a flag, and again on every change',
+    async (name, flag) => {
+      const child = start(name);
+      const lines = linesOf(child.stdout);
+      const next = async () => (await within(`${name} prints a line`, lines.next())).value;
+      try {
+        expect(await next()).toBe(`${flag} true`);
+        await management.putState('demo', 'development', flag, { enabled: false });
+        expect(await next()).toBe(`${flag} false`);
+      } finally {
+        child.kill();
+        await child.exited;
+        await management.putState('demo', 'development', flag, { enabled: true });
+      }
+    },
+    30_000,
+  );
+
+  test('hello.mjs runs, within eight lines of code', async () => {
+    expect(await run('hello.mjs')).toBe('dark mode true\nupload limit 100 MB\n');
     const lines = examples
-      .get('hello.ts')
+      .get('hello.mjs')
       ?.split('\n')
       .filter((line) => line && !line.startsWith('//'));
     expect(lines?.length).toBeLessThanOrEqual(8);
   }, 30_000);
 
-  test('rollout.ts runs and ends by itself', async () => {
-    expect(await run('rollout.ts')).toBe('ana true\nada false\n');
+  test('rollout.mjs runs and ends by itself', async () => {
+    expect(await run('rollout.mjs')).toBe('ana true\nada false\n');
   }, 30_000);
 
   test('openfeature.ts runs', async () => {
@@ -90,9 +133,8 @@ describe('the examples of README.md and GUIDE.md', () => {
   test('server.ts serves what is exposed, without the key', async () => {
     const child = start('server.ts');
     try {
-      const reader = child.stdout.getReader();
-      const line = new TextDecoder().decode((await reader.read()).value);
-      const url = /(http\S+)/.exec(line)?.[1];
+      const line = await within('server.ts prints its address', linesOf(child.stdout).next());
+      const url = /(http\S+)/.exec(line.value ?? '')?.[1];
       const response = await fetch(`${url}/v1/flags?env=production`);
       expect(await response.json()).toEqual({
         environment: 'production',
@@ -125,6 +167,7 @@ describe('the examples of README.md and GUIDE.md', () => {
       'preserve',
       '--jsx',
       'react-jsx',
+      '--checkJs',
     ];
     const types = [
       '--types',
