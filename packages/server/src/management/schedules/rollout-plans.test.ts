@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
+import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { runDueRollouts } from './schedule-runner.ts';
+import { FLAG, HOURLY, ON_AT, planTests } from './test-plans.ts';
 
 setDefaultTimeout(60_000);
 
@@ -13,65 +14,9 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
   });
   afterAll(() => app.close());
 
-  const MINUTE_MS = 60_000;
-  const HOURLY = [
-    { rolloutPct: 5 },
-    { rolloutPct: 25, waitMinutes: 60 },
-    { rolloutPct: 100, waitMinutes: 60 },
-  ];
-  const FLAG = 'checkout';
-  const ON_AT = (rolloutPct: number) => ({ enabled: true, value: 'v2', rolloutPct });
-
-  interface Started {
-    readonly path: string;
-    readonly name: string;
-    readonly id: string;
-    // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape.
-    readonly plan: any;
-  }
-
-  /** A project with the flag, which is off in production. */
-  async function projectWithFlag(): Promise<{ readonly name: string; readonly path: string }> {
-    const project = await app.project();
-    const body = { enabled: false, value: 'v2', rolloutPct: 50 };
-    await app.call('PUT', `${project.path}/environments/production/flags/${FLAG}`, { body });
-    return project;
-  }
-
-  const start = (path: string, steps: object[] = HOURLY, more: object = {}, request: TestRequest = {}) =>
-    app.call('POST', `${path}/rollouts`, {
-      body: { flag: FLAG, environment: 'production', steps, ...more },
-      ...request,
-    });
-
-  async function started(
-    steps: object[] = HOURLY,
-    more: object = {},
-    request: TestRequest = {},
-  ): Promise<Started> {
-    const project = await projectWithFlag();
-    const { status, json, text } = await start(project.path, steps, more, request);
-    if (status !== 201) throw new Error(text);
-    return { ...project, id: json.id, plan: json };
-  }
-
-  const command = ({ path, id }: Pick<Started, 'path' | 'id'>, name: string, request: TestRequest = {}) =>
-    app.call('POST', `${path}/rollouts/${id}/${name}`, request);
-
-  const planOf = async ({ path, id }: Pick<Started, 'path' | 'id'>) =>
-    (await app.call('GET', `${path}/rollouts/${id}`)).json;
-
-  const stateOf = async ({ path }: Pick<Started, 'path'>) =>
-    (await app.call('GET', `${path}/environments/production/flags/${FLAG}`)).json?.state;
-
-  const audit = async ({ name }: Pick<Started, 'name'>, action: string) =>
-    (await app.call('GET', `/api/audit?project=${name}&action=${action}`)).json.entries;
-
-  const pass = (minutes: number) => {
-    app.node.now += minutes * MINUTE_MS;
-  };
-
-  const inMinutes = (minutes: number) => new Date(app.node.now + minutes * MINUTE_MS).toISOString();
+  const { projectWithFlag, start, started, command, planOf, stateOf, audit, pass, inMinutes } = planTests(
+    () => app,
+  );
 
   test('each step runs after its wait, once and not before, and the last one reaches everyone', async () => {
     const made = await started(HOURLY, { note: 'launch' });
@@ -182,153 +127,6 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
 
   const production = 'environments/production';
   const stateUrl = (path: string) => `${path}/${production}/flags/${FLAG}`;
-
-  /** Ways to change the flag by hand. */
-  const CHANGES: readonly [string, (made: Started) => Promise<unknown>][] = [
-    ['a switch', ({ path }) => app.call('PATCH', stateUrl(path), { body: { enabled: false } })],
-    ['a new value', ({ path }) => app.call('PATCH', stateUrl(path), { body: { value: 'v3' } })],
-    [
-      'a change of several flags',
-      ({ path }) =>
-        app.call('POST', `${path}/${production}/changes`, {
-          body: { changes: [{ key: FLAG, state: ON_AT(60) }] },
-        }),
-    ],
-    [
-      'a copy',
-      async ({ path }) => {
-        await app.call('PUT', `${path}/environments/staging/flags/${FLAG}`, { body: { enabled: false } });
-        await app.call('POST', `${path}/${production}/copy`, { body: { from: 'staging' } });
-      },
-    ],
-    ['a revert', ({ plan }) => app.call('POST', `/api/changes/${plan.seq}/revert`, { body: {} })],
-  ];
-
-  test.each(CHANGES)(
-    '%s by hand pauses the plan in the same change, and is not overwritten',
-    async (_, change) => {
-      const made = await started();
-      const before = await stateOf(made);
-      await change(made);
-      const byHand = await stateOf(made);
-      expect(byHand).not.toEqual(before);
-      const reason = 'The flag was changed outside the plan.';
-      expect(await planOf(made)).toMatchObject({ status: 'paused', reason, statusBy: 'token:admin' });
-      const [entry] = await audit(made, 'rollout.paused');
-      expect(entry).toMatchObject({ target: FLAG, after: { id: made.id, reason } });
-      expect((await app.call('GET', `/api/changes/${entry.seq}`)).json.entries).toMatchObject(
-        expect.arrayContaining([expect.objectContaining({ action: 'flag.changed' })]),
-      );
-      pass(600);
-      expect((await runDueRollouts(app.context)).settled).toEqual([]);
-      expect(await stateOf(made)).toEqual(byHand);
-    },
-  );
-
-  test('a change by hand that meets a due step is never lost, and pauses the plan', async () => {
-    const other = { ...app.context, store: new SqlStore(await app.home.connect()) };
-    for (const body of [{ enabled: false }, { enabled: true, rolloutPct: 3 }]) {
-      const made = await started();
-      pass(60);
-      const [written] = await Promise.all([
-        app.call('PUT', stateUrl(made.path), { body }),
-        runDueRollouts(other),
-        runDueRollouts(app.context),
-      ]);
-      expect([written.status, await stateOf(made)]).toEqual([200, body]);
-      expect((await planOf(made)).status).toBe('paused');
-    }
-  });
-
-  test('a write that changes nothing, of another flag or elsewhere does not pause the plan', async () => {
-    const made = await started();
-    await app.call('PUT', stateUrl(made.path), { body: ON_AT(5) });
-    await app.call('PUT', `${made.path}/${production}/flags/other`, { body: { enabled: true } });
-    await app.call('PUT', `${made.path}/environments/staging/flags/${FLAG}`, { body: { enabled: true } });
-    expect((await planOf(made)).status).toBe('running');
-    await command(made, 'stop');
-  });
-
-  test('a resumed plan skips steps that are not above the rollout, and is refused without a step left', async () => {
-    const made = await started();
-    await app.call('PATCH', stateUrl(made.path), { body: { rolloutPct: 40 } });
-    const resumed = await command(made, 'resume');
-    expect(resumed.json.steps).toMatchObject([{ status: 'done' }, { status: 'skipped' }, { status: 'next' }]);
-    expect(resumed.json.dueAt).toBe(inMinutes(60));
-    await app.call('PATCH', stateUrl(made.path), { body: { unset: ['rolloutPct'] } });
-    const refused = await command(made, 'resume');
-    expect([refused.status, refused.json.message]).toEqual([
-      400,
-      'The flag is on for 100 %, and no step is left above that: stop the plan.',
-    ]);
-    expect((await planOf(made)).status).toBe('paused');
-  });
-
-  test('a plan is not fooled by a node that does not know of plans', async () => {
-    const made = await started();
-    await app.home.database.transaction((transaction) =>
-      transaction.query(
-        'UPDATE flag_states SET revision = revision + 1 WHERE environment_id IN (SELECT environment_id FROM rollout_plans WHERE id = $1)',
-        [made.id],
-      ),
-    );
-    pass(60);
-    expect((await runDueRollouts(app.context)).settled).toEqual([{ id: made.id, status: 'paused' }]);
-    expect(await planOf(made)).toMatchObject({
-      ...{ statusBy: 'system', reason: 'The flag was changed outside the plan.' },
-    });
-  });
-
-  /** Ways to remove what a plan needs, with the reason of its end. */
-  const REMOVALS: readonly [string, string, (path: string) => Promise<unknown>][] = [
-    [
-      'archived',
-      'The flag "checkout" was archived.',
-      (path) => app.call('POST', `${path}/flags/${FLAG}/archive`),
-    ],
-    ['removed', 'The flag was removed from production.', (path) => app.call('DELETE', stateUrl(path))],
-    [
-      ...(['without its environment', 'The environment "production" was deleted.'] as const),
-      (path) => app.call('DELETE', `${path}/${production}`),
-    ],
-  ];
-
-  test.each(REMOVALS)(
-    'the plan of a flag that was %s is stopped with the reason',
-    async (_, reason, remove) => {
-      const made = await started();
-      await remove(made.path);
-      expect(await planOf(made)).toMatchObject({ status: 'stopped', reason });
-      pass(600);
-      expect((await runDueRollouts(app.context)).settled).toEqual([]);
-      const listed = await app.call('GET', `${made.path}/rollouts?status=stopped`);
-      expect(listed.json.rollouts).toMatchObject([{ id: made.id, reason }]);
-    },
-  );
-
-  test('an import that archives a flag stops its plans, also where the flag has no state', async () => {
-    const project = await projectWithFlag();
-    const steps = [{ rolloutPct: 5, waitMinutes: 60 }, ...HOURLY.slice(1)];
-    const ids: string[] = [];
-    for (const environment of ['staging', 'production']) {
-      const { json, text } = await start(project.path, steps, { environment });
-      expect(text).toContain('"status":"running"');
-      ids.push(json.id);
-    }
-    const { json: document } = await app.call('GET', `${project.path}/export`);
-    const body = { ...document, flags: {} };
-    const { json } = await app.call('POST', '/api/import?policy=enforce&prune=true', { body });
-    expect(json.flagsArchived).toEqual([FLAG]);
-    const stopped = { status: 'stopped', reason: 'The flag "checkout" was archived.' };
-    for (const id of ids) expect(await planOf({ ...project, id })).toMatchObject(stopped);
-  });
-
-  test('a deleted project takes its plans along', async () => {
-    const made = await started();
-    await app.call('DELETE', made.path);
-    pass(600);
-    expect(await runDueRollouts(app.context)).toEqual({ settled: [], errors: [] });
-  });
 
   test('a step needs the permissions of who started the plan, and another person can resume it', async () => {
     const { json: token } = await app.call('POST', '/api/tokens', {
@@ -443,19 +241,5 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     const { path } = await projectWithFlag();
     const answers = await Promise.all([start(path), start(path), start(path)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
-  });
-
-  test('a damaged plan is paused in the end, and can be listed and stopped', async () => {
-    const made = await started();
-    await app.home.database.transaction((transaction) =>
-      transaction.query(`UPDATE rollout_plans SET steps = 'nonsense' WHERE id = $1`, [made.id]),
-    );
-    const attempts = new Map();
-    for (let attempt = 1; attempt <= 5; attempt++) {
-      pass(60);
-      expect((await runDueRollouts(app.context, attempts)).errors).toHaveLength(1);
-    }
-    expect(await planOf(made)).toMatchObject({ status: 'paused', steps: [] });
-    expect((await command(made, 'stop')).json.status).toBe('stopped');
   });
 });

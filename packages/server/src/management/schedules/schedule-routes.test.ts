@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
-import type { ManagementContext } from '../context.ts';
-import { SCHEDULE_ATTEMPTS } from './due-records.ts';
+import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { runDueSchedules } from './schedule-runner.ts';
+import { HOUR_MS, scheduleTests } from './test-schedules.ts';
 
 setDefaultTimeout(60_000);
 
@@ -15,43 +13,8 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
   });
   afterAll(() => app.close());
 
-  const HOUR_MS = 3_600_000;
+  const { scheduled, schedule, pass, recordOf, flagsOf } = scheduleTests(() => app);
   const on = { enabled: true };
-
-  /** A project with a schedule that is due an hour from now by the node's clock, then an hour passes. */
-  async function scheduled(changes: object[], more: object = {}, request: TestRequest = {}) {
-    const { name, path } = await app.project();
-    const made = await schedule(path, changes, more, request);
-    expect([made.status, made.json.status]).toEqual([201, 'pending']);
-    return { name, path, id: made.json.id as string, record: made.json };
-  }
-
-  /** Schedules changes of flags, and creates missing flags. */
-  async function schedule(
-    path: string,
-    changes: readonly object[],
-    more: object = {},
-    request: TestRequest = {},
-  ) {
-    for (const change of changes) {
-      if ('key' in change) await app.call('POST', `${path}/flags`, { body: { key: change.key } });
-    }
-    const dueAt = new Date(app.node.now + HOUR_MS).toISOString();
-    const body = { environment: 'production', dueAt, changes, ...more };
-    return app.call('POST', `${path}/schedules`, { body, ...request });
-  }
-
-  const pass = () => {
-    app.node.now += HOUR_MS;
-  };
-
-  async function recordOf({ path, id }: { readonly path: string; readonly id: string }) {
-    const { schedules } = (await app.call('GET', `${path}/schedules`)).json;
-    return schedules.find((one: { id: string }) => one.id === id);
-  }
-
-  const flagsOf = async (path: string) =>
-    (await app.call('GET', `${path}/environments/production/flags`)).json;
 
   test('a scheduled change runs once, when it is due and not before, as one revision', async () => {
     const made = await scheduled(
@@ -94,30 +57,6 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect((await flagsOf(made.path)).flags).toEqual([]);
   });
 
-  test('of three nodes that find a schedule due at once, exactly one runs it', async () => {
-    const nodes: ManagementContext[] = [];
-    for (let count = 0; count < 3; count++) {
-      nodes.push({ ...app.context, store: new SqlStore(await app.home.connect()) });
-    }
-    const { path } = await app.project();
-    for (const key of ['a', 'b', 'c', 'd']) await schedule(path, [{ key, state: on }]);
-    pass();
-    const runs = await Promise.all(nodes.map((node) => runDueSchedules(node)));
-    const settled = runs.flatMap((run) => run.settled);
-    expect(settled.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done']);
-    expect(new Set(settled.map(({ id }) => id)).size).toBe(4);
-    expect(await flagsOf(path)).toMatchObject({ revision: 4, flags: [{}, {}, {}, {}] });
-  });
-
-  test('a schedule that was due while no node ran runs late, once', async () => {
-    const made = await scheduled([{ key: 'a', state: on }]);
-    for (let days = 0; days < 3; days++) app.node.now += 24 * HOUR_MS;
-    const restarted = { ...app.context, store: new SqlStore(await app.home.connect()) };
-    expect((await runDueSchedules(restarted)).settled).toEqual([{ id: made.id, status: 'done' }]);
-    expect((await runDueSchedules(app.context)).settled).toEqual([]);
-    expect(await flagsOf(made.path)).toMatchObject({ revision: 1 });
-  });
-
   test('a patch is applied to the state at that time, and a value keeps its text', async () => {
     const { path } = await app.project();
     const value = '{"10":1.0,"9":12345678901234567890}';
@@ -133,16 +72,6 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     const listed = await app.call('GET', `${production}/flags`);
     expect(listed.text).toContain('"state":{"enabled":true,"value":7}');
     expect(listed.text).toContain(`"state":{"enabled":false,"value":${value}}`);
-  });
-
-  test('a note that is too long is not cut inside a character', async () => {
-    const made = await scheduled([{ key: 'a', state: on }], { note: '\u{1F680}'.repeat(500) });
-    const odd = await scheduled([{ key: 'a', state: on }], { note: `.${'\u{1F680}'.repeat(499)}` });
-    pass();
-    expect((await runDueSchedules(app.context)).settled).toEqual([
-      { id: made.id, status: 'done' },
-      { id: odd.id, status: 'done' },
-    ]);
   });
 
   test('a change without effect succeeds', async () => {
@@ -171,29 +100,6 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect([late.status, late.json.error]).toEqual([409, 'not_revertible']);
     const foreign = await app.call('DELETE', `${made.path}/schedules/${other.id}`);
     expect([foreign.status, foreign.json.error]).toEqual([404, 'not_found']);
-  });
-
-  test('a failed schedule has a reason, and changes nothing', async () => {
-    const { json } = await app.call('POST', '/api/tokens', {
-      body: { name: 'gone', role: 'editor', canChangeProtected: true },
-    });
-    const failing = await scheduled([{ key: 'a', state: on }], {}, { token: json.token });
-    await app.call('DELETE', `/api/tokens/${json.id}`);
-    pass();
-    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: failing.id, status: 'failed' }]);
-    expect(await recordOf(failing)).toMatchObject({
-      status: 'failed',
-      error: expect.stringContaining('token:gone'),
-    });
-    expect(await flagsOf(failing.path)).toMatchObject({ revision: 0, flags: [] });
-    const audit = await app.call('GET', `/api/audit?project=${failing.name}&action=schedule`);
-    expect(audit.json.entries.map((one: { action: string }) => one.action)).toEqual([
-      'schedule.failed',
-      'schedule.created',
-    ]);
-    const cancelled = await app.call('DELETE', `${failing.path}/schedules/${failing.id}`);
-    expect([cancelled.status, cancelled.json.error]).toEqual([409, 'not_revertible']);
-    expect(cancelled.json.message).toEndWith('so it cannot be canceled: it failed, and nothing was changed.');
   });
 
   const production = 'environments/production';
@@ -280,74 +186,6 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(reverted.status).toBe(200);
     expect((await app.call('GET', `${made.path}/flags/a`)).json.archivedAt).toBeUndefined();
     expect((await recordOf(made)).status).toBe('cancelled');
-  });
-
-  /** Replaces the changes of a schedule with invalid JSON, which throws when it is read. */
-  function damage(condition: string, id: string): Promise<unknown> {
-    return app.home.database.transaction((transaction) =>
-      transaction.query(
-        `UPDATE scheduled_changes SET changes = $2 WHERE status = 'pending' AND ${condition}`,
-        [...[id, '[{"key":nonsense}]']],
-      ),
-    );
-  }
-
-  test('a schedule with an unexpected error is retried a few times and fails; others do not wait', async () => {
-    const { path } = await app.project();
-    const damaged = (await schedule(path, [{ key: 'a', state: on }])).json.id;
-    const fine = (await schedule(path, [{ key: 'b', state: on }])).json.id;
-    await damage('id = $1', damaged);
-    pass();
-    const attempts = new Map();
-    const first = await runDueSchedules(app.context, attempts);
-    expect(first.settled).toEqual([{ id: fine, status: 'done' }]);
-    expect(first.errors).toMatchObject([{ id: damaged }]);
-    expect(first.nextDueAt).toBe(app.node.now + SCHEDULE_ATTEMPTS.pauseMs);
-    expect((await runDueSchedules(app.context, attempts)).errors).toEqual([]);
-    for (let attempt = 2; attempt <= SCHEDULE_ATTEMPTS.most; attempt++) {
-      app.node.now += SCHEDULE_ATTEMPTS.pauseMs * 2 ** (attempt - 2);
-      const run = await runDueSchedules(app.context, attempts);
-      expect(run.errors).toHaveLength(1);
-      expect(run.settled).toEqual(
-        attempt < SCHEDULE_ATTEMPTS.most ? [] : [{ id: damaged, status: 'failed' }],
-      );
-    }
-    expect(attempts.size).toBe(0);
-    expect(await runDueSchedules(app.context, attempts)).toEqual({ settled: [], errors: [] });
-  });
-
-  test('more broken schedules than one read holds do not hide the next one', async () => {
-    const { path } = await app.project();
-    for (let count = 0; count < 45; count++) await schedule(path, [{ key: 'a', state: on }]);
-    const fine = (await schedule(path, [{ key: 'b', state: on }])).json.id;
-    await damage('id <> $1', fine);
-    pass();
-    const run = await runDueSchedules(app.context);
-    expect([run.settled, run.errors.length]).toEqual([[{ id: fine, status: 'done' }], 45]);
-    await app.call('DELETE', path);
-  });
-
-  test('a schedule runs with the current permissions of its creator', async () => {
-    const token = async (name: string) => {
-      const body = { name, role: 'editor', canChangeProtected: true };
-      return (await app.call('POST', '/api/tokens', { body })).json;
-    };
-    const [kept, revoked] = [await token('kept'), await token('revoked')];
-    const fine = await scheduled([{ key: 'a', state: on }], {}, { token: kept.token });
-    const orphan = await scheduled([{ key: 'a', state: on }], {}, { token: revoked.token });
-    expect(orphan.record.createdBy).toBe('token:revoked');
-    await app.call('DELETE', `/api/tokens/${revoked.id}`);
-    app.node.now += 1;
-    // A new token with the same name does not replace the revoked one.
-    await token('revoked');
-    pass();
-    const { settled } = await runDueSchedules(app.context);
-    expect(settled).toEqual([
-      { id: fine.id, status: 'done' },
-      { id: orphan.id, status: 'failed' },
-    ]);
-    expect((await recordOf(orphan)).error).toContain('token:revoked');
-    expect(await flagsOf(orphan.path)).toMatchObject({ revision: 0 });
   });
 
   test('scheduling a change needs the permission to make it now', async () => {
@@ -447,15 +285,5 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     await app.call('DELETE', made.path);
     pass();
     expect((await runDueSchedules(app.context)).settled).toEqual([]);
-  });
-
-  test('an unreachable store leaves due schedules pending', async () => {
-    const made = await scheduled([{ key: 'a', state: on }]);
-    pass();
-    app.node.isLost = true;
-    await expect(runDueSchedules(app.context)).rejects.toThrow('lost');
-    app.node.isLost = false;
-    expect(await recordOf(made)).toMatchObject({ status: 'pending' });
-    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: made.id, status: 'done' }]);
   });
 });
