@@ -1,4 +1,5 @@
 import { FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
+import type { Actor } from '../domain/audit.ts';
 import { invalid, quote } from '../domain/errors.ts';
 import type { FlagDetails } from '../domain/project.ts';
 
@@ -91,6 +92,11 @@ export function prefixNote(own: string, note: string | undefined): string {
 export function checkNote(note: string): void {
   if (note.length <= MAX_TEXT.note) return;
   throw invalid(`The note has ${note.length} characters: at most ${MAX_TEXT.note} are kept.`);
+}
+
+/** The actor with the note of a record, such as a schedule, as the note of the change that creates it. */
+export function notedBy(actor: Actor, note: string): Actor {
+  return note === '' ? actor : { ...actor, note };
 }
 
 /** Reads the `seq` of a change from a path. `invalid_argument`. */

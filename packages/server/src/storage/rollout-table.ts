@@ -125,7 +125,7 @@ export class SqlRolloutWriter extends SqlRolloutReader implements RolloutTransac
         ...[plan.nextStep, plan.dueAt ?? null, plan.ran, plan.stateRevision ?? null],
       ],
     );
-    const after = writeJson({ id, from: fromPct, steps: new RawJson(plan.steps), note });
+    const after = writeJson({ id, from: fromPct, steps: new RawJson(plan.steps) });
     const action = 'rollout.started';
     // Its own row, before that of the first step: from the step alone no screen would learn of a new plan.
     this.#journal.change({ kind: 'records.changed', projectId, payload: { actions: [action] } }, [
@@ -193,11 +193,7 @@ export function moveEntry(
   { action, details }: { readonly action: RolloutAction; readonly details?: object },
 ): NewAuditEntry {
   const { id, projectId, environmentId, flagKey: target } = plan;
-  const after = JSON.stringify({
-    id,
-    ...details,
-    reason,
-    nextAt: dueAt === undefined ? undefined : isoTime(dueAt),
-  });
+  const nextAt = dueAt === undefined ? undefined : isoTime(dueAt);
+  const after = JSON.stringify({ id, reason, nextAt, ...details });
   return { action, projectId, environmentId, target, after };
 }

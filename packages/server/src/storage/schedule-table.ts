@@ -123,6 +123,7 @@ export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTran
   }
 }
 
-function textOf({ dueAt, changes, note }: Schedule): string {
-  return writeJson({ dueAt: isoTime(dueAt), changes: new RawJson(changes), note });
+/** The note is that of the entry. */
+function textOf({ dueAt, changes }: Schedule): string {
+  return writeJson({ dueAt: isoTime(dueAt), changes: new RawJson(changes) });
 }

@@ -47,10 +47,11 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     const entries = await audit(made, 'rollout');
     expect(entries).toMatchObject([
       { target: FLAG, after: { id: made.id, step: 3, of: 3, from: 25, to: 100, startedBy: 'token:admin' } },
-      { note: 'Rollout plan, step 2 of 3: launch', after: { step: 2, from: 5, to: 25 } },
-      { action: 'rollout.advanced', after: { step: 1, from: 0, to: 5 } },
-      { action: 'rollout.started', after: { id: made.id, from: 0, steps: HOURLY } },
+      { note: 'Rollout plan: launch', after: { step: 2, from: 5, to: 25 } },
+      { action: 'rollout.advanced', note: 'launch', after: { step: 1, from: 0, to: 5 } },
+      { action: 'rollout.started', note: 'launch' },
     ]);
+    expect(entries.at(-1).after).toEqual({ id: made.id, from: 0, steps: HOURLY });
     const change = (await app.call('GET', `/api/changes/${entries[0].seq}`)).json;
     expect(change).toMatchObject({ actor: 'token:admin', revertible: true });
   });
@@ -96,6 +97,8 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     const paused = await command(made, 'pause', { headers: { 'X-Change-Note': 'errors rise' } });
     expect(paused.json).toMatchObject({ status: 'paused', reason: 'errors rise', statusBy: 'token:admin' });
     expect([paused.json.dueAt, paused.json.steps[1].expectedAt]).toEqual([undefined, undefined]);
+    const [entry] = await audit(made, 'rollout.paused');
+    expect([entry.note, entry.after]).toEqual(['errors rise', { id: made.id }]);
     expect((await command(made, 'pause')).json).toMatchObject({ status: 'paused', reason: 'errors rise' });
     pass(500);
     expect((await runDueRollouts(app.context)).settled).toEqual([]);

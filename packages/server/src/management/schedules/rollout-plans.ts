@@ -22,7 +22,7 @@ import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { applyPatch, requireFlags } from '../flags/flag-states.ts';
 import { type EnvironmentPlace, findProject } from '../lookup.ts';
-import { checkNote } from '../rules.ts';
+import { checkNote, notedBy } from '../rules.ts';
 import { lockPlace, requireChangeOf, type Written, writeRecord } from '../write.ts';
 import { AlreadySettled, listNamed, type Named, withName } from './due-records.ts';
 
@@ -87,10 +87,10 @@ export async function startPlan(
   actor: Actor,
   input: NewRolloutPlan,
 ): Promise<Written<NamedPlan>> {
-  const { flag: flagKey, steps, note } = input;
-  if (note !== undefined) checkNote(note);
+  const { flag: flagKey, steps, note = '' } = input;
+  checkNote(note);
   const now = context.now();
-  return writePlan(context, actor, async (transaction) => {
+  return writePlan(context, notedBy(actor, note), async (transaction) => {
     // Open plans are counted by project.
     await transaction.lockProject((await findProject(transaction, input.project)).id);
     const environment = await lockPlace(transaction, actor, input);
@@ -104,7 +104,7 @@ export async function startPlan(
     const dueAt = steps[0] === undefined ? now : dueTime(steps[0], now);
     const plan: RolloutPlan = {
       ...{ id: context.newId(), projectId, environmentId, flagKey, steps: JSON.stringify(steps) },
-      ...(note === undefined || note === '' ? {} : { note }),
+      ...(note === '' ? {} : { note }),
       ...{ createdBy: actor.name, createdAt: now, runsAs: actor.name, runsSince: now, fromPct },
       ...{ status: 'running', statusAt: now, statusBy: actor.name, nextStep: 0, dueAt, ran: '[]' },
       ...defined({ stateRevision: state?.revision }),
@@ -164,7 +164,8 @@ function endOrPause(
     const note = actor.note === '' ? undefined : actor.note;
     const next = { status, statusAt: context.now(), statusBy: actor.name, ...defined({ reason: note }) };
     const action = status === 'paused' ? 'rollout.paused' : 'rollout.stopped';
-    await transaction.rollouts.move(plan, next, { action });
+    // The entry has the note itself.
+    await transaction.rollouts.move(plan, next, { action, details: { reason: undefined } });
     return withName(await reread(transaction, plan), environment?.name);
   });
 }

@@ -31,6 +31,9 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
         { key: 'b', patch: { rolloutPct: 5 } },
       ],
     });
+    const search = await app.call('GET', `/api/audit?project=${made.name}&q=launch`);
+    expect(search.json.entries).toMatchObject([{ action: 'schedule.created', note: 'launch' }]);
+    expect(search.json.entries[0].after.note).toBeUndefined();
     const early = await runDueSchedules(app.context);
     expect(early).toEqual({ settled: [], errors: [], nextDueAt: Date.parse(made.record.dueAt) });
     pass();

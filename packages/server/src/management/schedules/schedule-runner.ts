@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
 import type { Permissions } from '../../domain/people.ts';
-import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus, stepsOf } from '../../domain/rollout-plan.ts';
+import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from '../../domain/rollout-plan.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
@@ -97,8 +97,7 @@ async function applyDueStep(
 const REPLACED: Permissions = { role: 'viewer', canChangeProtected: false, confirmed: [] };
 
 function planActor(plan: RolloutPlan): Actor {
-  const what = `Rollout plan, step ${plan.nextStep + 1} of ${stepsOf(plan).length}`;
-  return { name: plan.runsAs, permissions: REPLACED, note: prefixNote(what, plan.note) };
+  return { name: plan.runsAs, permissions: REPLACED, note: prefixNote('Rollout plan', plan.note) };
 }
 
 async function apply(

@@ -10,7 +10,7 @@ import { at, memberPath, readMembers } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { applyPatch, checkPatch, requireFlags, type StatePatch } from '../flags/flag-states.ts';
 import { type EnvironmentPlace, findProject } from '../lookup.ts';
-import { checkFlagKey, checkNote } from '../rules.ts';
+import { checkFlagKey, checkNote, notedBy } from '../rules.ts';
 import { lockPlace, requireChangeOf, type Written, writeRecord } from '../write.ts';
 import { listNamed, type Named, withName } from './due-records.ts';
 
@@ -60,12 +60,12 @@ export async function createSchedule(
   actor: Actor,
   input: NewSchedule,
 ): Promise<Written<NamedSchedule>> {
-  const { steps, dueAt, note } = input;
+  const { steps, dueAt, note = '' } = input;
   const createdAt = context.now();
   if (dueAt <= createdAt)
     throw invalid('"dueAt" is not in the future: give a later time, or make the change now.');
-  if (note !== undefined) checkNote(note);
-  const schedule = await writeRecord(context, actor, async (transaction) => {
+  checkNote(note);
+  const schedule = await writeRecord(context, notedBy(actor, note), async (transaction) => {
     // Pending schedules are counted by project: two in different environments must not both take the last place.
     await transaction.lockProject((await findProject(transaction, input.project)).id);
     const environment = await lockPlace(transaction, actor, input);
@@ -82,7 +82,7 @@ export async function createSchedule(
       projectId,
       environmentId,
       changes: writeSteps(steps),
-      ...(note === undefined || note === '' ? {} : { note }),
+      ...(note === '' ? {} : { note }),
       createdBy: actor.name,
       createdAt,
       dueAt,
