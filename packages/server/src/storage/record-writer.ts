@@ -224,11 +224,12 @@ export abstract class RecordWriter extends SqlReader {
     const before = wholeFlagText(flag, await this.archivedStates(flag));
     const text = 'DELETE FROM flags WHERE project_id = $1 AND key = $2 RETURNING key';
     if ((await this.#sql.query(text, [projectId, key])).length === 0) return;
-    await this.#rows(
-      `DELETE FROM flag_last_reads WHERE flag_key = $2
-        AND environment_id IN (SELECT id FROM environments WHERE project_id = $1)`,
-      ...[projectId, key],
-    );
+    for (const table of ['flag_last_reads', 'rollout_plans'])
+      await this.#rows(
+        `DELETE FROM ${table} WHERE flag_key = $2
+          AND environment_id IN (SELECT id FROM environments WHERE project_id = $1)`,
+        ...[projectId, key],
+      );
     this.#journal.audit({ action: 'flag.deleted', projectId, target: key, before });
   }
 

@@ -34,6 +34,14 @@ export function toPlan(row: RolloutRow): RolloutPlan {
 /** Most flags in one statement. */
 const FLAGS_PER_STATEMENT = 500;
 
+/** Ended plans of a flag in an environment that are kept when another one starts. The audit log has all. */
+export const KEPT_PLANS = 20;
+
+const ENDED = 'environment_id = $1 AND flag_key = $2 AND open_flag IS NULL';
+
+const PRUNE_ENDED = `DELETE FROM rollout_plans WHERE ${ENDED} AND id NOT IN
+  (SELECT id FROM rollout_plans WHERE ${ENDED} ORDER BY status_at DESC, id DESC LIMIT $3)`;
+
 /** Reads of rollout plans over one transaction or snapshot. */
 export class SqlRolloutReader implements RolloutReader {
   readonly #queryable: Queryable;
@@ -125,6 +133,7 @@ export class SqlRolloutWriter extends SqlRolloutReader implements RolloutTransac
         ...[plan.nextStep, plan.dueAt ?? null, plan.ran, plan.stateRevision ?? null],
       ],
     );
+    await this.#sql.query(PRUNE_ENDED, [environmentId, flagKey, KEPT_PLANS]);
     const after = writeJson({ id, from: fromPct, steps: new RawJson(plan.steps) });
     const action = 'rollout.started';
     // Its own row, before that of the first step: from the step alone no screen would learn of a new plan.

@@ -27,6 +27,15 @@ const ACTIONS = {
   cancelled: 'schedule.cancelled',
 } as const;
 
+/** Settled schedules of an environment that are kept when another one is created. The audit log has all. */
+export const KEPT_SCHEDULES = 200;
+
+// The project is for the index.
+const SETTLED = `project_id = $1 AND environment_id = $2 AND status <> 'pending'`;
+
+const PRUNE_SETTLED = `DELETE FROM scheduled_changes WHERE ${SETTLED} AND id NOT IN
+  (SELECT id FROM scheduled_changes WHERE ${SETTLED} ORDER BY settled_at DESC, id DESC LIMIT $3)`;
+
 /** Reads of scheduled changes over one transaction or snapshot. */
 export class SqlScheduleReader implements ScheduleReader {
   readonly #queryable: Queryable;
@@ -91,6 +100,7 @@ export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTran
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
       [id, projectId, environmentId, changes, note ?? null, createdBy, createdAt, dueAt, status],
     );
+    await this.#sql.query(PRUNE_SETTLED, [projectId, environmentId, KEPT_SCHEDULES]);
     const after = textOf(schedule);
     this.#journal.audit({ action: 'schedule.created', projectId, environmentId, target: id, after });
   }

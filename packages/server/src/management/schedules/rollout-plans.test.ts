@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { KEPT_PLANS } from '../../storage/rollout-table.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { runDueRollouts } from './schedule-runner.ts';
-import { FLAG, HOURLY, ON_AT, planTests } from './test-plans.ts';
+import { FLAG, HOURLY, ON_AT, planTests, type Started } from './test-plans.ts';
 
 setDefaultTimeout(60_000);
 
@@ -238,6 +239,25 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     expect((await start(path, HOURLY, { environment: 'staging' })).status).toBe(201);
     const open = await app.call('GET', `${path}/rollouts?status=open&flag=${FLAG}`);
     expect(open.json.rollouts).toHaveLength(2);
+  });
+
+  test('a new plan removes the oldest ended ones of its flag and environment, and a deleted flag all of its plans', async () => {
+    const { path } = await projectWithFlag();
+    const later = HOURLY.map((step) => ({ ...step, waitMinutes: 60 }));
+    const ended: string[] = [];
+    for (const environment of ['staging', ...Array.from({ length: KEPT_PLANS + 2 }, () => 'production')]) {
+      const { json } = await start(path, later, { environment });
+      await command({ path, id: json.id }, 'stop');
+      pass(1);
+      ended.push(json.id);
+    }
+    const [elsewhere, , , ...kept] = ended;
+    const open = await start(path, later);
+    const listed = async () =>
+      (await app.call('GET', `${path}/rollouts?flag=${FLAG}`)).json.rollouts.map(({ id }: Started) => id);
+    expect(await listed()).toEqual([open.json.id, ...kept.toReversed(), elsewhere]);
+    await app.call('DELETE', `${path}/flags/${FLAG}?archive=true`);
+    expect(await listed()).toEqual([]);
   });
 
   test('two plans that start at the same time for one flag are one plan', async () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SYSTEM } from '../../domain/audit.ts';
+import { KEPT_SCHEDULES } from '../../storage/schedule-table.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { runDueSchedules } from './schedule-runner.ts';
@@ -267,6 +269,36 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(await listed('?status=pending&environment=staging')).toEqual([seven]);
     expect(await listed('?environment=production')).toEqual([nine, five]);
     expect((await app.call('GET', `${path}/schedules?status=late`)).json.error).toBe('invalid_argument');
+    await app.call('DELETE', path);
+  });
+
+  test('a new schedule removes the oldest settled ones of its environment', async () => {
+    const { path } = await app.project();
+    const change = [{ key: 'a', state: on }];
+    const ids: string[] = [];
+    for (const environment of ['staging', 'production', 'production']) {
+      const { json } = await schedule(path, change, { environment });
+      ids.push(json.id);
+      await app.call('DELETE', `${path}/schedules/${json.id}`);
+      app.node.now += 1;
+    }
+    const [elsewhere = '', oldest = '', second = ''] = ids;
+    const { store } = app.home;
+    const made = await store.read(({ schedules }) => schedules.find(second));
+    if (made === undefined) throw new Error('the schedule was canceled, not removed');
+    await store.commit(SYSTEM, async ({ schedules }) => {
+      for (let count = 1; count < KEPT_SCHEDULES; count++) {
+        const next = { ...made, id: `${second}-${count}`, status: 'pending' } as const;
+        await schedules.insert(next);
+        await schedules.settle(next, { status: 'cancelled', at: app.node.now });
+      }
+    });
+    const isKept = async (id: string) =>
+      (await store.read(({ schedules }) => schedules.find(id))) !== undefined;
+    const kept = async () => [await isKept(elsewhere), await isKept(oldest), await isKept(second)];
+    expect(await kept()).toEqual([true, true, true]);
+    await schedule(path, change);
+    expect(await kept()).toEqual([true, false, true]);
     await app.call('DELETE', path);
   });
 
