@@ -53,6 +53,7 @@ export interface Webhook extends WebhookSettings {
   readonly givenUp: number;
   /** Attempts that failed since the last success. */
   readonly failures: number;
+  /** Since when attempts fail; later by the time in which no node ran. */
   readonly failingSince?: number;
   readonly nextAttemptAt?: number;
   /** Until when messages are also signed with the secret before the current one. */

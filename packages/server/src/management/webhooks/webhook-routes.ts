@@ -76,7 +76,9 @@ export const WebhookSchema = z
     }),
     givenUp: z.number().int().openapi({ description: 'Changes given up after a day of retries.' }),
     failures: z.number().int().openapi({ description: 'Attempts that failed since the last success.' }),
-    failingSince: TimeSchema.optional(),
+    failingSince: TimeSchema.optional().openapi({
+      description: 'Since when attempts fail; later by the time in which no node ran.',
+    }),
     nextAttemptAt: TimeSchema.optional(),
     previousSecretUntil: TimeSchema.optional().openapi({
       description: 'Until then, messages are signed with the previous secret too.',

@@ -70,22 +70,39 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     expect([failures, Date.parse(nextAttemptAt) - shared.app.node.now]).toEqual([1, 4_247]);
   });
 
+  /** A receiver that fails and wants to be asked once an hour, and a node that asks it for this many hours. */
+  async function failing() {
+    const webhook = await hooked();
+    const headers = { 'Retry-After': '3600' };
+    shared.receiver.answer(webhook.project, () => new Response('', { status: 503, headers }));
+    const runFor = async (hours: number) => {
+      for (let hour = 0; hour < hours; hour++) {
+        await webhook.runner.runOnce();
+        shared.app.node.now += HOUR_MS;
+      }
+    };
+    return { ...webhook, runFor };
+  }
+
   test('after a day a change is given up, and after five days the webhook is disabled', async () => {
-    const { project, path, runner, set, got, record, deliveries } = await hooked();
-    shared.receiver.answer(project, () => new Response('', { status: 503 }));
+    const { project, path, runner, runFor, set, got, record, deliveries } = await failing();
     await set('a', on);
     const last = await set('b', on);
-    await runner.runOnce();
-    shared.app.node.now += 20 * HOUR_MS;
+    await runFor(20);
     const young = await set('c', on);
-    await runner.runOnce();
+    await runFor(4);
     expect(await record()).toMatchObject({ givenUp: 0 });
-    shared.app.node.now += 5 * HOUR_MS;
-    await runner.runOnce();
+    await runFor(1);
     expect(await record()).toMatchObject({ givenUp: 2, deliveredSeq: last, status: 'active' });
     expect((await deliveries())[0]).toMatchObject({ outcome: 'given-up', seq: last });
-    shared.app.node.now += 4 * 24 * HOUR_MS;
-    await runner.runOnce();
+    for (const key of ['d', 'e', 'f']) {
+      await set(key, on);
+      await runFor(24);
+    }
+    await set('g', on);
+    await runFor(23);
+    expect(await record()).toMatchObject({ givenUp: 6, status: 'active' });
+    await runFor(1);
     expect(await record()).toMatchObject({ status: 'disabled', reason: 'Every attempt failed for 5 days.' });
     const audit = await shared.app.call('GET', `/api/audit?project=${project}&action=webhook.disabled`);
     expect(audit.json.entries).toMatchObject([{ actor: 'system', target: 'ci' }]);
@@ -99,9 +116,27 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     const resumed = await shared.app.call('PATCH', `${path}/webhooks/ci`, { body: { status: 'active' } });
     expect(resumed.json).toMatchObject({ status: 'active', failures: 0 });
     expect(resumed.json.reason).toBeUndefined();
-    const later = await set('d', on);
+    const later = await set('h', on);
     await runner.runOnce();
-    expect(await record()).toMatchObject({ deliveredSeq: later, givenUp: 3 });
+    expect(await record()).toMatchObject({ deliveredSeq: later, givenUp: 6 });
+  });
+
+  test('time in which no node ran counts neither for a change nor for the webhook', async () => {
+    const { project, runner, runFor, set, got, record } = await failing();
+    const first = await set('a', on);
+    await runFor(20);
+    const second = await set('b', on);
+    await runFor(1);
+    shared.app.node.now += 6 * 24 * HOUR_MS;
+    await runFor(3);
+    expect(await record()).toMatchObject({ givenUp: 0, status: 'active' });
+    // The first change has had its day, and the one behind it has not.
+    await runFor(1);
+    expect(await record()).toMatchObject({ givenUp: 1, deliveredSeq: first, status: 'active' });
+    shared.receiver.answer(project, () => new Response());
+    await runner.runOnce();
+    expect(await record()).toMatchObject({ givenUp: 1, deliveredSeq: second, failures: 0 });
+    expect(got().at(-1)?.body).toContain('"target":"b"');
   });
 
   test('two changes of a webhook at the same time are both kept', async () => {

@@ -20,7 +20,7 @@ export const WEBHOOK_RETRIES = {
   /** The first pause; it doubles with each failure, up to the longest, and varies by a fifth. */
   firstMs: 5_000,
   longestMs: 15 * 60_000,
-  /** A change is given up after this time. */
+  /** A change is given up after this time. Time in which no node runs does not count, here and below. */
   giveUpMs: 24 * HOUR_MS,
   /** A webhook that failed for this long is switched off. */
   disableMs: 5 * 24 * HOUR_MS,
@@ -257,7 +257,9 @@ export class WebhookRunner {
     }
     const now = this.#parts.context.now();
     const failures = target.failures + 1;
-    const failingSince = target.failingSince ?? now;
+    // Time in which no node tried, such as a night without power, is not time of failing.
+    const idleMs = Math.max(0, attempt.at - (target.nextAttemptAt ?? attempt.at));
+    const failingSince = (target.failingSince ?? now) + idleMs;
     // PostgreSQL refuses fractions of a millisecond.
     const nextAttemptAt = Math.ceil(now + Math.max(this.#pauseAfter(failures), retryAfterMs));
     const failed = { failures, failingSince, nextAttemptAt } as const;
@@ -265,7 +267,9 @@ export class WebhookRunner {
     if (failingSince > limit || at > limit) {
       await this.#settle(target, { ...failed, deliveries: [delivery] });
     } else {
-      const { count, cursor } = await webhooks.olderThan(target, limit);
+      // Those behind it at the pace at which they were made: after days without a node all of them are old.
+      const paced = at + nextAttemptAt - now;
+      const { count, cursor } = await webhooks.olderThan(target, Math.min(limit, paced));
       const error = `${count === 1 ? 'This change was' : `${count} changes, up to this one, were`} given up after a day of retries.`;
       const lost = { ...same, seq: cursor, outcome: 'given-up', error, durationMs: 0, at: now } as const;
       const deliveries = [delivery, lost];
