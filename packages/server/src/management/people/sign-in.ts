@@ -235,7 +235,7 @@ export function accountBucket(email: string): string {
 }
 
 /** The network of an address: 64 bits of IPv6, which belong to one customer; the whole address of IPv4. */
-function networkOf(ip: string): string {
+export function networkOf(ip: string): string {
   if (!isIPv6(ip)) return ip;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);
   if (mapped?.[1] !== undefined) return mapped[1];

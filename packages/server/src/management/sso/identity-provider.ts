@@ -17,8 +17,8 @@ const DESCRIPTION_MS = 3_600_000;
 /** After a failure, how long the next request fails without asking, in milliseconds. */
 const PAUSE_MS = 5000;
 
-/** Sign-ins that are checked at once on this node; more are refused. */
-const MAX_AT_ONCE = 20;
+/** Sign-ins that are checked at once on this node; more are refused. One network gets half of them at most. */
+const MAX_AT_ONCE = 40;
 
 /** What is wrong: the provider cannot be used now, it refused the person, or its answer cannot be trusted. */
 export type ProviderProblem = 'unavailable' | 'denied' | 'invalid';
@@ -52,6 +52,14 @@ export interface VouchedPerson {
   readonly userInfo?: Claims;
 }
 
+/** How an answer of the provider is checked. */
+export interface FinishOptions {
+  /** Where the browser is: places are shared between networks. */
+  readonly network: string;
+  /** Whether the UserInfo endpoint must be asked, too. */
+  readonly needs: (idToken: Claims) => boolean;
+}
+
 /** What an {@link IdentityProvider} needs. */
 export interface IdentityProviderOptions {
   readonly settings: SsoSettings;
@@ -79,7 +87,8 @@ export class IdentityProvider {
   #known: Known | undefined;
   #reading: Promise<Known> | undefined;
   #failure: { readonly error: ProviderError; readonly until: number } | undefined;
-  #running = 0;
+  /** How many sign-ins are checked now, by network. */
+  readonly #running = new Map<string, number>();
 
   constructor(options: IdentityProviderOptions) {
     this.#options = options;
@@ -106,18 +115,31 @@ export class IdentityProvider {
   async finish(
     search: string,
     secrets: SignOnSecrets,
-    needs: (idToken: Claims) => boolean,
+    { network, needs }: FinishOptions,
   ): Promise<VouchedPerson> {
-    if (this.#running >= MAX_AT_ONCE) throw new ProviderError('unavailable', 'too many sign-ins at once');
-    this.#running++;
+    this.#take(network);
     try {
       const known = await this.#ready();
       return await this.#exchange(known, search, secrets, needs).catch((error: unknown) => {
         throw problemOf(error, known.library);
       });
     } finally {
-      this.#running--;
+      this.#count(network, -1);
     }
+  }
+
+  /** Takes a place while the network holds fewer than are free, so that false answers of one network leave places for others. */
+  #take(network: string): void {
+    const taken = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
+    if ((this.#running.get(network) ?? 0) >= MAX_AT_ONCE - taken)
+      throw new ProviderError('unavailable', 'too many sign-ins at once');
+    this.#count(network, 1);
+  }
+
+  #count(network: string, change: 1 | -1): void {
+    const count = (this.#running.get(network) ?? 0) + change;
+    if (count === 0) this.#running.delete(network);
+    else this.#running.set(network, count);
   }
 
   /** Where the browser ends the person's session at the provider; `undefined` where the provider has no such page or does not answer. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { startIdentityProvider, type TestIdentityProvider } from '@halyard/testing/identity-provider';
 import { SIGN_ON_MS } from '../../domain/people.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
@@ -104,6 +105,27 @@ describe('the exchange with the provider', () => {
     provider.onlyInUserInfo.add('groups');
     provider.tampering.set('/me', (body) => ({ ...body, sub: 'sub-other', groups: ['flags-admins'] }));
     expect(outcome(await newBrowser().signIn(personIn('jan')))).toBe('/sign-in?sso=invalid');
+  });
+
+  test('false answers from one network leave places for people elsewhere', async () => {
+    const person = personIn('una');
+    const crowd = newBrowser();
+    crowd.ip = '198.51.100.9';
+    const url = (await crowd.reachCallback(person)).replace(/code=[^&]+/, 'code=false');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const before = provider.asked.length;
+    const codes = () => provider.asked.slice(before).filter((one) => one === 'POST /token').length;
+    provider.tampering.set('/token', async (body) => {
+      if ('error' in body) await released;
+      return body;
+    });
+    const answers = Array.from({ length: 60 }, () => crowd.finish(url).then(outcome));
+    await until('the provider checks the false answers', () => codes() >= 20);
+    expect(outcome(await newBrowser().signIn(person))).toBe('/');
+    expect(codes()).toBe(21);
+    release();
+    const refused = (await Promise.all(answers)).filter((one) => one === '/sign-in?sso=unavailable');
+    expect(refused.length).toBeGreaterThanOrEqual(40);
   });
 
   test('a person who cancels at the provider returns to the sign-in page, which says so', async () => {

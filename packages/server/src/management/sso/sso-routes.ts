@@ -7,6 +7,7 @@ import { describeOperation, type ManagementApp, type ManagementEnv } from '../ap
 import { cookieIn, removeCookie, setCookie } from '../people/cookies.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { sessionCookie, sessionIdIn, verifySession } from '../people/sessions.ts';
+import { networkOf } from '../people/sign-in.ts';
 import { ProviderError, type SignOnSecrets } from './identity-provider.ts';
 import { needsUserInfo, personOf, signOn } from './sign-on.ts';
 import { SignOnRefused, SSO_PATHS, type Sso, type SsoProblem } from './sso.ts';
@@ -89,10 +90,11 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
         throw new SignOnRefused('expired');
       }
       const { settings, provider } = sso;
-      const vouched = await provider.finish(new URL(request.url).search, begun, (idToken) =>
-        needsUserInfo(idToken, settings),
-      );
       const caller = c.get('caller');
+      const vouched = await provider.finish(new URL(request.url).search, begun, {
+        network: networkOf(caller.ip ?? ''),
+        needs: (idToken) => needsUserInfo(idToken, settings),
+      });
       const person = personOf(vouched, settings);
       const { id } = await signOn(context, person, { settings, nonce: begun.nonce, caller });
       const target = new URL(ownPath(begun.from, context.publicUrl), context.publicUrl);

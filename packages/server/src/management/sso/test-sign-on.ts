@@ -53,6 +53,8 @@ export class SsoBrowser {
   readonly #provider: TestIdentityProvider;
   readonly #atProvider = new Map<string, string>();
   readonly browser: TestBrowser;
+  /** The address of its requests, as the proxy reports it. */
+  ip = '192.0.2.7';
   /** The cookie of the sign-on in progress. */
   begun: string | undefined;
 
@@ -92,7 +94,7 @@ export class SsoBrowser {
     const headers = {
       Cookie: cookies.join('; '),
       'Sec-Fetch-Site': 'cross-site',
-      'X-Forwarded-For': '192.0.2.7',
+      'X-Forwarded-For': this.ip,
     };
     const answer = await this.#app.call('GET', path, { token: null, headers });
     for (const cookie of answer.headers.getSetCookie()) {
