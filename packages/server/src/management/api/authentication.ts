@@ -74,7 +74,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
 
   return async (c, next) => {
     const header = c.req.header('Authorization');
-    const id = header === undefined ? sessionIdIn(c.req.raw) : undefined;
+    const id = header === undefined ? sessionIdIn(c.req.raw, context.publicUrl) : undefined;
     const caller = c.get('caller');
     const { actor, session, stillValid } = await (id === undefined
       ? admitToken(header, caller)
@@ -167,7 +167,7 @@ function isOwnPage(request: Request, { publicUrl, trustProxy }: OwnPageOptions):
   if (site !== null) return site === 'same-origin';
   // Browsers omit that header on plain HTTP, but still send the origin.
   const origin = headers.get('Origin');
-  if (origin === null) return sessionIdIn(request) === undefined;
+  if (origin === null) return sessionIdIn(request, publicUrl) === undefined;
   if (!URL.canParse(origin)) return false;
   const hosts = [headers.get('Host') ?? new URL(request.url).host];
   if (trustProxy) hosts.push(headers.get('X-Forwarded-Host') ?? '');

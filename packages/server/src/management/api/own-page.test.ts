@@ -159,4 +159,21 @@ describe('credentials', () => {
     expect((await whoami({ Cookie: `halyard_session=x; __Host-${cookie}` })).status).toBe(200);
     expect((await whoami({ Cookie: `__Host-halyard_session=x; ${cookie}` })).status).toBe(401);
   });
+
+  test.each([
+    ['Host', 'flags.example', 401],
+    ['X-Forwarded-Host', 'flags.example', 401],
+    ['Host', 'localhost:7070', 200],
+    ['Host', '10.0.0.5:7070', 200],
+  ])('at %s: %s, the cookie that another host of the domain can plant: %d', async (header, host, status) => {
+    expect((await whoami({ Cookie: cookie, [header]: host })).status).toBe(status);
+    expect((await whoami({ Cookie: `__Host-${cookie}`, [header]: host })).status).toBe(200);
+    // A program that signs in there, and names no origin, gets the cookie that counts there.
+    const body = { email: 'ada@example.com', password: PASSWORD };
+    const headers = { ...JSON_TYPE, [header]: host };
+    const [set = ''] = (
+      await app.call('POST', '/api/session', { token: null, body, headers })
+    ).headers.getSetCookie();
+    expect(set.startsWith('__Host-')).toBe(status === 401);
+  });
 });

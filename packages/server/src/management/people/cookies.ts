@@ -8,7 +8,7 @@ const HOST_PREFIX = '__Host-';
 export function cookieIn(
   request: Request,
   name: string,
-  { isSecure = false }: { readonly isSecure?: boolean } = {},
+  { isSecure }: { readonly isSecure: boolean },
 ): string | undefined {
   const cookies = new Map(
     (request.headers.get('Cookie') ?? '').split(';').map((pair) => {

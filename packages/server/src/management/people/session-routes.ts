@@ -68,7 +68,9 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
         if (error instanceof ServiceError) log.warn({ ...caller, code: error.code }, 'a sign-in was refused');
         throw error;
       });
-      return ok(sessionRecord(context, started), { 'Set-Cookie': startCookie(request, started.id) });
+      return ok(sessionRecord(context, started), {
+        'Set-Cookie': startCookie(request, started.id, context.publicUrl),
+      });
     },
   );
   mountPublic(
@@ -126,11 +128,13 @@ export function mountPassword(app: ManagementApp, context: PeopleContext): void 
 
 /** The answer to a person who joined with a link: 201, and signed in. */
 export function joined(context: PeopleContext, request: Request, started: Written<StartedSession>): Response {
-  return created(sessionRecord(context, started), { 'Set-Cookie': startCookie(request, started.id) });
+  return created(sessionRecord(context, started), {
+    'Set-Cookie': startCookie(request, started.id, context.publicUrl),
+  });
 }
 
 async function sessionOf(context: PeopleContext, request: Request): Promise<ActiveSession | undefined> {
-  const id = request.headers.has('Authorization') ? undefined : sessionIdIn(request);
+  const id = request.headers.has('Authorization') ? undefined : sessionIdIn(request, context.publicUrl);
   return id === undefined ? undefined : verifySession(context, id);
 }
 

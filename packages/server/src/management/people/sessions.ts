@@ -158,14 +158,25 @@ function signInFailed(): ServiceError {
 /** The name of the session's cookie. */
 export const SESSION_COOKIE = 'halyard_session';
 
-/** The session id in the request's cookies; `undefined` when there is no such cookie. */
-export function sessionIdIn(request: Request): string | undefined {
-  return cookieIn(request, SESSION_COOKIE);
+/**
+ * The session id in the request's cookies; `undefined` when there is no such cookie. At a public address with HTTPS, only a
+ * cookie that was set over HTTPS counts; elsewhere, such as on http://localhost, browsers may refuse that one.
+ */
+export function sessionIdIn(request: Request, publicUrl: string): string | undefined {
+  return cookieIn(request, SESSION_COOKIE, { isSecure: isAtHttps(request, publicUrl) });
 }
 
 /** The `Set-Cookie` header that starts a session in the browser that sent `request` from a page of this server. */
-export function startCookie(request: Request, id: string): string {
-  return sessionCookie(id, { isSecure: request.headers.get('Origin')?.startsWith('https:') === true });
+export function startCookie(request: Request, id: string, publicUrl: string): string {
+  const isSecure =
+    request.headers.get('Origin')?.startsWith('https:') === true || isAtHttps(request, publicUrl);
+  return sessionCookie(id, { isSecure });
+}
+
+/** Whether the request came to the public address, and that has HTTPS. A false header only makes the request's own rules stricter. */
+function isAtHttps({ headers }: Request, publicUrl: string): boolean {
+  const { protocol, host } = new URL(publicUrl);
+  return protocol === 'https:' && [headers.get('Host'), headers.get('X-Forwarded-Host')].includes(host);
 }
 
 /** The `Set-Cookie` header that starts a session, over HTTPS or HTTP. */

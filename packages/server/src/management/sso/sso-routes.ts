@@ -84,7 +84,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
     try {
       if (begun === undefined || !isAnswerTo(begun, request, context.now())) {
         // Perhaps the same sign-in was finished in another tab.
-        const id = sessionIdIn(request);
+        const id = sessionIdIn(request, context.publicUrl);
         const isSignedIn = id !== undefined && (await verifySession(context, id)) !== undefined;
         if (isSignedIn) return redirect('/', cookies);
         throw new SignOnRefused('expired');
