@@ -127,11 +127,10 @@ function connectCache(
 
   const stops = [
     live.on('hello', () => {
-      // Changes during the outage are unknown: fetch everything that is on the screen.
-      const isMissed = greeted ? () => true : (query: Query) => older.has(query) || isReadBeforeStream(query);
-      void queries.invalidateQueries({
-        predicate: (query) => query.queryKey[0] !== 'session' && isMissed(query),
-      });
+      // Changes during the outage are unknown, those of the person's own rights too: fetch everything that is on the screen.
+      const isMissed = (query: Query) =>
+        query.queryKey[0] !== 'session' && (older.has(query) || isReadBeforeStream(query));
+      void queries.invalidateQueries(greeted ? {} : { predicate: isMissed });
       greeted = true;
       older.clear();
     }),

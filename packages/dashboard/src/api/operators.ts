@@ -59,7 +59,7 @@ export function revokeInvitation(id: string): Promise<undefined> {
   return request('DELETE', api`invitations/${id}`);
 }
 
-/** Changes a person's name or permissions. New permissions end their sessions. */
+/** Changes a person's name or permissions. A new role for all projects ends their sessions. */
 export function changeOperator(
   id: string,
   change: { readonly name?: string } & Partial<Rights>,

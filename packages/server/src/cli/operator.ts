@@ -91,7 +91,7 @@ Examples:
       operator
         .command('set-role <email>')
         .description(
-          'Change the role of an operator for all projects, or for some with --project. Their sessions end and they sign in again.',
+          'Change the role of an operator for all projects, which ends their sessions, or for some with --project.',
         ),
       { role: 'default unchanged', protected: 'default unchanged', choices: GLOBAL_ROLES },
     ).addHelpText(

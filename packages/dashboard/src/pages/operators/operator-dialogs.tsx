@@ -67,19 +67,16 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
   const [newPermissions, setPermissions] = useState<Permissions>();
   const name = newName ?? operator.name;
   const administered = useAdministered();
-  const known: Permissions = {
+  const known = permissionMembers({
     ...{ role: operator.role, canChangeProtected: operator.canChangeProtected },
     projects: (operator.projects ?? []).filter(({ project }) => administered?.includes(project) !== false),
-  };
+  });
   const permissions = newPermissions ?? known;
   const members = permissionMembers(permissions);
-  const isOtherRole =
-    newPermissions !== undefined &&
-    (members.role !== known.role || members.canChangeProtected !== known.canChangeProtected);
+  const isOtherRole = members.role !== known.role || members.canChangeProtected !== known.canChangeProtected;
   const areOtherProjects = JSON.stringify(members.projects) !== JSON.stringify(known.projects);
-  const isOther = isOtherRole || areOtherProjects;
   const isSelf = self.id === operator.id;
-  const isLast = useIsOnlyAdmin()(operator) && isOther && members.role !== 'admin';
+  const isLast = useIsOnlyAdmin()(operator) && isOtherRole && members.role !== 'admin';
   const nameProblem = name.trim() === '' ? messages.nameMissing : undefined;
   const form = useForm({
     problems: { name: nameProblem },
@@ -109,7 +106,7 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
       ) : (
         <PermissionFields value={permissions} onChange={setPermissions} />
       )}
-      {isOther && !isLast && (
+      {isOtherRole && !isLast && (
         <p className="text-ink-2">{isSelf ? messages.signsYouOut : messages.signsThemOut}</p>
       )}
     </FormDialog>

@@ -62,7 +62,7 @@ describe('rights', () => {
   });
 
   test('an administrator of a project changes the roles there, and leaves the others', async () => {
-    const { id, browser } = await person({ projects: [{ project: 'theirs', role: 'editor' }] });
+    const { id } = await person({ projects: [{ project: 'theirs', role: 'editor' }] });
     const change = (body: object) => app.call('PATCH', `/api/operators/${id}`, { token: ofOurs, body });
     const seen = await Promise.all([change({}), app.call('PATCH', `/api/operators/${id}`, { body: {} })]);
     // Only administrators of all projects learn when a person was last seen.
@@ -74,8 +74,28 @@ describe('rights', () => {
     const all = (await app.call('GET', '/api/operators')).json.operators;
     const found = all.find((each: { id: string }) => each.id === id);
     expect(found.projects.map((each: { project: string }) => each.project)).toEqual(['ours', 'theirs']);
-    // New rights end the sessions.
-    expect((await browser.call('GET', '/api/whoami')).status).toBe(401);
+  });
+
+  test('a role in a project counts at once in the sessions of its holder, and signs no one out', async () => {
+    const { id, browser } = await person({ projects: [{ project: 'theirs', role: 'viewer' }] });
+    const set = async () => {
+      const path = '/api/projects/ours/environments/staging/flags/flag-of-ours';
+      return (await browser.call('PATCH', path, { body: { enabled: true } })).status;
+    };
+    const change = async (body: object, token?: string) => {
+      const request = token === undefined ? { body } : { body, token };
+      expect((await app.call('PATCH', `/api/operators/${id}`, request)).status).toBe(200);
+    };
+    expect(await set()).toBe(404);
+    await change({ projects: [{ project: 'ours', role: 'editor' }] }, ofOurs);
+    expect(await set()).toBe(200);
+    await change({ projects: [{ project: 'ours', role: 'viewer' }] }, ofOurs);
+    expect(await set()).toBe(403);
+    await change({ projects: [] }, ofOurs);
+    expect(await set()).toBe(404);
+    // Administrators of all projects do sign out, by a new role for all projects.
+    await change({ role: 'viewer' });
+    expect(await set()).toBe(401);
   });
 
   test('an operator who loses a project loses the links they created there', async () => {
@@ -85,10 +105,19 @@ describe('rights', () => {
     const { json } = await browser.call('POST', '/api/invitations', { body: { email, projects } });
     expect(json.projects).toEqual([{ project: 'ours', role: 'viewer', canChangeProtected: false }]);
     await app.call('PATCH', `/api/operators/${id}`, { body: { projects } });
-    const inspected = await new TestBrowser(app).call('POST', '/api/invitations/inspect', {
-      body: { token: json.token },
-    });
-    expect(inspected.json.error).toBe('invitation_invalid');
+    // A password link is for administrators of all projects alone, even if its person is only in one.
+    const colleague = await person({ projects });
+    const chief = await person({ role: 'admin' });
+    // The last administrator could not be demoted.
+    await person({ role: 'admin' });
+    const reset = await chief.browser.call('POST', `/api/operators/${colleague.id}/reset`);
+    const lowered = { body: { role: 'none', projects: ours } };
+    expect((await app.call('PATCH', `/api/operators/${chief.id}`, lowered)).status).toBe(200);
+    for (const { token } of [json, reset.json]) {
+      const link = { body: { token } };
+      const inspected = await new TestBrowser(app).call('POST', '/api/invitations/inspect', link);
+      expect(inspected.json.error).toBe('invitation_invalid');
+    }
   });
 
   test('an invitation replaces only those that its creator could revoke', async () => {
@@ -129,7 +158,6 @@ describe('rights', () => {
   test('a person without any role gets empty lists', async () => {
     const { id, browser } = await person({ projects: ours });
     await app.call('PATCH', `/api/operators/${id}`, { body: { projects: [] } });
-    await browser.signIn(`person-${count}@example.com`);
     for (const [path, list] of [
       ['/api/projects', 'projects'],
       ['/api/audit', 'entries'],

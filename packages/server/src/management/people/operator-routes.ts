@@ -50,7 +50,8 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       errors: ['not_found', 'project_not_found'],
       role: 'admin',
       scope: 'visible',
-      summary: "Change an operator's name or permissions; new permissions end the operator's sessions",
+      summary:
+        "Change an operator's name or permissions; a new role for all projects ends the operator's sessions",
       body: {
         schema: z.strictObject({
           name: z.string().optional(),

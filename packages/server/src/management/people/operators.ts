@@ -38,9 +38,9 @@ export async function isSetupNeeded(context: ManagementContext): Promise<boolean
 }
 
 /**
- * Changes an operator. New permissions end the operator's sessions, except the one of digest `keep`, the caller's
- * own, and the open links that the operator created and could no longer create. `not_found`, `project_not_found`, `forbidden`,
- * `invalid_argument` for the last administrator and for the roles of an operator whose groups decide them.
+ * Changes an operator. A new role for all projects ends the operator's sessions, except the one of digest `keep`, the caller's
+ * own. Other rights end the open links that the operator created and could no longer create. `not_found`,
+ * `project_not_found`, `forbidden`, `invalid_argument` for the last administrator and for the roles of an operator whose groups decide them.
  */
 export function changeOperator(
   context: PeopleContext,
@@ -73,8 +73,8 @@ export function withRights({ projects: _, ...operator }: Operator, rights: Right
 }
 
 /**
- * Writes a changed operator. Other rights end the operator's sessions, except the one of digest `keep`, and the open links that
- * the operator created and could no longer create.
+ * Writes a changed operator. Another role for all projects ends the operator's sessions, except the one of digest `keep`; other
+ * rights end the open links that the operator created and could no longer create.
  */
 export async function replaceOperator(
   context: ManagementContext,
@@ -88,12 +88,17 @@ export async function replaceOperator(
   await people.updateOperator(operator);
   if (Bun.deepEquals(rightsOf(known), rightsOf(operator))) return;
   const creator = operatorActor(operator, {});
-  await endLinks(
-    context,
-    people,
-    (link) => link.createdBy === creator.name && !administersAll(creator, link),
-  );
-  await people.deleteSessionsOf(operator, keep);
+  await endLinks(context, people, (link) => link.createdBy === creator.name && !mayOffer(creator, link));
+  // Sessions have no rights of their own: each request reads them. A role in one project ends none, because the administrators of
+  // a project could sign out anyone; a new role for all projects does, so that a stolen session does not rise with its owner.
+  if (known.role !== operator.role || known.canChangeProtected !== operator.canChangeProtected) {
+    await people.deleteSessionsOf(operator, keep);
+  }
+}
+
+/** Whether the actor may create such a link: an invitation to rights that it administers, a password reset as an administrator of all projects. */
+export function mayOffer(actor: Actor, link: Pick<Invitation, 'kind'> & Rights): boolean {
+  return link.kind === 'reset' ? administers(actor) : administersAll(actor, link);
 }
 
 /**
