@@ -6,18 +6,17 @@ import {
   type Invitation,
   isOpen,
   type Operator,
-  type PeopleReader,
   type PeopleTransaction,
   type Rights,
 } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
+import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { administersAll, requireRole, rightsOf } from '../rights.ts';
 import { checkLabel } from '../rules.ts';
 import { isManagedBySso } from '../sso/sso.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
-import { isSettingsToken, lockGrant, newRights, type RightsChange } from './grants.ts';
-import { endLinks, findOperator } from './operators.ts';
+import { currentPermissions, isSettingsToken, lockGrant, newRights, type RightsChange } from './grants.ts';
+import { endLinks, findOperator, mayOffer } from './operators.ts';
 import { type Caller, checkEmail, operatorActor, type PeopleContext } from './people.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 import { checkPassword } from './sign-in.ts';
@@ -27,10 +26,15 @@ export interface NewInvitation extends RightsChange {
   readonly email: string;
 }
 
-/** The open one-time links to rights that the actor administers, newest first. */
+/** The one-time links that can be used, to rights that the actor administers, newest first. */
 export async function listInvitations(context: PeopleContext, actor: Actor): Promise<readonly Invitation[]> {
-  const open = await context.store.read(({ people }) => people.openInvitations(context.now()));
-  return open.filter((invitation) => administersAll(actor, invitation));
+  return context.store.read(async (reader) => {
+    const listed: Invitation[] = [];
+    for (const link of await reader.people.openInvitations(context.now())) {
+      if (administersAll(actor, link) && (await isStillOffered(context, reader, link))) listed.push(link);
+    }
+    return listed;
+  });
 }
 
 /**
@@ -214,7 +218,7 @@ async function useLink(context: PeopleContext, use: LinkUse): Promise<Written<St
     const { people } = transaction;
     await people.lock();
     // Checked again: another request may have used the link while the hash was computed.
-    const invitation = await openInvitation(context, people, input.token);
+    const invitation = await openInvitation(context, transaction, input.token);
     if (!(await people.useInvitation(invitation, context.now()))) throw invitationInvalid();
     if (invitation.kind === 'reset') {
       return startSession(context, transaction, await replacePassword(transaction, operator, hash));
@@ -268,24 +272,49 @@ function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
   };
 }
 
-/** The invitation of a token. `invitation_invalid` when it is unknown, used, revoked or expired, without saying which. */
+/**
+ * The invitation of a token. `invitation_invalid` when it is unknown, used, revoked or expired, or its creator could no longer
+ * create it, without saying which.
+ */
 export function inspectInvitation(context: PeopleContext, token: string): Promise<Invitation> {
-  return context.store.read(({ people }) => openInvitation(context, people, token));
+  return context.store.read((reader) => openInvitation(context, reader, token));
 }
 
 /** Does the same as {@link inspectInvitation} in a transaction. */
 async function openInvitation(
   context: PeopleContext,
-  people: PeopleReader,
+  reader: StoreReader,
   token: string,
 ): Promise<Invitation> {
+  const { people } = reader;
   const invitation =
     token.startsWith(INVITATION_PREFIX) && token.length <= 100
       ? await people.invitationByDigest(digestOf(token))
       : undefined;
   if (invitation === undefined || !isOpen(invitation, context.now())) throw invitationInvalid();
-  if (invitation.kind === 'setup' && (await people.hasOperators())) throw invitationInvalid();
+  const isUsable =
+    invitation.kind === 'setup'
+      ? !(await people.hasOperators())
+      : await isStillOffered(context, reader, invitation);
+  if (!isUsable) throw invitationInvalid();
   return invitation;
+}
+
+/** How far the clock of the node that stored a link's creator may be ahead of the one that stored the link, in milliseconds. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/**
+ * Whether the creator of a link could still create it. Links of people and tokens end with a removal, a demotion and a
+ * revocation; a token that expires does nothing at that moment.
+ */
+async function isStillOffered(
+  context: PeopleContext,
+  reader: StoreReader,
+  link: Invitation,
+): Promise<boolean> {
+  const times = { now: context.now(), since: link.createdAt + CLOCK_TOLERANCE_MS };
+  const permissions = await currentPermissions(reader, link.createdBy, times);
+  return permissions !== undefined && mayOffer({ name: link.createdBy, permissions }, link);
 }
 
 /** The same error for every invalid link. */

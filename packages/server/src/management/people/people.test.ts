@@ -219,15 +219,16 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     await ada.signIn('ada@example.com');
   });
 
-  test.each(['removed', 'demoted', 'revoked'] as const)(
+  test.each(['removed', 'demoted', 'revoked', 'expired'] as const)(
     'the open links of a maker who was %s end, and those of others stay',
     async (how) => {
       const maker = await join(app, { email: `maker-${how}@example.com`, role: 'admin' });
       const colleague = await join(app, { email: `colleague-${how}@example.com`, role: 'viewer' });
-      const body = { name: `maker-${how}`, role: 'admin' };
+      const expiresAt = new Date(app.node.now + HOUR_MS).toISOString();
+      const body = { name: `maker-${how}`, role: 'admin', ...(how === 'expired' && { expiresAt }) };
       const { id: tokenId, token } = (await app.call('POST', '/api/tokens', { body })).json;
       const call = (method: string, path: string, request = {}) =>
-        how === 'revoked'
+        how === 'revoked' || how === 'expired'
           ? app.call(method, path, { token, ...request })
           : maker.browser.call(method, path, request);
       const invitation = (name: string) => ({ body: { email: `${name}-${how}@example.com`, role: 'admin' } });
@@ -239,6 +240,12 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
         await app.call('PATCH', `/api/operators/${maker.id}`, { body: { role: 'editor' } });
       }
       if (how === 'revoked') await app.call('DELETE', `/api/tokens/${tokenId}`);
+      if (how === 'expired') {
+        app.node.now += HOUR_MS;
+        // Another token of that name is not the one that made them.
+        const again = { body: { name: body.name, role: 'admin' } };
+        expect((await app.call('POST', '/api/tokens', again)).status).toBe(201);
+      }
       const accept = (link: { readonly token: string }) =>
         new TestBrowser(app).call('POST', '/api/invitations/accept', {
           body: { token: link.token, password: PASSWORD },
@@ -247,6 +254,8 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
         const { status, json } = await accept(link);
         expect([status, json.error]).toEqual([410, 'invitation_invalid']);
       }
+      const { invitations } = (await app.call('GET', '/api/invitations')).json;
+      expect(invitations.map(({ id }: { id: string }) => id)).toEqual([others.id]);
       expect((await accept(others)).status).toBe(201);
     },
   );
