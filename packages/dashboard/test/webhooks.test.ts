@@ -39,6 +39,8 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   await page.getByText('The receiver answered 404 instead of 2xx.').waitFor();
   await world.management.putState('shop', 'production', 'a', { enabled: true });
   await row.getByText('failing').waitFor();
+  await row.getByText(/^(The next attempt is due|Next attempt in a moment)$/).waitFor();
+  await row.getByText('none', { exact: true }).waitFor();
 
   await page.getByRole('button', { name: 'Deliveries of chat' }).click();
   const deliveries = page.getByRole('dialog', { name: 'Deliveries of chat' });
@@ -67,7 +69,12 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   const edit = page.getByRole('dialog', { name: 'Edit chat' });
   await edit.getByLabel('Address').fill('https://169.254.169.254/');
   await edit.getByRole('button', { name: 'Save' }).click();
-  await edit.getByText("This address can't be used.").waitFor();
+  await edit.getByText('allow its network with HALYARD_WEBHOOK_NETWORKS').waitFor();
+  const address = edit.getByLabel('Address');
+  expect(await address.getAttribute('aria-invalid')).toBe('true');
+  expect(await address.evaluate((field) => field === document.activeElement)).toBe(true);
+  expect(await edit.getByRole('alert').count()).toBe(0);
+  await check();
   await edit.getByLabel('Address').fill('');
   await edit.getByLabel('Format').selectOption('json');
   await edit.getByRole('button', { name: 'Save' }).click();

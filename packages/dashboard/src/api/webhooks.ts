@@ -22,11 +22,23 @@ export function useWebhooks(project: string, isAllowed: boolean) {
       const path = api`projects/${project}/webhooks`;
       return (await request<{ webhooks: readonly WebhookRecord[] }>('GET', path, { signal })).webhooks;
     },
+    refetchInterval: ({ state }) => untilAttempt(state.data),
   });
 }
 
 /** How long after a change its messages have most likely been answered. */
 const ANSWERED_MS = 2_000;
+
+/** How long nodes take at most to notice that an attempt is due, in milliseconds. */
+const NOTICED_MS = 5_000;
+
+/** How long until the next attempt of a failing webhook has most likely been answered; `false` when none fails. */
+function untilAttempt(webhooks: readonly WebhookRecord[] = []): number | false {
+  const times = webhooks.flatMap(({ status, nextAttemptAt }) =>
+    status === 'active' && nextAttemptAt !== undefined ? [Date.parse(nextAttemptAt)] : [],
+  );
+  return times.length > 0 && Math.max(NOTICED_MS, Math.min(...times) - Date.now() + ANSWERED_MS);
+}
 
 /** Refetches a project's webhooks shortly after each change of the project: deliveries are not in the live stream. */
 export function useLiveWebhooks(project: string): void {

@@ -132,7 +132,7 @@ export class GuardedPoster {
     const address = ipaddr.process(text);
     if (this.#networks.some((network) => isIn(address, network))) return undefined;
     if (address.range() !== 'unicast') {
-      return 'is not public: an operator can allow its network with HALYARD_WEBHOOK_NETWORKS';
+      return 'is not public: to allow its network, set HALYARD_WEBHOOK_NETWORKS on the server';
     }
     return protocol === 'http:' ? 'is public, which needs https://' : undefined;
   }

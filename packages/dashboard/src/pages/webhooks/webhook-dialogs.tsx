@@ -1,10 +1,10 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { isRefusal } from '../../api/api-error.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
 import { createWebhook, updateWebhook } from '../../api/webhooks.ts';
 import { NameField, TextField } from '../../components/field.tsx';
-import { FormDialog, useForm } from '../../components/form.tsx';
+import { type Form, FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { MultiSelect } from '../../components/multi-select.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
@@ -41,24 +41,30 @@ export function CreateWebhookDialog({ project, onClose }: { project: ProjectReco
   const form = useForm({
     problems: {
       name: /^[a-z0-9][a-z0-9-]{0,63}$/.test(name) ? undefined : messages.nameMissing,
-      url: isAddress(draft.url) ? undefined : messages.urlMissing,
+      url: urlProblem(draft.url),
     },
     submit: async () => {
-      const created = await createWebhook(project.name, name, draft).catch(explain);
+      const created = await createWebhook(project.name, name, draft);
       announce(messages.created);
       setSecret(created.secret);
     },
     stale: [queryKeys.webhooks(project.name)],
   });
+  const refusal = useUrlRefusal(form);
   if (secret !== undefined) return <WebhookSecretDialog name={name} secret={secret} onClose={onClose} />;
   return (
-    <FormDialog title={messages.createTitle} form={form} action={messages.createAction} onClose={onClose}>
+    <FormDialog
+      title={messages.createTitle}
+      form={refusal.form}
+      action={messages.createAction}
+      onClose={onClose}
+    >
       <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />
       <SettingFields
         project={project}
         draft={draft}
         urlHint={messages.urlHint}
-        urlProblem={form.problem('url')}
+        urlProblem={refusal.urlProblem}
         onChange={setDraft}
       />
     </FormDialog>
@@ -78,21 +84,27 @@ export function EditWebhookDialog({
   const { name, format, environments, events } = webhook;
   const [draft, setDraft] = useState<Draft>({ url: '', format, environments, events });
   const form = useForm({
-    problems: { url: draft.url === '' || isAddress(draft.url) ? undefined : messages.urlMissing },
+    problems: { url: draft.url === '' ? undefined : urlProblem(draft.url) },
     submit: async () => {
       const { url, ...others } = draft;
-      await updateWebhook(project.name, name, url === '' ? others : draft).catch(explain);
+      await updateWebhook(project.name, name, url === '' ? others : draft);
       onClose();
     },
     stale: [queryKeys.webhooks(project.name)],
   });
+  const refusal = useUrlRefusal(form);
   return (
-    <FormDialog title={messages.editTitle(name)} form={form} action={messages.editAction} onClose={onClose}>
+    <FormDialog
+      title={messages.editTitle(name)}
+      form={refusal.form}
+      action={messages.editAction}
+      onClose={onClose}
+    >
       <SettingFields
         project={project}
         draft={draft}
         urlHint={messages.urlKept}
-        urlProblem={form.problem('url')}
+        urlProblem={refusal.urlProblem}
         onChange={setDraft}
       />
     </FormDialog>
@@ -151,6 +163,7 @@ function SettingFields({
         autoComplete="off"
         spellCheck={false}
         placeholder="https://"
+        maxLength={2000}
         value={draft.url}
         onChange={(url) => onChange({ ...draft, url: url.trim() })}
       />
@@ -209,11 +222,26 @@ function SelectionField({
   );
 }
 
-function isAddress(text: string): boolean {
-  return /^https?:\/\/[^/]/.test(text) && URL.canParse(text);
+/** What is wrong with an address, as far as this form knows. */
+function urlProblem(text: string): string | undefined {
+  if (!/^https?:\/\/[^/]/.test(text) || !URL.canParse(text)) return messages.urlMissing;
+  const { username, password } = new URL(text);
+  return username + password === '' ? undefined : messages.urlCredentials;
 }
 
-/** The address is the only input that the server judges more strictly than this form. */
-function explain(error: unknown): never {
-  throw isRefusal(error, 'invalid_argument') ? new Error(messages.urlRefused, { cause: error }) : error;
+/** The form without the refusal of its address, which is shown at the field instead and gets the focus. */
+function useUrlRefusal(form: Form<'url'>) {
+  const { error, props } = form;
+  useEffect(() => {
+    if (isUrlRefusal(error)) props.ref.current?.querySelector<HTMLElement>('[type="url"]')?.focus();
+  }, [error, props.ref]);
+  if (!isUrlRefusal(error)) return { form, urlProblem: form.problem('url') };
+  return {
+    form: { ...form, error: undefined },
+    urlProblem: form.problem('url') ?? messages.urlRefused,
+  };
+}
+
+function isUrlRefusal(error: unknown): boolean {
+  return isRefusal(error, 'invalid_argument') && error.message.startsWith('"url"');
 }

@@ -117,7 +117,11 @@ function WebhookRow({ project, webhook }: { project: ProjectRecord; webhook: Web
         )}
       </RecordCell>
       <RecordCell label={givenUpColumn.label}>
-        {givenUp}
+        {givenUp === 0 ? (
+          <span className="text-ink-3">{messages.noneGivenUp}</span>
+        ) : (
+          messages.givenUp(givenUp)
+        )}
         {open === 'edit' && <EditWebhookDialog project={project} webhook={webhook} onClose={close} />}
         {open === 'deliveries' && <DeliveriesDialog project={project.name} name={name} onClose={close} />}
         {typeof open === 'object' && (
@@ -127,6 +131,11 @@ function WebhookRow({ project, webhook }: { project: ProjectRecord; webhook: Web
       <WebhookActions project={project} webhook={webhook} onOpen={setOpen} />
     </RecordRow>
   );
+}
+
+/** Whether an attempt is due, or was. */
+function isDue(at: string): boolean {
+  return Date.parse(at) - Date.now() < 5_000;
 }
 
 function Status({ webhook: { status, reason, nextAttemptAt } }: { webhook: WebhookRecord }) {
@@ -143,7 +152,13 @@ function Status({ webhook: { status, reason, nextAttemptAt } }: { webhook: Webho
     <>
       <Badge kind="warn">{messages.statuses.failing}</Badge>
       <span className="mt-0.5 block text-xs text-ink-2">
-        {messages.nextAttempt} <TimeAgo at={nextAttemptAt} />
+        {isDue(nextAttemptAt) ? (
+          messages.attemptDue
+        ) : (
+          <>
+            {messages.nextAttempt} <TimeAgo at={nextAttemptAt} />
+          </>
+        )}
       </span>
     </>
   );
