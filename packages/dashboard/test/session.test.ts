@@ -145,6 +145,41 @@ test(
 );
 
 test(
+  'signing out asks about unsaved changes first, and shows the screen without an error until it is left',
+  async () => {
+    await world.management.putState('deck', 'development', 'typed', { enabled: true, value: 7 });
+    const { page, complaints } = await world.open('/projects/deck/flags/typed', { expected: /401/ });
+    await typeValue(page, '8');
+    const signOut = async () => {
+      await page.getByRole('banner').getByRole('button').last().click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    };
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await signOut();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await valueField(page).textContent()).toBe('8');
+    expect((await page.request.get('/api/projects')).status()).toBe(200);
+
+    // Leads to the same page instead of the sign-in, so that it can be looked at afterwards.
+    await page.route('**/api/session', async (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue();
+      const response = await route.fetch();
+      return route.fulfill({ response, json: { continueAt: '#left' } });
+    });
+    await signOut();
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.waitForURL('**#left');
+    // What the answer changes is on the screen in the next frame.
+    await page.evaluate('new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('typed');
+    expect(complaints).toEqual([]);
+    expect((await page.request.get('/api/projects')).status()).toBe(401);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'an editor without the permission sees why production cannot be switched; a viewer can switch nothing',
   async () => {
     const editor = await invite('editor');

@@ -1,6 +1,8 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { leaveAtOnce } from '../shell/leave-guard.ts';
+import { toastFailure } from '../changes/actions.tsx';
+import { askToLeave, leaveAtOnce } from '../shell/leave-guard.ts';
 import { useCurrentProject } from '../shell/links.ts';
+import { messages } from '../shell/messages.ts';
 import { writeStored } from '../shell/stored.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, noteSignIn, request } from './request.ts';
@@ -9,7 +11,7 @@ import type { GlobalRole, InvitationFacts, Rights, Role, SessionRecord, SignedIn
 /** Where this browser stores whether its last session was open. */
 export const SIGNED_IN = 'signed-in';
 
-/** Set while signing out, so that the person is not asked to sign in again. */
+/** Set while signing out: the screen stays as it is until the sign-in replaces it, and asks nothing. */
 let isSigningOut = false;
 
 /** How the session is read. */
@@ -19,7 +21,8 @@ export function sessionQuery(queries: QueryClient) {
     queryFn: async ({ signal }) => {
       const session = await request<SessionRecord>('GET', api`session`, { signal });
       writeStored(SIGNED_IN, session.signedIn ? 'yes' : '');
-      return isSigningOut ? session : nextSession(queries.getQueryData(queryKeys.session), session);
+      const before = queries.getQueryData<SessionRecord>(queryKeys.session);
+      return (isSigningOut && before) || nextSession(before, session);
     },
     staleTime: 5 * 60_000,
   });
@@ -113,22 +116,22 @@ export function useStartSession<Input>(path: 'session' | 'setup' | 'invitations/
   });
 }
 
-/** Signs out and clears the cache. */
+/** Signs out and leaves the page, after a question where edits would be lost. Shows a message when that fails. */
 export function useSignOut() {
-  const queries = useQueryClient();
   return useMutation({
-    mutationFn: () => request<{ readonly continueAt?: string } | undefined>('DELETE', api`session`),
-    onMutate: () => {
+    mutationFn: async () => {
+      if (!(await askToLeave())) return;
       isSigningOut = true;
-    },
-    onError: () => {
-      isSigningOut = false;
-    },
-    onSuccess: (ended) => {
+      const ended = await request<{ readonly continueAt?: string } | undefined>('DELETE', api`session`);
       writeStored(SIGNED_IN, '');
-      queries.clear();
+      // A browser may keep the page as it is for its Back button.
+      addEventListener('pageshow', () => location.reload());
       // The identity provider has a session of its own, and sends the browser back.
-      location.assign(ended?.continueAt ?? '/sign-in');
+      leaveAtOnce(ended?.continueAt ?? '/sign-in');
+    },
+    onError: (error) => {
+      isSigningOut = false;
+      toastFailure(messages.user.signOutFailed, error);
     },
   });
 }

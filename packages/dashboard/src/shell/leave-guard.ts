@@ -39,7 +39,7 @@ export const leaveCarefully: AroundNavHandler = (navigate, to, options) => {
     navigate(to, options);
     return;
   }
-  void askAll().then((mayLeave) => {
+  void askToLeave().then((mayLeave) => {
     if (mayLeave) navigate(to, options);
   });
 };
@@ -55,13 +55,13 @@ function onBackOrForward(event: PopStateEvent): void {
   if (guards.size === 0 || location.href === guarded) return;
   event.stopImmediatePropagation();
   history.pushState(null, '', guarded);
-  void askAll().then((mayLeave) => {
+  void askToLeave().then((mayLeave) => {
     if (mayLeave) history.back();
   });
 }
 
-/** Asks once, even if several edits would be lost. */
-async function askAll(): Promise<boolean> {
+/** Whether the person may leave the screen: asks once, even if several edits would be lost. */
+export async function askToLeave(): Promise<boolean> {
   const [ask] = guards.values();
   if (ask === undefined || !(await ask())) return ask === undefined;
   guards.clear();

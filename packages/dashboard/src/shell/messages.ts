@@ -49,6 +49,7 @@ export const messages = {
     theme: 'Theme',
     themes: { light: 'Light', dark: 'Dark', system: 'System' },
     signOut: 'Sign out',
+    signOutFailed: 'Not signed out',
   },
 
   leave: { title: 'Leave without saving?', action: 'Leave' },

@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import { useOperator, useSession, useSignOut, useSso } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { ChoiceField } from '../../components/field.tsx';
-import { RefusalNote } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { RightsText } from '../../components/permission-fields.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -91,11 +90,6 @@ function SignOutSection() {
         )}
         {session?.operator?.signIn === 'password' && messages.signOutHint}
       </p>
-      {signOut.error !== null && (
-        <div className="mt-3">
-          <RefusalNote error={signOut.error} />
-        </div>
-      )}
       <Button className="mt-3" disabled={signOut.isPending} onClick={() => signOut.mutate()}>
         {messages.signOutHere}
       </Button>
