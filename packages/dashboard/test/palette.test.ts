@@ -102,6 +102,15 @@ describe('the command palette and the keyboard', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('h');
     await page.waitForURL('**/projects/museum/history');
+    // A screen is found before the flags with its name, and so is what it creates.
+    await world.management.putState('museum', 'development', 'web', { enabled: true });
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/^Search or jump/).fill('web');
+    await page.getByRole('option', { name: 'web', exact: true }).waitFor();
+    const first = page.getByRole('dialog', { name: 'Commands' }).getByRole('option').first();
+    expect(await first.textContent()).toContain('Webhooks');
+    await page.getByRole('option', { name: 'New webhook' }).click();
+    await page.getByRole('dialog', { name: 'New webhook' }).getByRole('button', { name: 'Cancel' }).click();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await check();

@@ -94,7 +94,7 @@ export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
         isChosen={singleKeys === 'on'}
         onSelect={() => setSingleKeys(singleKeys === 'on' ? 'off' : 'on')}
       >
-        {messages.keyboard.singleKeys}
+        {messages.singleKeys}
       </MenuChoice>
       <MenuSeparator />
       <MenuItem onSelect={() => location.assign('/docs')}>{messages.user.documentation}</MenuItem>

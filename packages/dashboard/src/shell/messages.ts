@@ -1,4 +1,4 @@
-/** The texts around the screens: the header, the command palette, and what appears when a screen fails. */
+/** The texts around the screens: the header, and what appears when a screen fails. */
 export const messages = {
   header: {
     skip: 'Skip to content',
@@ -41,10 +41,6 @@ export const messages = {
 
   user: {
     account: 'Account',
-    people: 'People',
-    tokens: 'Access tokens',
-    relayTokens: 'Relay tokens',
-    audit: 'Audit log',
     documentation: 'Documentation',
     theme: 'Theme',
     themes: { light: 'Light', dark: 'Dark', system: 'System' },
@@ -64,49 +60,7 @@ export const messages = {
     reload: 'Reload the page',
   },
 
-  palette: {
-    title: 'Commands',
-    hint: 'Search or jump to…',
-    results: 'Results',
-    noMatch: (text: string) => `Nothing matches “${text}”.`,
-    keys: { select: 'select', run: 'run', close: 'Esc close', all: '? shortcuts' },
-    groups: {
-      flags: 'Flags',
-      change: 'Change',
-      create: 'Create',
-      goTo: 'Go to',
-      projects: 'Projects',
-      settings: 'Settings',
-      everywhere: 'Everywhere',
-    },
-    turn: (enabled: boolean, key: string, environment: string) =>
-      `Turn ${enabled ? 'on' : 'off'} ${key} in ${environment}`,
-    copyKey: (key: string) => `Copy key ${key}`,
-    copied: (key: string) => `Copied ${key}`,
-    createFlag: (key: string) => `Create flag ${key}`,
-    newFlag: 'New flag',
-    themes: { light: 'Use light theme', dark: 'Use dark theme', system: 'Use system theme' },
-    shortcuts: 'Keyboard shortcuts',
-    foundFlag: (key: string, project: string) => `${key} in ${project}`,
-    foundEnvironment: (environment: string, project: string) => `Environment ${environment} in ${project}`,
-    foundKey: (name: string, project: string) => `Project key ${name} in ${project}`,
-  },
+  palette: { title: 'Commands', hint: 'Search or jump to…', shortcuts: 'Keyboard shortcuts' },
 
-  keyboard: {
-    title: 'Keyboard shortcuts',
-    singleKeys: 'Single-key shortcuts',
-    everywhere: 'Everywhere',
-    showKeys: 'Show these shortcuts',
-    search: 'Search the list',
-    create: 'Create a flag or a schedule',
-    escape: 'Close, or clear the search',
-    table: 'Flag table',
-    next: 'Next flag',
-    previous: 'Previous flag',
-    left: 'Environment to the left',
-    right: 'Environment to the right',
-    flip: 'Flip the focused switch',
-    open: 'Open the flag',
-    goTo: 'Go to',
-  },
+  singleKeys: 'Single-key shortcuts',
 } as const;

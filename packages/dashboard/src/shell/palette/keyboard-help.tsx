@@ -3,9 +3,10 @@ import { Kbd } from '../../components/kbd.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
 import { PROJECT_SCREENS } from '../links.ts';
-import { messages } from '../messages.ts';
+import { messages as shell } from '../messages.ts';
 import { IS_APPLE } from '../palette-style.ts';
 import { useStoredChoice } from '../stored.ts';
+import { messages } from './messages.ts';
 
 const words = messages.keyboard;
 
@@ -16,7 +17,7 @@ const GROUPS: readonly (readonly [
   [
     words.everywhere,
     [
-      [IS_APPLE ? '⌘ K' : 'Ctrl K', messages.palette.hint],
+      [IS_APPLE ? '⌘ K' : 'Ctrl K', shell.palette.hint],
       ['?', words.showKeys],
       ['/', words.search],
       ['n', words.create],
@@ -44,12 +45,12 @@ export function KeyboardHelp({ onClose }: { onClose: () => void }) {
     <Dialog title={words.title} onClose={onClose} className="w-[min(44rem,calc(100vw-2rem))]">
       <div className="mb-3 flex items-center gap-2">
         <Switch
-          label={words.singleKeys}
+          label={shell.singleKeys}
           checked={singleKeys === 'on'}
           onChange={(event) => setSingleKeys(event.target.checked ? 'on' : 'off')}
         />
         <span aria-hidden className="text-ink-2">
-          {words.singleKeys}
+          {shell.singleKeys}
         </span>
       </div>
       <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">

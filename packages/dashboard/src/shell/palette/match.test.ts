@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { FlagRecord } from '../../api/types.ts';
-import { matchCommands, matchFlags } from './match.ts';
+import { isNamed, matchCommands, matchFlags } from './match.ts';
 
 const ENVIRONMENTS = ['development', 'staging', 'production'];
 
@@ -42,6 +42,12 @@ test('a command matches by every word, in its title, heading or keywords', () =>
   ];
   expect(matchCommands(commands, 'THEME appear')).toHaveLength(1);
   expect(matchCommands(commands, 'theme light')).toHaveLength(0);
+});
+
+test('a text names a screen when it begins one of its words', () => {
+  const screen = { id: '1', title: 'Relay tokens', group: 'Go to', run: () => {} };
+  expect([' rel', 'TOK', 'relay tok'].map((text) => isNamed(screen, text))).toEqual([true, true, true]);
+  expect(['', 'lay', 'relay-tokens'].map((text) => isNamed(screen, text))).toEqual([false, false, false]);
 });
 
 function flag(key: string, description = ''): FlagRecord {

@@ -11,6 +11,12 @@ export function matchCommands(commands: readonly Command[], text: string): reado
   });
 }
 
+/** Whether the text begins a word of the command's title, as "web" does with the screen "Webhooks". */
+export function isNamed({ title }: Command, text: string): boolean {
+  const start = text.trim().toLowerCase();
+  return start !== '' && ` ${title.toLowerCase()}`.includes(` ${start}`);
+}
+
 /** Words that name an action on a flag rather than the flag. */
 const VERBS = new Set([
   'go',

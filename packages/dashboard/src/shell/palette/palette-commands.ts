@@ -4,17 +4,18 @@ import { useLocation } from 'wouter';
 import { useFlags } from '../../api/flags.ts';
 import { useEnvironments, useProjects } from '../../api/projects.ts';
 import { useSearchHits } from '../../api/search.ts';
-import { useCan, useIsAdminAnywhere } from '../../api/session.ts';
+import { useCan, useCanEverywhere, useIsAdminAnywhere, useSso } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, SearchHit } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { copyText } from '../../components/copy.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { type Command, useOfferedCommands } from '../commands.tsx';
-import { links, PROJECT_SCREENS } from '../links.ts';
-import { messages } from '../messages.ts';
+import { links, PROJECT_SCREENS, SETTINGS_SCREENS } from '../links.ts';
+import { messages as shell } from '../messages.ts';
 import { type Theme, useTheme } from '../theme.ts';
 import { matchCommands, matchFlags } from './match.ts';
+import { messages } from './messages.ts';
 
 const words = messages.palette;
 
@@ -102,8 +103,10 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
   const offered = useOfferedCommands();
   const [, navigate] = useLocation();
   const [, setTheme] = useTheme();
-  const canEdit = useCan('editor');
-  const isAdmin = useIsAdminAnywhere();
+  const [canEdit, canManage] = [useCan('editor'), useCan('admin')];
+  const [isAdmin, isGlobalAdmin] = [useIsAdminAnywhere(), useCanEverywhere('admin')];
+  const sso = useSso();
+  const canInvite = isAdmin && !sso?.only;
   const { data: projects } = useProjects();
   return useMemo(() => {
     const go = (id: string, title: string, to: string): Command => ({
@@ -118,38 +121,25 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
             ...go(name, name, to(project)),
             shortcut: `g ${key}`,
           }))),
-      ...(project === undefined || !canEdit
-        ? []
-        : [
-            {
-              ...{
-                id: 'flag.new',
-                title: words.newFlag,
-                group: words.groups.create,
-                keywords: ['create', 'add'],
-              },
-              run: () => navigate(`${links.flags(project)}?new=`),
-            },
-          ]),
+      ...creations(project, { canEdit, canManage, isAdmin, isGlobalAdmin, canInvite })
+        // The screen itself may offer it, with its key.
+        .filter(({ id }) => !offered.some((each) => each.id === id))
+        .map(({ id, title, to }) => ({
+          ...{ id, title, group: words.groups.create, keywords: ['create', 'add'] },
+          run: () => navigate(to),
+        })),
       ...(projects ?? [])
         .filter(({ name }) => name !== project)
         .map(({ name }) => ({
           ...go(`project.${name}`, name, links.flags(name)),
           group: words.groups.projects,
         })),
-      go('projects', messages.header.allProjects, links.projects),
-      go('account', messages.user.account, links.account),
-      go('audit', messages.user.audit, links.audit),
-      go('operators', messages.user.people, links.operators),
-      ...(isAdmin
-        ? [
-            go('tokens', messages.user.tokens, links.tokens),
-            go('relay-tokens', messages.user.relayTokens, links.relayTokens),
-          ]
-        : []),
+      ...SETTINGS_SCREENS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(({ name, address }) =>
+        go(name, name, address),
+      ),
       {
         id: 'docs',
-        title: messages.user.documentation,
+        title: shell.user.documentation,
         group: words.groups.goTo,
         run: () => location.assign('/docs'),
       },
@@ -164,14 +154,53 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
       })),
       {
         id: 'help',
-        title: words.shortcuts,
+        title: shell.palette.shortcuts,
         group: words.groups.settings,
         keywords: ['help', 'keys'],
         shortcut: '?',
         run: onHelp,
       },
     ];
-  }, [offered, project, projects, canEdit, navigate, setTheme, onHelp, isAdmin]);
+  }, [
+    offered,
+    project,
+    projects,
+    navigate,
+    setTheme,
+    onHelp,
+    canEdit,
+    canManage,
+    isAdmin,
+    isGlobalAdmin,
+    canInvite,
+  ]);
+}
+
+/** What the person may create, and the address whose screen asks for it. */
+function creations(
+  project: string | undefined,
+  may: Readonly<Record<'canEdit' | 'canManage' | 'isAdmin' | 'isGlobalAdmin' | 'canInvite', boolean>>,
+): readonly { readonly id: string; readonly title: string; readonly to: string }[] {
+  const titles = words.creations;
+  const inProject =
+    project === undefined
+      ? []
+      : ([
+          [may.canEdit, 'flag', `${links.flags(project)}?new=`],
+          [may.canEdit, 'schedule', `${links.schedules(project)}?new=1`],
+          [may.canManage, 'key', `${links.keys(project)}?new=1`],
+          [may.canManage, 'environment', `${links.environments(project)}?new=1`],
+          [may.canManage, 'webhook', `${links.webhooks(project)}?new=1`],
+        ] as const);
+  const elsewhere = [
+    [may.isGlobalAdmin, 'project', `${links.projects}&new=project`],
+    [may.canInvite, 'operator', `${links.operators}?new=1`],
+    [may.isAdmin, 'token', `${links.tokens}?new=1`],
+    [may.isAdmin, 'relay-token', `${links.relayTokens}?new=1`],
+  ] as const;
+  return [...inProject, ...elsewhere].flatMap(([isAllowed, noun, to]) =>
+    isAllowed ? [{ id: `${noun}.new`, title: titles[noun], to }] : [],
+  );
 }
 
 /** How long after the last key the server is searched, in milliseconds. */

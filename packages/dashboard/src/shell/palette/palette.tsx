@@ -7,9 +7,10 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Kbd } from '../../components/kbd.tsx';
 import type { Command as Offer } from '../commands.tsx';
 import { useCurrentProject } from '../links.ts';
-import { messages } from '../messages.ts';
+import { messages as shell } from '../messages.ts';
 import { PALETTE_FIELD, PALETTE_FRAME } from '../palette-style.ts';
-import { matchCommands } from './match.ts';
+import { isNamed, matchCommands } from './match.ts';
+import { messages } from './messages.ts';
 import { CREATE_FLAG, useFlagCommands, useGeneralCommands, useSearchCommands } from './palette-commands.ts';
 
 const words = messages.palette;
@@ -28,20 +29,20 @@ export function Palette({
 }) {
   const [selected, select] = useState('');
   return (
-    <Dialog title={words.title} frame="bare" onClose={onClose} className={PALETTE_FRAME}>
+    <Dialog title={shell.palette.title} frame="bare" onClose={onClose} className={PALETTE_FRAME}>
       <Command
         shouldFilter={false}
         loop
         value={selected}
         onValueChange={select}
-        label={words.title}
+        label={shell.palette.title}
         className="flex max-h-[70vh] flex-col"
       >
         <Command.Input
           data-autofocus
           value={text}
           onValueChange={onType}
-          placeholder={words.hint}
+          placeholder={shell.palette.hint}
           className={PALETTE_FIELD}
         />
         <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5" label={words.results}>
@@ -100,7 +101,9 @@ function Results({
 }: ResultsProps & { project: string | undefined; flags: readonly Offer[] }) {
   const general = matchCommands(useGeneralCommands(project, onHelp), text);
   const found = useSearchCommands(project, text);
-  const offers = [...flags, ...general, ...found];
+  const screens = general.filter((each) => each.group === words.groups.goTo && isNamed(each, text));
+  // A Set keeps the first place of each.
+  const offers = [...new Set([...screens, ...flags, ...general, ...found])];
   // Last, so that Enter never creates a flag where something exists by that name.
   const sorted = [
     ...offers.filter(({ id }) => id !== CREATE_FLAG),
