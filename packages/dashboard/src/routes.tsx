@@ -1,11 +1,14 @@
 import { type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
+import { isRefusal } from './api/api-error.ts';
 import { LiveProvider } from './api/live.tsx';
+import { useProject } from './api/projects.ts';
 import { useSession } from './api/session.ts';
 import { ChangeGuards } from './changes/change-guards.tsx';
 import { ScreenSkeleton } from './components/page.tsx';
 import { Problem } from './components/screen-states.tsx';
 import { Toasts } from './components/toasts.tsx';
+import { NoProject } from './pages/flags/empty-list.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
@@ -109,12 +112,7 @@ function SignedInRoutes() {
           <Shell>
             <PartBoundary place={location}>
               <Suspense fallback={<ScreenSkeleton />}>
-                <Switch>
-                  {SCREENS.map(([path, page]) => (
-                    <Route key={path} path={path} component={page} />
-                  ))}
-                  <Route component={NotFoundPage} />
-                </Switch>
+                <Screen project={project} />
               </Suspense>
             </PartBoundary>
           </Shell>
@@ -129,6 +127,20 @@ function SignedInRoutes() {
         )}
       </CommandsProvider>
     </LiveProvider>
+  );
+}
+
+/** The screen of the address, or that its project does not exist. */
+function Screen({ project = '' }: { project: string | undefined }) {
+  const { error } = useProject(project);
+  if (isRefusal(error, 'project_not_found')) return <NoProject name={project} />;
+  return (
+    <Switch>
+      {SCREENS.map(([path, page]) => (
+        <Route key={path} path={path} component={page} />
+      ))}
+      <Route component={NotFoundPage} />
+    </Switch>
   );
 }
 

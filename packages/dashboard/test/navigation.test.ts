@@ -310,6 +310,9 @@ test(
     expect(new URL(page.url()).pathname).toBe('/projects/shop/flags');
     await page.goto('/projects');
     await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    // Every screen of a project says so.
+    await page.goto('/projects/nope/keys');
+    await page.getByRole('heading', { name: 'Project “nope” does not exist' }).waitFor();
     await page.close();
   },
   PATIENCE_MS,

@@ -4,10 +4,8 @@ import type { ReactNode } from 'react';
 export const messages = {
   title: 'Compare',
   intro: 'Compare two environments and copy selected flags from one to the other.',
-  tooFewTitle: 'There is only one environment',
-  tooFew: (link: (text: string) => ReactNode) => (
-    <>Comparing needs two. Create another on the {link('environments screen')}.</>
-  ),
+  tooFewTitle: 'Comparing needs two environments',
+  tooFew: (link: (text: string) => ReactNode) => <>Create another on the {link('environments screen')}.</>,
   from: 'From',
   to: 'To',
   swap: 'Swap environments',

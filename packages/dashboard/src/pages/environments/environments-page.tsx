@@ -30,8 +30,6 @@ export function EnvironmentsPage() {
   const canChange = useCan('admin');
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'environment.new', title: messages.create, isAllowed: canChange, run: start });
-  if (error !== null && project === undefined)
-    return <Problem error={error} onRetry={() => void refetch()} />;
   const create = canChange && (
     <CreateButton disabled={project === undefined} onClick={start}>
       {messages.create}
@@ -45,7 +43,9 @@ export function EnvironmentsPage() {
       intro={messages.intro}
     >
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {project === undefined ? (
+      {error !== null && project === undefined ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : project === undefined ? (
         <SkeletonRows rows={3} />
       ) : project.environments.length === 0 ? (
         <EmptyState title={messages.emptyTitle} action={create}>

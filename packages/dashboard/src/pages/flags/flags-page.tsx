@@ -13,7 +13,6 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
-import { isRefusal } from '../../api/api-error.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan, useOperator } from '../../api/session.ts';
@@ -32,7 +31,7 @@ import { links } from '../../shell/links.ts';
 import { PartBoundary } from '../../shell/part-boundary.tsx';
 import { useStoredChoice, writeStored } from '../../shell/stored.ts';
 import { useColumns } from './columns.ts';
-import { NoFlags, NoHits, NoProject } from './empty-list.tsx';
+import { NoFlags, NoHits } from './empty-list.tsx';
 import { useFavorites } from './favorites.ts';
 import { FilterBar, NO_FILTER, useChoices, ViewBar } from './filter-bar.tsx';
 import { FlagCards } from './flag-cards.tsx';
@@ -66,7 +65,6 @@ export function FlagsPage() {
   const error = project.error ?? flags.error;
   if (error !== null && (project.data === undefined || flags.data === undefined)) {
     const retry = () => void Promise.all([project.refetch(), flags.refetch()]);
-    if (isRefusal(error, 'project_not_found')) return <NoProject name={name} />;
     return (
       <Page title={messages.flags}>
         <Problem error={error} onRetry={retry} />

@@ -21,10 +21,7 @@ export function KeysPage() {
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'key.new', title: messages.create, isAllowed: canChange, run: start });
   const error = project.error ?? keys.error;
-  if (error !== null && (project.data === undefined || keys.data === undefined)) {
-    const retry = () => void Promise.all([project.refetch(), keys.refetch()]);
-    return <Problem error={error} onRetry={retry} />;
-  }
+  const retry = () => void Promise.all([project.refetch(), keys.refetch()]);
   const create = canChange && (
     <CreateButton disabled={project.data === undefined} onClick={start}>
       {messages.create}
@@ -39,7 +36,11 @@ export function KeysPage() {
     >
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
       {keys.data === undefined || project.data === undefined ? (
-        <SkeletonRows />
+        error === null ? (
+          <SkeletonRows />
+        ) : (
+          <Problem error={error} onRetry={retry} />
+        )
       ) : keys.data.length === 0 ? (
         <EmptyState icon={<KeyRound size={20} aria-hidden />} title={messages.emptyTitle} action={create}>
           {messages.empty}

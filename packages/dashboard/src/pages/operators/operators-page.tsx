@@ -40,9 +40,6 @@ export function OperatorsPage() {
   useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canInvite, run: start });
   // Only in this component's state: the link is shown once.
   const [created, setCreated] = useState<CreatedLink>();
-  if (operators.error !== null && operators.data === undefined) {
-    return <Problem error={operators.error} onRetry={() => void operators.refetch()} />;
-  }
   return (
     <Page
       title={messages.title}
@@ -56,7 +53,9 @@ export function OperatorsPage() {
       intro={messages.intro}
     >
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {operators.data === undefined ? (
+      {operators.error !== null && operators.data === undefined ? (
+        <Problem error={operators.error} onRetry={() => void operators.refetch()} />
+      ) : operators.data === undefined ? (
         <SkeletonRows rows={3} />
       ) : (
         <RecordTable label={messages.list} columns={messages.columns} sort={sort}>

@@ -24,12 +24,13 @@ export function TokensPage() {
   const canChange = useCan('admin');
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'token.new', title: messages.createCommand, isAllowed: canChange, run: start });
-  if (error !== null && tokens === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
   const create = canChange && <CreateButton onClick={start}>{messages.create}</CreateButton>;
   return (
     <Page title={messages.title} actions={tokens?.length !== 0 && create} intro={messages.intro}>
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {tokens === undefined ? (
+      {error !== null && tokens === undefined ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : tokens === undefined ? (
         <SkeletonRows />
       ) : tokens.length === 0 ? (
         <EmptyState icon={<Terminal size={20} aria-hidden />} title={messages.emptyTitle} action={create}>
