@@ -25,7 +25,7 @@ describe('keys', () => {
     await page.getByRole('checkbox', { name: 'production' }).check();
     await page.getByRole('button', { name: 'Create key' }).click();
 
-    const dialog = page.getByRole('dialog', { name: 'Key website' });
+    const dialog = page.getByRole('dialog', { name: 'Your new key “website”' });
     const secret = (await dialog.locator('[data-secret]').textContent()) ?? '';
     expect(secret).toMatch(/^proj_live_[0-9A-Za-z]{49}$/);
     expect(await dialog.getByRole('region', { name: 'Settings for .env' }).textContent()).toContain(
@@ -82,9 +82,10 @@ describe('keys', () => {
 describe('viewers, and the list', () => {
   const world = sharedWorld(async ({ management }) => {
     await management.createProject('shop');
-    for (const name of ['one', 'two', 'three', 'four', 'five', 'website']) {
+    for (const name of ['one', 'two', 'three', 'four', 'five']) {
       await management.createKey('shop', ['staging'], { name });
     }
+    await management.createKey('shop', ['development', 'staging', 'production'], { name: 'website' });
     const { id } = await management.createKey('shop', ['production'], { name: 'laptop' });
     await management.revokeKey(id);
   });
@@ -105,6 +106,13 @@ describe('viewers, and the list', () => {
     await page.getByText('1 of 7').waitFor();
     expect(new URL(page.url()).search).toBe('?q=web');
     expect(await page.getByRole('rowheader').allTextContents()).toEqual([expect.stringContaining('website')]);
+    // In the project's order.
+    const row = page.getByRole('row', { name: /website/ });
+    expect(await row.getByRole('listitem').allTextContents()).toEqual([
+      'development',
+      'staging',
+      'production',
+    ]);
   }, 60_000);
 });
 

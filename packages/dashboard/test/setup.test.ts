@@ -49,7 +49,7 @@ test('the setup explains the password rule, and leads to a first client in six c
   await check();
   await click(steps.getByRole('button', { name: 'New key…' }));
   await click(page.getByRole('button', { name: 'Create key' }));
-  const dialog = page.getByRole('dialog', { name: 'Key my first key' });
+  const dialog = page.getByRole('dialog', { name: 'Your new key “my-app”' });
   await click(dialog.getByRole('button', { name: 'Copy: curl command' }));
   const command = await dialog.getByRole('region', { name: 'curl command' }).textContent();
   const [, address = '', key = ''] =

@@ -24,7 +24,7 @@ test('an access token is shown once, has its role in a project, and stops workin
   await page.getByLabel('Limit to a task').selectOption('Read and set flag states');
   await check();
   await page.getByRole('button', { name: 'Create token' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Token deploy' });
+  const dialog = page.getByRole('dialog', { name: 'Your new token “deploy”' });
   const token = (await dialog.locator('[data-secret]').textContent()) ?? '';
   expect(await dialog.getByRole('region', { name: 'Settings for the command line' }).textContent()).toContain(
     `export HALYARD_TOKEN=${token}`,
@@ -67,7 +67,7 @@ test('a relay token is shown once, opens the log, and closes it when it is revok
   await page.getByLabel('Projects').fill('');
   await check();
   await page.getByRole('button', { name: 'Create token' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Token frankfurt' });
+  const dialog = page.getByRole('dialog', { name: 'Your new token “frankfurt”' });
   const token = (await dialog.locator('[data-secret]').textContent()) ?? '';
   expect(await dialog.getByRole('region', { name: 'Settings for the relay' }).textContent()).toContain(
     `export HALYARD_RELAY_TOKEN=${token}`,

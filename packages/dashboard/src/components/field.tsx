@@ -149,12 +149,14 @@ export function CheckField({
 /** A choice of one out of a few. `rows` puts each on a line of its own, `boxes` side by side. */
 export function ChoiceField<Value extends string>({
   legend,
+  hint,
   layout,
   choices,
   selected,
   onSelect,
 }: {
   legend: string;
+  hint?: string;
   layout: keyof typeof CHOICE_LAYOUTS;
   choices: readonly (readonly [value: Value, label: ReactNode])[];
   selected: Value;
@@ -173,6 +175,7 @@ export function ChoiceField<Value extends string>({
           </label>
         ))}
       </div>
+      {hint !== undefined && <p className="mt-1 text-xs text-ink-3">{hint}</p>}
     </fieldset>
   );
 }

@@ -27,16 +27,19 @@ export const fieldNames: Readonly<Record<string, string>> = {
   reason: 'Reason',
 };
 
-/** The words of a change on one line: "turned on … rollout 25 % → 50 %". */
 /** The kinds of value that a flag can be declared to have, by their names in the API. */
 export const VALUE_KINDS = [
   ['none', 'On/off'],
   ['text', 'Text'],
   ['number', 'Number'],
   ['json', 'JSON'],
-  ['any', 'Any'],
+  ['any', 'Any kind'],
 ] as const;
 
+/** What the kind of a flag's value is. */
+export const VALUE_KIND_HINT = 'What code reads besides on or off. “Any kind” means that none is declared.';
+
+/** The words of a change on one line: "turned on … rollout 25 % → 50 %". */
 export const words = {
   turnedOn: 'turned on',
   turnedOff: 'turned off',

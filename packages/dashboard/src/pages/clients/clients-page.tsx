@@ -96,7 +96,7 @@ function EnvironmentPresence({
                   ? messages.connected
                   : key.lastSeenAt === undefined
                     ? messages.notConnected
-                    : messages.lastSeen}
+                    : messages.lastUsed}
                 {key.streams === 0 && key.lastSeenAt !== undefined && <TimeAgo at={key.lastSeenAt} />}
               </span>
               <span className="min-w-16 text-right text-ink-2">

@@ -15,7 +15,7 @@ export const messages = {
   keysOf: (environment: string) => `Keys of ${environment}`,
   connected: 'connected',
   notConnected: 'not connected',
-  lastSeen: 'last seen ',
+  lastUsed: 'not connected; key last used ',
 
   // The first client
   firstClient: 'A client is connected.',

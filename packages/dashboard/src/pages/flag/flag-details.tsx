@@ -5,7 +5,7 @@ import { changeFlagTexts, type FlagTexts } from '../../api/flags.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import type { AuditEntryRecord, FlagRecord, FlagValueKind, ProjectRecord } from '../../api/types.ts';
-import { VALUE_KINDS } from '../../components/audit/messages.ts';
+import { VALUE_KIND_HINT, VALUE_KINDS } from '../../components/audit/messages.ts';
 import { Author } from '../../components/badges.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { announce } from '../../components/live-region.tsx';
@@ -95,6 +95,7 @@ export function FlagDetails({
           <EditableText
             label={words.kind}
             text={flag.valueKind}
+            hint={VALUE_KIND_HINT}
             empty=""
             longest={10}
             canEdit={canEdit}
@@ -104,7 +105,7 @@ export function FlagDetails({
               <Select kind="field" label={label} value={text} choices={VALUE_KINDS} onSelect={onChange} />
             )}
           >
-            {VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}
+            <span title={VALUE_KIND_HINT}>{VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}</span>
           </EditableText>
         </Fact>
         <Fact name={words.lifetime}>

@@ -9,7 +9,7 @@ import type {
   ProjectRecord,
 } from '../../api/types.ts';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
-import { VALUE_KINDS } from '../../components/audit/messages.ts';
+import { VALUE_KIND_HINT, VALUE_KINDS } from '../../components/audit/messages.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { ChoiceField, Field, INPUT, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
@@ -83,6 +83,7 @@ export function CreateFlagDialog({
       </Field>
       <ChoiceField
         legend={words.valueKind}
+        hint={VALUE_KIND_HINT}
         layout="boxes"
         choices={VALUE_KINDS}
         selected={valueKind}

@@ -120,7 +120,7 @@ export const messages = {
   },
 
   create: {
-    valueKind: 'Value',
+    valueKind: 'Kind of value',
     key: 'Key',
     keyHint: "The name your code uses. It can't be changed later.",
     keyMissing: 'Enter a key.',

@@ -16,5 +16,5 @@ export const messages = {
   change: { title: 'Change a flag', hint: 'Turn one on or off below and watch it arrive.', action: '' },
   arrived: (streams: number, ms: number) =>
     `Received by ${streams === 1 ? '1 client' : `${streams} clients`} in ${ms < 1 ? 'under 1' : Math.round(ms)} ms.`,
-  keyName: 'my first key',
+  keyName: 'my-app',
 } as const;

@@ -73,6 +73,7 @@ function KeyRow({
   canChange: boolean;
 }) {
   const { id, name, lastFour, status } = record;
+  const environments = inOrder(record.environments, project);
   const [, statusColumn, environmentsColumn, streamsColumn] = messages.columns;
   return (
     <RecordRow isOver={status !== 'active'}>
@@ -84,7 +85,7 @@ function KeyRow({
         <LifeBadge status={status} expiresAt={record.expiresAt} />
       </RecordCell>
       <RecordCell label={environmentsColumn.label}>
-        <KeyEnvironments project={project} names={record.environments} />
+        <KeyEnvironments project={project} names={environments} />
       </RecordCell>
       <RecordCell label={streamsColumn.label}>
         {streams ?? <span className="text-ink-3">{messages.loading}</span>}
@@ -96,13 +97,19 @@ function KeyRow({
         texts={messages}
         body={async () => {
           const streams = closedStreamsText(await countOpenStreams(project.name, { key: id }));
-          return messages.revokeBody(lastFour, record.environments, streams);
+          return messages.revokeBody(lastFour, environments, streams);
         }}
         run={() => revokeKey(id)}
         stale={[queryKeys.keys(project.name), queryKeys.clients(project.name)]}
       />
     </RecordRow>
   );
+}
+
+/** The names in the order of the project's environments, and the deleted ones after them. */
+function inOrder(names: readonly string[], { environments }: ProjectRecord): readonly string[] {
+  const known = environments.map(({ name }) => name).filter((name) => names.includes(name));
+  return [...known, ...names.filter((name) => !known.includes(name))];
 }
 
 /** How many environments are shown at first. */

@@ -43,7 +43,7 @@ export const messages = {
   expiryMissing: 'Choose a date in the future.',
 
   // The new key
-  secretTitle: (name: string) => `Key ${name}`,
+  secretTitle: (name: string) => `Your new key “${name}”`,
   secretKind: 'key',
   examplesFor: 'Show examples for',
   dotEnvTitle: 'In your application: .env',
@@ -67,6 +67,6 @@ export const messages = {
       <p className="mt-2">Applications that still use it fall back to their defaults.</p>
     </>
   ),
-  revoked: (name: string) => `Key ${name} revoked`,
-  revokeFailed: (name: string) => `Key ${name} could not be revoked`,
+  revoked: (name: string) => `Key “${name}” revoked`,
+  revokeFailed: (name: string) => `Key “${name}” could not be revoked`,
 } as const;

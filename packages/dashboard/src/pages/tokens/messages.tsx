@@ -40,7 +40,7 @@ export const messages = {
   expiryMissing: 'Choose a date in the future.',
 
   // The new token
-  secretTitle: (name: string) => `Token ${name}`,
+  secretTitle: (name: string) => `Your new token “${name}”`,
   secretKind: 'token',
   settingsTitle: 'For the command line',
   settingsLabel: 'Settings for the command line',
@@ -56,6 +56,6 @@ export const messages = {
       {lastUsed === undefined ? 'It was never used.' : <>It was last used {lastUsed}.</>}
     </p>
   ),
-  revoked: (name: string) => `Token ${name} revoked`,
-  revokeFailed: (name: string) => `Token ${name} could not be revoked`,
+  revoked: (name: string) => `Token “${name}” revoked`,
+  revokeFailed: (name: string) => `Token “${name}” could not be revoked`,
 } as const;
