@@ -39,11 +39,13 @@ const PAGE_ITEMS = 1000;
 export class ApiClient {
   readonly url: string;
   readonly #token: string | undefined;
+  readonly #tokenOrigin: string | undefined;
   readonly #tokenProblem: string | undefined;
 
   constructor(connection: Connection) {
     this.url = connection.url;
     this.#token = connection.token;
+    this.#tokenOrigin = connection.tokenOrigin;
     this.#tokenProblem = connection.tokenProblem;
   }
 
@@ -90,6 +92,7 @@ export class ApiClient {
     throw refusalOf(response, await response.text().catch(() => ''), {
       url: this.url,
       isWrite: isWrite(request),
+      tokenOrigin: this.#tokenOrigin,
     });
   }
 
@@ -143,10 +146,17 @@ function parseBody(text: string): unknown {
   }
 }
 
+/** A request that the server refused. */
+interface RefusedRequest {
+  readonly url: string;
+  readonly isWrite: boolean;
+  readonly tokenOrigin: string | undefined;
+}
+
 function refusalOf(
   response: Response,
   text: string,
-  { url, isWrite }: { readonly url: string; readonly isWrite: boolean },
+  { url, isWrite, tokenOrigin = 'your settings' }: RefusedRequest,
 ): CliError {
   const exitCode = exitCodeOf(response.status);
   let body: Fields;
@@ -162,16 +172,19 @@ function refusalOf(
   const code = body.optionalText('error');
   const message =
     code === 'invalid_access_token'
-      ? REJECTED_TOKEN
+      ? rejectedToken(tokenOrigin)
       : (body.optionalText('message') ?? `The server returned ${response.status}.`);
   const docs = body.optionalText('docs');
   return new CliError(message, { exitCode, ...(code && { code }), ...(docs && { docs }) });
 }
 
 /** Replaces the server's message, which is about headers. */
-const REJECTED_TOKEN =
-  'The server rejected the access token: it is unknown, expired or revoked. Set another one in HALYARD_TOKEN or with ' +
-  '--token.';
+function rejectedToken(origin: string): string {
+  return (
+    `The server rejected the access token from ${origin}: it is unknown there, expired or revoked. Set another one in ` +
+    "HALYARD_TOKEN or with --token, or set --data to the server's data folder."
+  );
+}
 
 function exitCodeOf(status: number): ExitCode {
   if (status === 400) return EXIT.usage;

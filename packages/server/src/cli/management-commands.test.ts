@@ -230,6 +230,7 @@ describe('token', () => {
     const refused = await halyard('project list', asPipeline);
     expect(refused).toMatchObject({ exitCode: 4, out: '' });
     expect(refused.err).toContain('/errors/invalid_access_token');
+    expect(refused.err).toContain('the access token from HALYARD_TOKEN:');
     expect(refused.err).not.toContain(run.out.trim());
   });
 });

@@ -56,6 +56,15 @@ test('the token comes from the options, then the variables, then the data folder
   expect(resolveConnection({}, { HALYARD_TOKEN_FILE: join(data, 'admin-token') }).token).toBe('from-folder');
 });
 
+test.each([
+  [{ token: 'flag', data }, {}, '--token'],
+  [{ data }, { HALYARD_TOKEN: 'own' }, join(data, 'admin-token')],
+  [{}, { HALYARD_TOKEN: 'own' }, 'HALYARD_TOKEN'],
+  [{}, { HALYARD_ADMIN_TOKEN_FILE: join(data, 'admin-token') }, 'HALYARD_ADMIN_TOKEN_FILE'],
+])('says where the token comes from: %j %j', (flags, env: Readonly<Record<string, string>>, origin) => {
+  expect(resolveConnection(flags, env).tokenOrigin).toBe(origin);
+});
+
 test('does not send the token of the default folder to another machine', () => {
   const before = process.cwd();
   const home = mkdtempSync(join(tmpdir(), 'halyard-home-'));

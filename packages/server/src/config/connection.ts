@@ -23,6 +23,8 @@ export interface ServerAddress {
 export interface Connection extends ServerAddress {
   /** The access token; absent if none was found. */
   readonly token?: string;
+  /** The option, the variable or the file that the token comes from. */
+  readonly tokenOrigin?: string;
   /** A sentence that says why the data folder has no token. */
   readonly tokenProblem?: string;
 }
@@ -50,13 +52,13 @@ export function resolveAddress(
  */
 export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
   const address = resolveAddress(flags, env);
-  const given = flags.token ?? (flags.data === undefined ? tokenOf(env) : undefined);
+  const { token, data } = flags;
+  const given = token === undefined ? undefined : { token, tokenOrigin: '--token' };
   const found =
-    given === undefined
-      ? tokenInDataFolder(address.url, flags.data ?? (env.HALYARD_DATA || undefined))
-      : { token: given };
-  const { token } = found;
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    given ??
+    (data === undefined ? tokenInVariables(env) : undefined) ??
+    tokenInDataFolder(address.url, data ?? (env.HALYARD_DATA || undefined));
+  if (found.token !== undefined && !/^[\x21-\x7e]+$/.test(found.token)) {
     throw new ConfigError([
       'The access token contains invalid characters. Copy the whole token again, without spaces.',
     ]);
@@ -81,8 +83,15 @@ function addressOf(host = '', port = ''): string {
   return `http://${bracketed}:${Number(port) || SETTINGS.port.default}`;
 }
 
-function tokenOf(env: EnvironmentVariables): string | undefined {
-  return secretOf('HALYARD_TOKEN', env) ?? secretOf('HALYARD_ADMIN_TOKEN', env);
+/** A token with its origin, or why there is none. */
+type FoundToken = Pick<Connection, 'token' | 'tokenOrigin' | 'tokenProblem'>;
+
+function tokenInVariables(env: EnvironmentVariables): FoundToken | undefined {
+  for (const name of ['HALYARD_TOKEN', 'HALYARD_ADMIN_TOKEN']) {
+    const token = secretOf(name, env);
+    if (token !== undefined) return { token, tokenOrigin: env[name] ? name : `${name}_FILE` };
+  }
+  return undefined;
 }
 
 function secretOf(variable: string, env: EnvironmentVariables): string | undefined {
@@ -94,15 +103,12 @@ function secretOf(variable: string, env: EnvironmentVariables): string | undefin
   throw new ConfigError([`${variable}_FILE is ${JSON.stringify(path)}, which is empty or cannot be read.`]);
 }
 
-function tokenInDataFolder(
-  url: string,
-  named: string | undefined,
-): Pick<Connection, 'token' | 'tokenProblem'> {
+function tokenInDataFolder(url: string, named: string | undefined): FoundToken {
   if (named === undefined && !isThisMachine(url)) return {};
   const path = join(named ?? SETTINGS.data.default ?? '', 'admin-token');
   try {
     const token = readFileSync(path, 'utf8').trim();
-    return token === '' ? {} : { token };
+    return token === '' ? {} : { token, tokenOrigin: path };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EACCES') return { tokenProblem: `No permission to read the access token in ${path}.` };
