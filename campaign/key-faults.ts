@@ -1,4 +1,4 @@
-import { Management } from '@halyard/testing';
+import { beforeDeadline, Management } from '@halyard/testing';
 import { now } from './clock.ts';
 import { openRecordedEvents, readBulkRecorded } from './event-reader.ts';
 import { type FleetNode, managersOf } from './fleet.ts';
@@ -23,7 +23,7 @@ export async function endKeyWithOpenStreams(
   const management = new Management({ url: through.url, adminToken: world.fleet.adminToken });
   const { id, text, expiresAt } = await world.prepare('the key', () =>
     cause === 'expired'
-      ? createExpiringKey(management, place)
+      ? beforeDeadline((expiresAt) => createKey(management, place, expiresAt), 2_500)
       : createKey(management, place, Number.POSITIVE_INFINITY),
   );
   const key = { id, text };
@@ -70,18 +70,6 @@ async function createKey(management: Management, place: Place, expiresAt: number
     isEndless ? {} : { expiresAt: new Date(expiresAt).toISOString() },
   );
   return { id, text: key, expiresAt };
-}
-
-/** A key that expires soon. Where a busy machine takes longer than that to create one, it gets more time. */
-async function createExpiringKey(management: Management, place: Place): Promise<PreparedKey> {
-  for (let lifeMs = 2_500; ; lifeMs *= 2) {
-    const expiresAt = Math.ceil(now() + lifeMs);
-    try {
-      return await createKey(management, place, expiresAt);
-    } catch (cause) {
-      if (now() < expiresAt || lifeMs > 30_000) throw cause;
-    }
-  }
 }
 
 async function revoke(

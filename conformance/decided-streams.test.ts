@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { beforeDeadline } from '@halyard/testing';
 import { conformance } from './subject.ts';
 import { World } from './world.ts';
 
@@ -155,14 +156,13 @@ conformance('12. Decided: streams', (subject) => {
 
   test('S12.9 the expiry of a key closes its streams', async () => {
     const world = await World.make(subject(), FLAG);
-    const expiresAt = Date.now() + 1500;
-    const { key } = await world.management.createKey(world.project, ['production'], {
-      expiresAt: new Date(expiresAt).toISOString(),
-    });
-    const stream = await world.stream('production', key);
     const staying = await world.stream();
-    await stream.nextFrame();
     await staying.nextFrame();
+    const [stream, expiresAt] = await beforeDeadline(async (deadline) => {
+      const stream = await world.stream('production', await world.createExpiringKey(deadline));
+      await stream.nextFrame();
+      return [stream, deadline] as const;
+    });
     const { how, at } = await stream.untilEnded();
     expect(how).toBe('closed');
     // Not before its time; the clocks of two processes on one machine agree to a few milliseconds.

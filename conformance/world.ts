@@ -84,6 +84,12 @@ export class World {
     });
   }
 
+  /** Creates a key of `production` that expires then, in epoch milliseconds. */
+  async createExpiringKey(expiresAt: number): Promise<string> {
+    const options = { expiresAt: new Date(expiresAt).toISOString() };
+    return (await this.management.createKey(this.project, ['production'], options)).key;
+  }
+
   /** Writes a flag's state; returns the environment's revision afterwards. */
   async put(flagKey: string, state: FlagStateInput, environment = 'production'): Promise<number> {
     const written = await this.management.putState(this.project, environment, flagKey, state);

@@ -21,6 +21,7 @@ export async function launchBrowser(): Promise<Browser> {
     : {};
   return playwright.launch({
     executablePath,
+    timeout: 120_000,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     env: { ...process.env, FONTCONFIG_FILE: join(folder, 'fonts.conf'), ...libraries },
   });

@@ -23,4 +23,4 @@ export type { SseComment, SseFrame } from './sse-parser.ts';
 export { type OpenSseOptions, openSse, type SseEnd, SseReader } from './sse-reader.ts';
 export { type ProxyTarget, startTcpProxy, TcpProxy } from './tcp-proxy.ts';
 export { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
-export { until, within } from './waiting.ts';
+export { beforeDeadline, PATIENCE_MS, until, within } from './waiting.ts';

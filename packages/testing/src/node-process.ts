@@ -19,7 +19,7 @@ export interface StartNodeOptions {
   readonly adminToken?: string;
   /** `ready` (default) waits for `GET /readyz` to say 200, `listening` only for the open port. */
   readonly until?: 'ready' | 'listening';
-  /** How long to wait for that. Default 30,000 ms. */
+  /** How long to wait for that. Default 60,000 ms. */
   readonly timeoutMs?: number;
   /** Runs before the node in the same shell, as in `ulimit -f 512`. */
   readonly shellPrefix?: string;
@@ -74,7 +74,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<NodePro
     temporary?.remove();
     return code;
   });
-  const deadline = Date.now() + (options.timeoutMs ?? 30_000);
+  const deadline = Date.now() + (options.timeoutMs ?? 60_000);
   try {
     const url = await log.listeningUrl(exited, deadline - Date.now());
     const node = nodeOf({ child, url, adminToken, dataFolder, exited, log });

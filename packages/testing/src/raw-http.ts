@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { type AnswerHead, AnswerParser } from './answer-parser.ts';
+import { PATIENCE_MS } from './waiting.ts';
 
 /** One answer to raw bytes. */
 export interface RawAnswer extends AnswerHead {
@@ -22,7 +23,7 @@ export interface RawExchange {
 export interface SendRawOptions {
   /** Stop as soon as this many answers are whole. Without it: when the server closes, or at the time-out. */
   readonly answers?: number;
-  /** Stop after so many milliseconds in any case. Default 5,000. */
+  /** Stop after so many milliseconds in any case. Default 30,000. */
   readonly timeoutMs?: number;
   /** Milliseconds between two pieces, when `pieces` is a list. Default 0. */
   readonly betweenMs?: number;
@@ -51,7 +52,7 @@ export async function sendRaw(
   const parser = collectAnswers(answers, () => {
     if (answers.length === options.answers) finish('open');
   });
-  const timer = setTimeout(() => finish('open'), options.timeoutMs ?? 5_000);
+  const timer = setTimeout(() => finish('open'), options.timeoutMs ?? PATIENCE_MS);
   socket.on('data', (bytes: Buffer) => {
     received.push(bytes);
     try {

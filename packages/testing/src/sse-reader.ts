@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { type AnswerHead, AnswerParser } from './answer-parser.ts';
 import { type SseComment, type SseFrame, SseParser } from './sse-parser.ts';
-import { within } from './waiting.ts';
+import { PATIENCE_MS, within } from './waiting.ts';
 
 /**
  * How a stream ended. `closed`: the server ended the body properly; `cut`: it ended the connection in the middle of
@@ -16,7 +16,7 @@ export interface SseEnd {
 /** How to open an event stream. */
 export interface OpenSseOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long to wait for the answer's head. Default 10,000 ms. */
+  /** How long to wait for the answer's head. Default 30,000 ms. */
   readonly timeoutMs?: number;
   /** Called with every frame as it comes. */
   readonly onFrame?: (frame: SseFrame) => void;
@@ -93,10 +93,10 @@ export class SseReader {
   }
 
   /**
-   * The next frame, in order, each given once. Rejects after `timeoutMs` (default 10,000) and when the stream ends
+   * The next frame, in order, each given once. Rejects after `timeoutMs` (default 30,000) and when the stream ends
    * before a frame comes.
    */
-  async nextFrame(timeoutMs = 10_000): Promise<SseFrame> {
+  async nextFrame(timeoutMs = PATIENCE_MS): Promise<SseFrame> {
     const deadline = now() + timeoutMs;
     for (;;) {
       const frame = this.frames[this.#nextIndex];
@@ -109,7 +109,7 @@ export class SseReader {
     }
   }
 
-  /** How the stream ended, once it has. Rejects when it is still open after 15 s, or `timeoutMs`. */
+  /** How the stream ended, once it has. Rejects when it is still open after 30 s, or `timeoutMs`. */
   async untilEnded(timeoutMs?: number): Promise<SseEnd> {
     return await within('the stream ends', this.ended, timeoutMs);
   }
@@ -177,7 +177,7 @@ export async function openSse(url: string, options: OpenSseOptions = {}): Promis
     socket.destroy();
     reject(new Error(message, { cause }));
   };
-  const timer = setTimeout(() => fail('no answer came in time'), options.timeoutMs ?? 10_000);
+  const timer = setTimeout(() => fail('no answer came in time'), options.timeoutMs ?? PATIENCE_MS);
   const parser = new AnswerParser({
     onHead: (head) => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { until, within } from './waiting.ts';
+import { beforeDeadline, until, within } from './waiting.ts';
 
 test('checks a condition until it holds, and returns its value', async () => {
   let looks = 0;
@@ -28,4 +28,17 @@ test('passes on the value or the failure of the work', async () => {
 test('names work that never ends', async () => {
   const message = 'Timed out after 0.02 s. Expected: the stream ends.';
   await expect(within('the stream ends', new Promise(() => {}), 20)).rejects.toThrow(message);
+});
+
+test('makes an attempt that ends after its deadline again, with more time', async () => {
+  const given: number[] = [];
+  const attempt = async (deadline: number) => {
+    given.push(deadline - Date.now());
+    if (given.length < 3) await until('the time is over', () => Date.now() >= deadline);
+    if (given.length === 2) throw new Error('too late');
+    return 'in time';
+  };
+  expect(await beforeDeadline(attempt, 20)).toBe('in time');
+  expect(given).toHaveLength(3);
+  await expect(beforeDeadline(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
 });

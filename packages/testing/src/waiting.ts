@@ -1,5 +1,5 @@
 /** How long a test waits for an event that usually comes at once: enough for a busy machine with two cores. */
-const PATIENCE_MS = 15_000;
+export const PATIENCE_MS = 30_000;
 
 /** The values that count as absent. */
 type Missing = undefined | null | false | 0 | '';
@@ -8,7 +8,7 @@ type Missing = undefined | null | false | 0 | '';
  * Calls `look` until it returns a value, and returns that. For facts that nothing announces, such as
  * those of another process; where there is a promise, use {@link within}.
  *
- * Rejects after `timeoutMs` (default 15 s) with `event`, a sentence that says what should have happened, or as soon
+ * Rejects after `timeoutMs` (default 30 s) with `event`, a sentence that says what should have happened, or as soon
  * as `look` itself throws.
  */
 export async function until<T>(
@@ -34,7 +34,7 @@ export async function until<T>(
   }
 }
 
-/** The result of `work`; rejects after `timeoutMs` (default 15 s) with `event`, a sentence that says what it is. */
+/** The result of `work`; rejects after `timeoutMs` (default 30 s) with `event`, a sentence that says what it is. */
 export async function within<T>(
   event: string,
   work: Promise<T>,
@@ -51,4 +51,16 @@ export async function within<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * The result of an attempt that ends before its `deadline`, in epoch milliseconds, such as the expiry of a key that it
+ * creates and uses. On a machine too busy for `ms`, it is made again with twice the time.
+ */
+export async function beforeDeadline<T>(attempt: (deadline: number) => Promise<T>, ms = 1_500): Promise<T> {
+  const deadline = Date.now() + ms;
+  const [outcome] = await Promise.allSettled([attempt(deadline)]);
+  if (Date.now() >= deadline && ms < PATIENCE_MS) return await beforeDeadline(attempt, 2 * ms);
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type NodeProcess, startNode, until } from '@halyard/testing';
+import { beforeDeadline, type NodeProcess, startNode, until } from '@halyard/testing';
 import { type CliRun, runCaptured } from './test-shell.ts';
 
 setDefaultTimeout(60_000);
@@ -140,8 +140,12 @@ describe('schedule', () => {
   });
 
   test('the node makes the change once it is due', async () => {
-    const at = new Date(Date.now() + 1200).toISOString();
-    await json(['schedule', 'create', 'timed', '--project', 'sale', '--env', 'staging', '--at', at, '--on']);
+    const at = await beforeDeadline(async (deadline) => {
+      const at = new Date(deadline).toISOString();
+      const place = '--project sale --env staging'.split(' ');
+      await json(['schedule', 'create', 'timed', ...place, '--at', at, '--on']);
+      return at;
+    }, 1_200);
     const { status, seq } = await until('the schedule is no longer pending', async () => {
       const [schedule] = (await json('schedule list --project sale --env staging --all')).schedules;
       return schedule.status !== 'pending' && schedule;
