@@ -74,7 +74,7 @@ test('shows a person a working key on the first start only, and ends with 0 on S
   const forPeople = ['--data', data.path, '--drain-seconds', '0', '--log-format', 'pretty'];
   const first = serve(forPeople);
   const [key] = await first.out.until(PROJECT_KEY_PATTERN);
-  const [, url] = await first.out.until(/is running at (http:\S+)$/m);
+  const [, url] = await first.out.until(/is running at (http:\S+)\n/);
   const answer = await fetch(`${url}/v1/flags?env=development`, { headers: { 'X-Service-Key': key } });
   expect(answer.status).toBe(200);
   first.child.kill('SIGTERM');
@@ -95,9 +95,10 @@ test('writes log entries without secrets for programs, with the commands that pr
   using data = temporaryFolder();
   const node = serve(['--data', data.path, '--drain-seconds', '0']);
   await node.out.until(/"Halyard is running"/);
+  // The last line may still be on its way.
   const entries = node.out.text
-    .trimEnd()
     .split('\n')
+    .slice(0, -1)
     .map((line) => JSON.parse(line));
   const messages: string[] = entries.map(({ msg }) => msg);
   expect(messages).toContain('database created');
@@ -157,7 +158,7 @@ test('a first start with a late database shows the same', async () => {
   address.port = String(proxy.port);
   const env = { HALYARD_DATABASE_URL: address.href };
   const node = serve(['--data', data.path, '--drain-seconds', '0', '--log-format', 'pretty'], env);
-  const [, url] = await node.out.until(/is running at (http:\S+)$/m);
+  const [, url] = await node.out.until(/is running at (http:\S+)\n/);
   proxy.restore();
   await node.out.until(/\/setup#hin_\w{43}\n/);
   const [, key = ''] = await node.out.until(
@@ -327,21 +328,24 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const again = setInterval(() => child.kill(signal), 100);
     expect(await within('the program ends', child.exited)).toBe(1);
     clearInterval(again);
-  }, 30_000);
+  }, 60_000);
 
   test(`a ${signal} that a wrapper passes on a second time does not end the process at once`, async () => {
+    // The program repeats the signal itself: a busy machine would bring one of another process too late.
     const child = runProgram(`() => {
       const closed = Promise.withResolvers();
-      process.on('SIGUSR2', () => closed.resolve());
-      return { closed: closed.promise, stop: () => closed.promise };
+      const stop = () => {
+        process.once('${signal}', () => setTimeout(closed.resolve));
+        process.kill(process.pid, '${signal}');
+        return closed.promise;
+      };
+      return { closed: closed.promise, stop };
     }`);
     expect(await firstText(child.stdout)).toBe('ready\n');
     child.kill(signal);
     expect(await firstText(child.stderr)).toMatch(message);
-    child.kill(signal);
-    child.kill('SIGUSR2');
     expect(await within('the program ends', child.exited)).toBe(0);
-  }, 30_000);
+  }, 60_000);
 }
 
 test('one signal stops in order, and leftover work does not keep the process', async () => {
@@ -353,7 +357,7 @@ test('one signal stops in order, and leftover work does not keep the process', a
   child.kill('SIGTERM');
   expect(await within('the program ends', child.exited)).toBe(0);
   expect(await firstText(child.stdout)).toBe('stopped\n');
-}, 30_000);
+}, 60_000);
 
 test('a failed shutdown ends the process with 1', async () => {
   const child = runProgram(`() => ({
@@ -364,4 +368,4 @@ test('a failed shutdown ends the process with 1', async () => {
   child.kill('SIGTERM');
   expect(await within('the program ends', child.exited)).toBe(1);
   expect(await new Response(child.stderr).text()).toContain('error: Cannot shut down: the disk is gone\n');
-}, 30_000);
+}, 60_000);

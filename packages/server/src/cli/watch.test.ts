@@ -70,7 +70,7 @@ test('watch shows each change as a line, and ends with 3 once the environment is
   expect(run.err).toStartWith('The stream ended. Retrying in ');
   expect(run.err).toContain('/errors/environment_not_found');
   expect(run.exitCode).toBe(3);
-}, 30_000);
+}, 60_000);
 
 test('watch writes each frame as one line of JSON when piped', async () => {
   await halyard('environment create shop piped');
@@ -83,7 +83,7 @@ test('watch writes each frame as one line of JSON when piped', async () => {
     false,
   );
   expect(run.out).toBe('{}\n{"fresh":{"enabled":true}}\n');
-}, 30_000);
+}, 60_000);
 
 test('watch reconnects after a server restart, and shows the changes it missed', async () => {
   using data = temporaryFolder();
@@ -118,7 +118,7 @@ test('watch reconnects after a server restart, and shows the changes it missed',
   };
   const command = ['watch', '--project', 'shop', '--env', 'staging'];
   const asJson = runCaptured([...command, '--json'], { env, onOutput: (out) => see('program', out) });
-  const ended = within('both watchers see the change', bothSawIt, 30_000).then(() =>
+  const ended = within('both watchers see the change', bothSawIt, 100_000).then(() =>
     run('environment delete shop staging --yes'),
   );
   const watched = await runCaptured(command, {
@@ -139,7 +139,7 @@ test('watch reconnects after a server restart, and shows the changes it missed',
     /Watching staging of shop: 0 flags, revision 0\.\n.{10}Reconnected to staging of shop: 1 flag, revision 1\.\n.{10}\+ fresh: on\n$/,
   );
   expect(watched.exitCode).toBe(3);
-}, 60_000);
+}, 120_000);
 
 test('watch does not retry an address that has never answered', async () => {
   const run = await halyard('watch --project p --env e --url http://127.0.0.1:1');

@@ -155,7 +155,7 @@ test('a body cannot smuggle a request', async () => {
   const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
   const chunked = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
   const head = 'POST /outer HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
-  const { answers } = await sendRaw(url, head + chunked, { timeoutMs: 500 });
+  const { answers } = await sendRaw(url, head + chunked, { answers: 1 });
   expect(answers.length).toBe(1);
   expect(seen.request).toMatchObject({ url: 'http://a/outer', body: smuggled });
 });

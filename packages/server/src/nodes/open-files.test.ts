@@ -18,7 +18,7 @@ test.each([
     const headers = { 'X-Service-Key': key };
     const openStream = (signal: AbortSignal) =>
       fetch(`${node.url}/v1/stream?env=production`, { headers, signal, keepalive: false });
-    expect(node.logs()).toContain('low limit of open files');
+    await until('the log warns of it', () => node.logs().includes('low limit of open files'));
 
     let refused: Response | undefined;
     // Kept, because a stream ends when its answer is collected as garbage.
@@ -45,7 +45,7 @@ test.each([
     await management.change('shop', 'production', [{ key: 'a', state: { enabled: false } }]);
     const metrics = await (await fetch(`${node.url}/metrics`)).text();
     expect(Number(/^halyard_streams_refused_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
-    expect(node.logs()).toContain('the limit of open files is near');
+    await until('the log says so', () => node.logs().includes('the limit of open files is near'));
 
     leave.abort();
     await until('a stream can be opened again', async () => {

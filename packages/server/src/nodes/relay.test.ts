@@ -48,6 +48,11 @@ function read(node: NodeProcess, key: string): Promise<Response> {
   return fetch(`${node.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
 }
 
+/** On a busy machine the last heartbeat may be old for a moment. */
+async function untilCurrent(node: NodeProcess, key: string): Promise<void> {
+  await until('the answer is current', async () => !(await read(node, key)).headers.has('X-Flags-Stale'));
+}
+
 describe('two relays in a row', () => {
   test('serve what the node serves: the same answers, one frame per change, and a revoked key ends at once', async () => {
     const { origin, management, key, keyId, first, second } = await startTiers();
@@ -85,7 +90,7 @@ describe('two relays in a row', () => {
     }
     await startOrigin();
     for (const relay of [first, second]) await relay.readiness(200);
-    expect((await read(second, key)).headers.get('X-Flags-Stale')).toBeNull();
+    await untilCurrent(second, key);
   });
 
   test('lose their log when their token is revoked, and say so', async () => {
@@ -227,7 +232,7 @@ test('a relay that starts while its upstream is away serves its last known flags
 
   await startOrigin();
   await second.readiness(200);
-  expect((await read(second, key)).headers.get('X-Flags-Stale')).toBeNull();
+  await untilCurrent(second, key);
   expect((await read(second, revoked.key)).status).toBe(401);
   // It continued where the file ended.
   expect(second.logs()).toContain('starting from the last known flags');

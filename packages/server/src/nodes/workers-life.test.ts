@@ -32,13 +32,12 @@ test('workers leave signals to the supervisor, and a second signal ends all at o
   expect(machine.workers()).toEqual(workers);
 
   // Draining takes a twentieth of a second for each stream.
-  await Promise.all(Array.from({ length: 100 }, () => machine.openStream()));
+  await Promise.all(Array.from({ length: 200 }, () => machine.openStream()));
   process.kill(machine.node.pid, 'SIGTERM');
   await until('the first signal is noted', () => machine.node.logs().includes('Send it again to force quit'));
-  // Signals within a second count as one.
-  await Bun.sleep(1100);
-  process.kill(machine.node.pid, 'SIGTERM');
-  expect(await within('the node ends', machine.node.exited)).toBe(1);
+  // Signals within a second count as one, so this one is repeated until it counts as another.
+  const again = setInterval(() => machine.node.stop(), 100);
+  expect(await within('the node ends', machine.node.exited).finally(() => clearInterval(again))).toBe(1);
   await until('the workers have ended', () => !workers.some(isAlive));
 });
 
@@ -61,9 +60,8 @@ test('a lost database closes the streams of all workers; reads go on with their 
     await machine.node.readiness(200);
     await machine.management.putState('demo', 'production', 'a', { enabled: true, value: 'later' });
     await eachWorker(machine, async (response) => {
-      expect(response.headers.has('X-Flags-Stale')).toBe(false);
       expect(await response.json()).toMatchObject({ value: 'later' });
-      return true;
+      return !response.headers.has('X-Flags-Stale');
     });
   } finally {
     await machine[Symbol.asyncDispose]();

@@ -108,12 +108,11 @@ describe('an SQLite database in use', () => {
     const other = new Sqlite(home.path);
     other.run('BEGIN IMMEDIATE');
     const write = home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
-    let turns = 0;
-    for (const until = performance.now() + 300; performance.now() < until; turns++) await Bun.sleep(1);
+    // A writer that kept the event loop would give up before its first turn.
+    for (let turn = 0; turn < 100; turn++) await Bun.sleep(1);
     other.run('ROLLBACK');
     other.close(true);
     expect((await write).result.revision).toBe(1);
-    expect(turns).toBeGreaterThan(10);
   });
 
   test('a statement outside a transaction also waits for another process, so that no receipt is lost', async () => {
