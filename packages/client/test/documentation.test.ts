@@ -116,19 +116,19 @@ describe('the examples of the pages', () => {
       ?.split('\n')
       .filter((line) => line && !line.startsWith('//'));
     expect(lines?.length).toBeLessThanOrEqual(8);
-  }, 30_000);
+  }, 60_000);
 
   test('rollout.mjs runs and ends by itself', async () => {
     expect(await run('rollout.mjs')).toBe('ana true\nada false\n');
-  }, 30_000);
+  }, 60_000);
 
   test('openfeature.ts runs', async () => {
     expect(await run('openfeature.ts')).toBe('true\n');
-  }, 30_000);
+  }, 60_000);
 
   test('checkout.test.ts passes', async () => {
     expect(await run('test', 'checkout.test.ts')).toContain('1 pass');
-  }, 30_000);
+  }, 60_000);
 
   test('server.ts serves what is exposed, without the key', async () => {
     const child = start('server.ts');
@@ -148,14 +148,14 @@ describe('the examples of the pages', () => {
       child.kill();
       await child.exited;
     }
-  }, 30_000);
+  }, 60_000);
 
   test('app.tsx and render.tsx can be bundled', async () => {
     for (const name of ['app.tsx', 'render.tsx']) {
       const { success } = await Bun.build({ entrypoints: [join(built.application, name)] });
       expect(success).toBe(true);
     }
-  }, 30_000);
+  }, 60_000);
 
   test('all pass the compiler', async () => {
     const flags = [

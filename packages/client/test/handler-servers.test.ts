@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { MAX_OFREP_BYTES } from '@halyard/protocol';
-import { until } from '@halyard/testing';
+import { PATIENCE_MS, until } from '@halyard/testing';
 import { type FlagsHandler, toNodeListener } from '../src/handler.ts';
 import { createClient, type FlagsClient } from '../src/index.ts';
 import type { createTestClient } from '../src/testing.ts';
@@ -239,6 +239,8 @@ describe('a client on the handler', () => {
       environment: 'production',
       baseUrl,
       logger: false,
+      readyTimeoutMs: PATIENCE_MS,
+      requestTimeoutMs: PATIENCE_MS,
     });
     closers.push(() => page.close());
     expect((await page.ready()).status).toBe('ready');

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { type CreatedKey, Management, type NodeProcess, startNode } from '@halyard/testing';
+import { type CreatedKey, Management, type NodeProcess, startNode, until } from '@halyard/testing';
 import { launchBrowser } from '@halyard/testing/browser';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createFlagsHandler, type FlagsHandler } from '../src/handler.ts';
@@ -23,8 +23,12 @@ let size = 0;
 /** Streams opened so far, and those that are open. */
 let opened = 0;
 const streams = new Set<Request>();
+/** The tab that opened the newest stream. */
+let leader: Page | undefined;
 /** What the application answers instead of a stream, if anything. */
 let refuseStream: (() => Response) | undefined;
+/** When a tab that hangs is answered. */
+let released = Promise.resolve();
 
 beforeAll(async () => {
   [node, built, browser] = await Promise.all([startNode(), builtPackage(), launchBrowser()]);
@@ -39,6 +43,7 @@ beforeAll(async () => {
 }, 120_000);
 afterEach(async () => {
   refuseStream = undefined;
+  leader = undefined;
   await context.close();
 });
 afterAll(async () => {
@@ -55,7 +60,8 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
   await Bun.write(
     entry,
     `import { createClient } from '@halyard/client';
-     window.client = createClient({ apiKey: false, environment: 'production', baseUrl: '/flags', ...window.options });
+     const options = { requestTimeoutMs: 30_000, ...window.options };
+     window.client = createClient({ apiKey: false, environment: 'production', baseUrl: '/flags', ...options });
      window.errors = [];
      window.client.onStatus(() => {});`,
   );
@@ -91,6 +97,7 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
         );
       }
       if (pathname.startsWith('/flags/')) return await handler(request);
+      if (pathname === '/hang') return await released.then(() => new Response());
       return new Response(
         '<!doctype html><link rel=icon href=data:,><script type=module src=/tab.js></script>',
         { headers: { 'Content-Type': 'text/html' } },
@@ -112,7 +119,10 @@ async function openTabs(count: number, script?: string): Promise<Page[]> {
   const tabs: Page[] = [];
   for (let i = 0; i < count; i++) {
     const tab = await context.newPage();
-    await tab.goto(application.url.href, { timeout: 10_000 });
+    tab.on('request', (request) => {
+      if (request.url().endsWith('/flags/v1/stream?env=production')) leader = tab;
+    });
+    await tab.goto(application.url.href);
     tabs.push(tab);
     await allShow([tab], size);
   }
@@ -122,20 +132,33 @@ async function openTabs(count: number, script?: string): Promise<Page[]> {
 async function allShow(tabs: readonly Page[], value: number): Promise<void> {
   await Promise.all(
     tabs.map((tab) =>
-      tab.waitForFunction(
-        `window.client?.status === 'ready' && client.getValue('size', 0) === ${value}`,
-        undefined,
-        { timeout: 20_000 },
-      ),
+      tab.waitForFunction(`window.client?.status === 'ready' && client.getValue('size', 0) === ${value}`),
     ),
   );
 }
 
+/** Waits until one stream is open, and no other. */
+async function untilOneStream(): Promise<void> {
+  await until('one stream is open', () => streams.size === 1);
+}
+
+/** Waits until a stream is opened, when so many had been before. */
+async function untilOpened(before: number): Promise<void> {
+  await until('a stream is opened', () => opened > before);
+}
+
+/** The tab with the stream, and the others. */
+function tabsByRole(tabs: readonly Page[]): readonly [leader: Page, others: Page[]] {
+  if (leader === undefined) throw new Error('no tab has opened a stream');
+  return [leader, tabs.filter((tab) => tab !== leader)];
+}
+
 test('eight tabs of a site on HTTP/1.1 all load, and all see a change at once', async () => {
+  const before = opened;
   const tabs = await openTabs(TABS);
-  expect(streams.size).toBe(1);
   await allShow(tabs, await setSize());
-  expect(streams.size).toBe(1);
+  expect(opened).toBe(before + 1);
+  await untilOneStream();
 }, 60_000);
 
 const HIDE = `Object.defineProperty(document, 'hidden', { value: true, configurable: true });
@@ -151,12 +174,11 @@ test.each([
   async (_, leave) => {
     const tabs = await openTabs(3);
     const before = opened;
-    const [leader] = tabs as [Page];
+    const [leader, others] = tabsByRole(tabs);
     await leave(leader);
-    const others = tabs.filter((tab) => tab !== leader);
     await allShow(others, await setSize());
     expect(opened).toBe(before + 1);
-    expect(streams.size).toBe(1);
+    await untilOneStream();
   },
   60_000,
 );
@@ -164,35 +186,39 @@ test.each([
 test('when the tab with the stream is hidden, another one takes over, and both see a change', async () => {
   const tabs = await openTabs(2);
   const before = opened;
-  await tabs[0]?.evaluate(HIDE);
-  while (opened === before) await Bun.sleep(10);
+  await tabsByRole(tabs)[0].evaluate(HIDE);
+  await untilOpened(before);
   await allShow(tabs, await setSize());
-  expect(streams.size).toBe(1);
+  await untilOneStream();
 }, 60_000);
 
 test('when the tab with the stream hangs, another one that is shown takes over', async () => {
   const tabs = await openTabs(2, 'window.options = { requestTimeoutMs: 500 }');
   const before = opened;
-  const [leader, other] = tabs as [Page, Page]; // two were opened, and the first has the stream
+  const [leader, others] = tabsByRole(tabs);
+  const hang = Promise.withResolvers<void>();
+  released = hang.promise;
   await leader.evaluate(`setTimeout(() => {
-    const end = performance.now() + 4_000;
-    while (performance.now() < end);
+    const request = new XMLHttpRequest();
+    request.open('GET', '/hang', false);
+    request.send();
   })`);
-  await other.evaluate(SHOW);
-  while (opened === before) await Bun.sleep(10);
-  await allShow([other], await setSize());
+  await others[0]?.evaluate(SHOW);
+  await untilOpened(before);
+  await allShow(others, await setSize());
+  hang.resolve();
   await allShow(tabs, await setSize());
-  while (streams.size > 1) await Bun.sleep(10);
+  await untilOneStream();
 }, 60_000);
 
 test('when the stream breaks, one tab opens the next one for all', async () => {
   const tabs = await openTabs(3);
   const before = opened;
   handler.close();
-  while (opened === before) await Bun.sleep(10);
+  await untilOpened(before);
   await allShow(tabs, await setSize());
   expect(opened).toBe(before + 1);
-  expect(streams.size).toBe(1);
+  await untilOneStream();
 }, 60_000);
 
 test('when the stream is refused, tabs ask by REST, and share a stream once there is one', async () => {
@@ -202,7 +228,7 @@ test('when the stream is refused, tabs ask by REST, and share a stream once ther
   await Promise.all(tabs.map((tab) => tab.waitForFunction(`client.refresh().then(() => true)`)));
   refuseStream = undefined;
   await allShow(tabs, await setSize());
-  while (streams.size !== 1) await Bun.sleep(10);
+  await untilOneStream();
 }, 60_000);
 
 test.each([
@@ -212,13 +238,13 @@ test.each([
   '%s a tab gives its stream up while it is hidden',
   async (_, script) => {
     const [tab] = (await openTabs(1, script)) as [Page];
-    expect(streams.size).toBe(1);
+    await untilOneStream();
     await tab.evaluate(HIDE);
-    while (streams.size > 0) await Bun.sleep(10);
+    await until('the stream is given up', () => streams.size === 0);
     await setSize();
     await tab.evaluate(SHOW);
     await allShow([tab], size);
-    expect(streams.size).toBe(1);
+    await untilOneStream();
   },
   60_000,
 );
