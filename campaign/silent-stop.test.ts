@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { Management, openSse, sharedPostgres, startNode, startTcpProxy } from '@halyard/testing';
+import { Management, openSse, sharedPostgres, startNode, startTcpProxy, within } from '@halyard/testing';
 
-test('a node whose database has gone silent stops within seconds of its window', async () => {
+test('a node whose database has gone silent stops', async () => {
   const target = new URL(await (await sharedPostgres()).createDatabase());
   const proxy = await startTcpProxy({ port: Number(target.port), host: target.hostname });
   target.hostname = '127.0.0.1';
@@ -19,10 +19,7 @@ test('a node whose database has gone silent stops within seconds of its window',
     await management.request('GET', '/api/projects/demo/clients');
     proxy.blackhole();
     await node.readiness(503);
-    const begun = performance.now();
-    expect(await node.stop()).toBe(0);
-    // The window of the tests is one second. Supervisors kill after ten.
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(await within('the node stops', node.stop())).toBe(0);
   } finally {
     await node.kill();
     await proxy.close();

@@ -51,6 +51,10 @@ async function openStream(node: NodeProcess, key: string): Promise<SseReader> {
   });
 }
 
+async function untilLog(node: NodeProcess, line: RegExp): Promise<void> {
+  await until(`the node logs ${line}`, () => line.test(node.logs()));
+}
+
 async function nextValues(stream: SseReader, count: number): Promise<unknown[]> {
   const values: unknown[] = [];
   while (values.length < count) values.push(JSON.parse((await stream.nextFrame()).data).a?.value);
@@ -72,8 +76,8 @@ test('a node on a standby serves every change once and in order, and refuses wri
   const reading = await startNode({ databaseUrl: standbyUrl, env, adminToken });
   const stream = await openStream(reading, key);
   try {
-    await until('the node says that it is running', () => reading.logs().includes('is running at http'));
-    expect(reading.logs()).toMatch(/ warn +the first start could not be completed/);
+    await untilLog(reading, /is running at http/);
+    await untilLog(reading, / warn +the first start could not be completed/);
     expect(JSON.parse((await stream.nextFrame()).data)).toEqual({});
     for (const value of [1, 2, 3]) await management.putState('demo', 'production', 'a', stateOf(value));
     expect(await nextValues(stream, 3)).toEqual([1, 2, 3]);
@@ -97,9 +101,7 @@ test('a node on a standby that is behind an upgrade waits until a node has migra
   const waiting = await startNode({ databaseUrl: standbyUrl, until: 'listening' });
   try {
     await waiting.readiness(503);
-    expect(waiting.logs()).toMatch(
-      /"level":"warn".*start a node of this version on the primary, which migrates it/,
-    );
+    await untilLog(waiting, /"level":"warn".*start a node of this version on the primary, which migrates it/);
     const migrating = await startNode({ databaseUrl });
     await migrating.stop();
     await waiting.readiness(200);
@@ -120,7 +122,7 @@ test('a node can follow a standby and write to the primary, and closes its strea
     const upstream = await standby.setting('primary_conninfo');
     await standby.set('primary_conninfo', 'host=127.0.0.1 port=1');
     await stream.untilEnded();
-    expect(node.logs()).toContain('the standby is not connected to its primary');
+    await untilLog(node, /the standby is not connected to its primary/);
     const read = await fetch(`${node.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
     expect([read.status, Number(read.headers.get('X-Flags-Stale'))]).toEqual([200, expect.any(Number)]);
     await standby.set('primary_conninfo', upstream);
@@ -140,7 +142,7 @@ test('a node on a standby that shows nothing new is not ready until it does', as
   await createDemo(writing);
   const reading = await startNode({ databaseUrl: standbyUrl, until: 'listening' });
   try {
-    await until('the node tells why', () => reading.logs().includes('seconds behind its primary'));
+    await untilLog(reading, /seconds behind its primary/);
     expect(reading.logs()).not.toContain('following the change log');
     await standby.query('SELECT pg_wal_replay_resume()');
     await reading.readiness(200);
@@ -176,7 +178,7 @@ test('a failover that loses acknowledged changes begins a new epoch, and revisio
     await standby.promote();
     const again = await openStream(node, key);
     expect(await nextValues(again, 1)).toEqual([1]);
-    expect(node.logs()).toMatch(/"level":"error".*has lost changes that this node had served/);
+    await untilLog(node, /"level":"error".*has lost changes that this node had served/);
     expect(Number(again.headers.get('X-Flags-Revision'))).toBeGreaterThan(lost.environmentRevision);
     await management.putState('demo', 'production', 'a', stateOf(3));
     expect(await nextValues(again, 1)).toEqual([3]);

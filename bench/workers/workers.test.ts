@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { lookAtMachine } from '../machine.ts';
 import { Worker } from '../worker.ts';
 import type { BareStreamsCommands } from './bare-streams.ts';
@@ -6,7 +7,7 @@ import type { ProbeCommands } from './latency-probe.ts';
 import type { LoadCommands } from './load-generator.ts';
 import type { StreamReaderCommands } from './stream-reader.ts';
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 const machine = await lookAtMachine();
 const bare = await Worker.start<BareStreamsCommands>(machine, 'bare-streams.ts', 'server');
 const { url } = await bare.ask('serve', { frame: 'data: {}\n\n'.padStart(40, ':\n\n') });
@@ -18,8 +19,10 @@ test(
   async () => {
     await using load = await Worker.start<LoadCommands>(machine, 'load-generator.ts', 'load');
     const plan = { url: `${url}/v1/flags/x`, headers: {}, connections: 2, seconds: 0.1 };
-    const { requests, seconds } = await load.ask('run', plan);
-    expect(requests).toBeGreaterThan(0);
+    const { seconds } = await until('there are answers', async () => {
+      const result = await load.ask('run', plan);
+      return result.requests > 0 && result;
+    });
     expect(seconds).toBeGreaterThanOrEqual(0.1);
   },
   PATIENCE_MS,
@@ -45,9 +48,11 @@ test(
   'the probe reads until it gets the end command',
   async () => {
     await using probe = await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load');
-    await probe.ask('begin', { url: `${url}/v1/flags/x`, headers: {}, perSecond: 1000 });
-    await Bun.sleep(20);
-    expect((await probe.ask('end', null)).count).toBeGreaterThan(0);
+    await until('it has read', async () => {
+      await probe.ask('begin', { url: `${url}/v1/flags/x`, headers: {}, perSecond: 1000 });
+      await Bun.sleep(20);
+      return (await probe.ask('end', null)).count;
+    });
   },
   PATIENCE_MS,
 );
@@ -72,8 +77,8 @@ test(
     const plan = { url: 'http://127.0.0.1:1', headers: {}, connections: 1, seconds: 1 };
     const problem = await load.ask('run', plan).catch((error: unknown) => error);
     expect(problem).toBeInstanceOf(Error);
-    const again = load.ask('run', { ...plan, url: `${url}/v1/flags/x`, seconds: 0.05 });
-    expect((await again).requests).toBeGreaterThan(0);
+    const again = { ...plan, url: `${url}/v1/flags/x`, seconds: 0.05 };
+    await until('there are answers', async () => (await load.ask('run', again)).requests);
   },
   PATIENCE_MS,
 );
