@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useLayoutEffect } from 'react';
 import { readStored } from '../shell/stored.ts';
 
 /** The stored choice whether single-key shortcuts are on (the default). They get in the way of speech input. */
@@ -9,7 +9,8 @@ export const SINGLE_KEYS = ['on', 'off'] as const;
  * Cmd), as in `'Mod+k'`, also inside of them. `run` must be stable.
  */
 export function useShortcut(key: string, run: (event: KeyboardEvent) => void): void {
-  useEffect(() => {
+  // Before the screen is painted: its keys work as soon as it is seen.
+  useLayoutEffect(() => {
     const needsModifier = key.startsWith('Mod+');
     const name = needsModifier ? key.slice('Mod+'.length) : key;
     function onKey(event: KeyboardEvent): void {
