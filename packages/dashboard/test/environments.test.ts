@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openSse } from '@halyard/testing';
+import { openSse, until } from '@halyard/testing';
 import { openSqlite } from '../../server/src/storage/engines/sqlite.ts';
 import { databaseFile } from '../../server/src/storage/schema.ts';
 import { SqlUsageStore } from '../../server/src/storage/usage-store.ts';
@@ -101,9 +101,11 @@ test('a new color does not undo the protection that another person adds at the s
 test('a protected environment and a project are deleted by typing their names', async () => {
   await world.management.createProject('old');
   const { page, check } = await world.open('/projects/old/environments', { theme: 'dark', width: 390 });
-  const place = await page.getByRole('link', { name: 'Environments' }).boundingBox();
   // The screen's own name is the last of the navigation, and has to be scrolled to.
-  expect((place?.x ?? 390) + (place?.width ?? 0)).toBeLessThanOrEqual(390);
+  await until('the link is in view', async () => {
+    const place = await page.getByRole('link', { name: 'Environments' }).boundingBox();
+    return place !== null && place.x + place.width <= 390;
+  });
   await page.getByRole('button', { name: 'More for production' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('textbox').fill('production');

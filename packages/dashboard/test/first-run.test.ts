@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { openSse } from '@halyard/testing';
+import { openSse, until } from '@halyard/testing';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 120_000;
@@ -9,10 +9,11 @@ afterAll(async () => {
 });
 
 /** The one-time link that the server prints. */
-function setupLink(world: World): string {
-  const link = /https?:\/\/\S+\/setup#\S+/.exec(world.node.logs())?.[0];
-  if (link === undefined) throw new Error(`the server printed no link:\n${world.node.logs()}`);
-  return link.slice(link.indexOf('/setup#'));
+async function setupLink({ node }: World): Promise<string> {
+  const [, link = ''] = await until('the server prints the link', () =>
+    /https?:\/\/\S+(\/setup#\S+)\s/.exec(node.logs()),
+  );
+  return link;
 }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) => {
@@ -25,7 +26,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       await visitor.page.getByRole('heading', { name: 'Welcome to Halyard' }).waitFor();
       await visitor.check();
 
-      const { page, check } = await world.open(setupLink(world), { as: 'visitor' });
+      const { page, check } = await world.open(await setupLink(world), { as: 'visitor' });
       await page.getByRole('heading', { name: 'Set up Halyard' }).waitFor();
       expect(new URL(page.url()).hash).toBe(''); // the secret must not stay in the address bar or the browser history
       await check();
@@ -60,7 +61,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       await page.getByText('Seen by 1 of 1 stream').waitFor();
       stream.close();
 
-      const again = await world.open(setupLink(world), { as: 'visitor', expected: /410/ });
+      const again = await world.open(await setupLink(world), { as: 'visitor', expected: /410/ });
       await again.page.getByRole('heading', { name: 'Sign in' }).waitFor(); // it works once
     },
     PATIENCE_MS,

@@ -107,7 +107,7 @@ test(
     await dialog.getByRole('region', { name: 'In effect now' }).waitFor();
     await check();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    expect(await control.isChecked()).toBe(true);
+    await control.and(page.locator(':checked')).waitFor();
     await page.close();
   },
   PATIENCE_MS,
@@ -178,7 +178,7 @@ test(
     );
     await control.click();
     await page.getByText("couldn't complete this").waitFor();
-    expect(await control.isChecked()).toBe(true);
+    await control.and(page.locator(':checked')).waitFor();
 
     await write(page, '8');
     const save = page.getByRole('button', { name: 'Save in development' });

@@ -65,9 +65,10 @@ test.each([1280, 390])(
     await page.getByRole('button', { name: 'New flag' }).click();
     const key = `zebra-${width}`;
     await page.getByRole('textbox', { name: 'Key' }).fill(key);
+    const marked = page.locator(`[data-flag="${key}"][data-marked]`).waitFor();
     await page.getByRole('button', { name: 'Create flag' }).click();
-    const row = page.locator(`[data-flag="${key}"][data-marked]`);
-    await row.waitFor();
+    const row = page.locator(`[data-flag="${key}"]`);
+    await marked;
     await until('the new row is inside the window', async () => {
       const box = await row.boundingBox();
       return box !== null && box.y > 0 && box.y + box.height <= 800;
@@ -202,7 +203,10 @@ describe('many environments', () => {
       const place = await pinned.boundingBox();
       await page.evaluate(`document.querySelector('[data-scroller]').scrollTo({ left: 0 })`);
       await page.getByRole('columnheader', { name: 'development' }).waitFor();
-      expect((await pinned.boundingBox())?.x).toBe(place?.x ?? 0);
+      await until(
+        'the pinned column is where it was',
+        async () => (await pinned.boundingBox())?.x === place?.x,
+      );
       await page.reload();
       await pinned.waitFor();
       await page.getByRole('button', { name: 'Columns: 1 hidden' }).waitFor();
@@ -266,6 +270,15 @@ const COUNT_RENDERS = `
   };
 `;
 
+/** Waits until nothing is rendered for a moment, as once all parts have come, and counts from there. */
+async function untilStill(page: Page): Promise<void> {
+  await until('nothing is rendered any more', async () => {
+    await page.evaluate('renders = 0');
+    await Bun.sleep(300);
+    return (await page.evaluate('renders')) === 0;
+  });
+}
+
 test(
   'a change by another person renders only its cell and what counts, not the list',
   async () => {
@@ -277,9 +290,10 @@ test(
     expect(Number(await page.evaluate('renders'))).toBeGreaterThan(300);
     const changed = 'flag-003-with-a-key-as-they-are';
     await page.locator(`[data-flag="${changed}"]`).waitFor();
-    await page.evaluate('renders = 0');
+    await untilStill(page);
+    const news = page.locator(`[data-flag="${changed}"] [data-news]`).waitFor();
     await world.management.putState('shop', 'staging', changed, { enabled: true });
-    await page.locator(`[data-flag="${changed}"] [data-news]`).waitFor();
+    await news;
     await page.locator(`[aria-label="${changed} in staging"]:checked`).waitFor();
     const renders = Number(await page.evaluate('renders'));
     expect(renders).toBeGreaterThan(0);
@@ -311,7 +325,7 @@ test(
       await page.getByText('Live', { exact: true }).waitFor();
       const row = page.locator('[data-seq]');
       await row.nth(rows - 1).waitFor();
-      await page.evaluate('renders = 0');
+      await untilStill(page);
       await put(100 + rows);
       await page.getByText(`“Step ${100 + rows}”`).waitFor();
       const renders = Number(await page.evaluate('renders'));

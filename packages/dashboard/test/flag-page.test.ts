@@ -69,7 +69,7 @@ test(
     await check();
     await copying.getByRole('button', { name: 'Copy 1 flag to production' }).click();
     await page.getByText('1 flag copied from development to production').first().waitFor();
-    expect(await control.isChecked()).toBe(true);
+    await control.and(page.locator(':checked')).waitFor();
     await page.close();
   },
   PATIENCE_MS,

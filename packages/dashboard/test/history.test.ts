@@ -62,11 +62,12 @@ describe('the history', () => {
     const second = await world.open('/projects/shop/flags');
     await first.page.getByText('changed 2 flags').waitFor();
     await first.page.getByText('Live', { exact: true }).waitFor();
+    const flash = first.page.locator('li.animate-flash').waitFor();
     await second.page.getByRole('switch', { name: 'banner in development' }).click();
     const top = first.page.locator('[data-seq]').first();
     await top.getByText('development').waitFor();
     await top.getByRole('link', { name: 'banner' }).waitFor();
-    expect(await first.page.locator('li.animate-flash').count()).toBe(1);
+    await flash;
   }, 60_000);
 
   test('a change is reverted after a preview, as a new change', async () => {

@@ -14,7 +14,7 @@ describe('schedules', () => {
     await check();
     await page.keyboard.press('n');
     const dialog = page.getByRole('dialog', { name: 'New schedule' });
-    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Environment');
+    await dialog.getByLabel('Environment').and(page.locator(':focus')).waitFor();
     await dialog.getByLabel('Environment').selectOption('production');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
     await dialog.getByText('Select a flag').waitFor();

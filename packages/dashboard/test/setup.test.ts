@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openSse } from '@halyard/testing';
+import { openSse, until } from '@halyard/testing';
 import type { Locator } from 'playwright-core';
 import { sharedWorld } from './support/world.ts';
 
@@ -18,7 +18,7 @@ test('an old setup link explains where to find the newest', async () => {
 }, 60_000);
 
 test('the setup explains the password rule, and leads to a first client in six clicks', async () => {
-  const link = /\/setup#\S+/.exec(world.node.logs())?.[0] ?? '';
+  const [link] = await until('the server prints the link', () => /\/setup#\w{47}/.exec(world.node.logs()));
   const { page, check } = await world.open(link, { as: 'visitor', expected: /410/ });
   const password = page.getByLabel('Password');
   await page.getByText('At least 12 characters').waitFor();

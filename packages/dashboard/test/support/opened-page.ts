@@ -1,4 +1,4 @@
-import type { NodeProcess } from '@halyard/testing';
+import { type NodeProcess, PATIENCE_MS } from '@halyard/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { findBarriers } from './axe.ts';
 import { ADMIN } from './world.ts';
@@ -52,7 +52,7 @@ export async function openPage(
     locale: options.locale ?? 'en-US',
   });
   // Enough for a busy machine; a wait that fails names the element it waited for.
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   if (as !== 'visitor') await signIn(context, as);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -68,9 +68,13 @@ export async function openPage(
     context,
     complaints,
     check: async () => {
-      await page.evaluate(ENTERED);
-      const found = [...complaints, ...(await findBarriers(page)), ...(await findOverflow(page))];
-      if (found.length > 0) throw new Error(found.join('\n'));
+      // A part that comes in the meantime fades in, too: only problems that stay count.
+      for (let attempts = 1; ; attempts++) {
+        await page.evaluate(ENTERED);
+        const found = [...complaints, ...(await findBarriers(page)), ...(await findOverflow(page))];
+        if (found.length === 0) return;
+        if (attempts === 3) throw new Error(found.join('\n'));
+      }
     },
   };
 }
