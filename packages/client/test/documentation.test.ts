@@ -106,7 +106,7 @@ describe('the examples of the pages', () => {
         await management.putState('demo', 'development', flag, { enabled: true });
       }
     },
-    30_000,
+    60_000,
   );
 
   test('hello.mjs runs, within eight lines of code', async () => {
