@@ -43,8 +43,8 @@ export interface Freshness {
   /** Whether streams may be opened: every change will be seen, and the node is not stopping. */
   canStream(): boolean;
   /**
-   * Whether keys and environments may exist that this node has not heard of yet: it started from its last known flags, which
-   * may lack the newest.
+   * Whether keys and environments may exist that this node has not heard of yet: it has lost the change log, or started from
+   * its last known flags, which may lack the newest.
    */
   mayLackRecords(): boolean;
   /** The problem that an operator must fix before the node is ready; `undefined` where waiting may be enough. */

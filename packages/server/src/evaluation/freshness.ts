@@ -33,7 +33,7 @@ export class NodeFreshness implements Freshness {
   }
 
   mayLackRecords(): boolean {
-    return !this.#follower.hasBeenLive;
+    return !this.#follower.isLive || this.#follower.sinceProofMs() > PROOF_MS;
   }
 
   trouble(): string | undefined {
@@ -42,8 +42,8 @@ export class NodeFreshness implements Freshness {
   }
 
   staleSeconds(): number | undefined {
+    if (!this.mayLackRecords()) return undefined;
     const sinceProofMs = this.#follower.sinceProofMs();
-    if (this.#follower.isLive && sinceProofMs <= PROOF_MS) return undefined;
     return Number.isFinite(sinceProofMs) ? Math.ceil(sinceProofMs / 1000) : undefined;
   }
 }

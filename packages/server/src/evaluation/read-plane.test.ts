@@ -122,6 +122,13 @@ describe('the read plane', () => {
     expect(plane.freshness.canRead()).toBe(true);
   });
 
+  test('may lack records while the log is lost, and not before', async () => {
+    const { source, plane } = await setUp();
+    expect(plane.freshness.mayLackRecords()).toBe(false);
+    source.lose();
+    expect(plane.freshness.mayLackRecords()).toBe(true);
+  });
+
   test('stops answering while the log is lost once it is too old', async () => {
     const { source, plane } = await setUp({ maxStaleSeconds: 0.2 });
     await Bun.sleep(300);

@@ -145,6 +145,20 @@ describe('KeyIndex', () => {
     expect(index.authenticate(KEY)).toBeUndefined();
   });
 
+  test('a removed key stays known, until ten thousand others have been removed', () => {
+    const index = indexOf(RECORD);
+    const other = formatProjectKey(new Uint8Array(32).fill(8));
+    expect([index.knows(KEY), index.knows(other)]).toEqual([true, false]);
+    index.remove(String(RECORD.digest));
+    expect(index.knows(KEY)).toBe(true);
+    for (let n = 0; n < 10_000; n++) {
+      const digest = Bun.SHA256.hash(String(n), 'hex');
+      index.add({ ...RECORD, id: `other-${n}`, digest });
+      index.remove(digest);
+    }
+    expect(index.knows(KEY)).toBe(false);
+  });
+
   test('counts live keys, and reports each expiry once, again after the clock was set back', () => {
     let now = NOW;
     const index = new KeyIndex(() => now);

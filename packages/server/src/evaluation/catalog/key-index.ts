@@ -36,12 +36,16 @@ export interface ServedKey {
 const MAX_KEY_LENGTH = 256;
 /** How long an expired key is kept, in ms, in case the clock was ahead and is corrected. */
 const REMEMBER_MS = 86_400_000;
+/** How many digests of removed keys are kept. */
+const MAX_REMOVED = 10_000;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /** The project keys by digest, and by id. A lookup is one hash and one `Map` hit; the key itself is nowhere. */
 export class KeyIndex {
   readonly #byDigest = new Map<string, KeyEntry>();
   readonly #byId = new Map<string, KeyEntry>();
+  /** Digests of the keys that were removed last, the oldest first. */
+  readonly #removed = new Set<string>();
   /** The keys that are marked as used. */
   #used: KeyEntry[] = [];
   #expired = 0;
@@ -98,12 +102,15 @@ export class KeyIndex {
     this.#nextDue = Math.min(this.#nextDue, entry.expiresAt);
     this.#byDigest.set(entry.digest, entry);
     this.#byId.set(entry.id, entry);
+    this.#removed.delete(entry.digest);
     return true;
   }
 
-  /** Whether a header is a key that this index holds, expired or not. */
+  /** Whether a header is a key that this index holds, expired or not, or one of the last that it held. */
   knows(header: string): boolean {
-    return header.length <= MAX_KEY_LENGTH && this.#byDigest.has(digestOf(header));
+    if (header.length > MAX_KEY_LENGTH) return false;
+    const digest = digestOf(header);
+    return this.#byDigest.has(digest) || this.#removed.has(digest);
   }
 
   /**
@@ -120,6 +127,11 @@ export class KeyIndex {
     if (entry === undefined) return;
     this.#byDigest.delete(digest);
     this.#byId.delete(entry.id);
+    this.#removed.add(digest);
+    for (const oldest of this.#removed) {
+      if (this.#removed.size <= MAX_REMOVED) break;
+      this.#removed.delete(oldest);
+    }
     if (entry.isExpired) this.#expired--;
   }
 

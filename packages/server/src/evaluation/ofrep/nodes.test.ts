@@ -77,7 +77,7 @@ async function openOn(node: NodeProcess, path: string) {
   return await openSse(`${node.url}${path}`, { timeoutMs: 30_000 });
 }
 
-describe.each(ENGINES)('two nodes on $name', ({ start }) => {
+describe.each(ENGINES)('two nodes on $name', ({ name, start }) => {
   let pair: Pair;
   let management: Management;
 
@@ -151,6 +151,37 @@ describe.each(ENGINES)('two nodes on $name', ({ start }) => {
     expect(current).toBeGreaterThan(0);
     pair.proxy?.delay(0);
     stream.close();
+  });
+
+  // Two nodes on one SQLite database cannot lose it one by one.
+  if (name === 'SQLite') return;
+
+  test('a node that has lost the log does not call a new key wrong', async () => {
+    const [first, second] = pair.nodes;
+    const { key, id } = await management.createKey('shop', ['production']);
+    const revoked = await management.createKey('shop', ['production']);
+    await management.revokeKey(revoked.id);
+    await untilEqual(key, { enabled: true });
+    pair.proxy?.refuse();
+    await second.readiness(503);
+    const created = await management.createKey('shop', ['production']);
+    const path = (await read(first, created.key)).body.eventStreams[0]?.endpoint.requestUri ?? '';
+    const status = async (header: string) => {
+      const answer = await fetch(`${second.url}/v1/flags?env=production`, {
+        headers: { 'X-Service-Key': header },
+      });
+      return [answer.status, answer.headers.get('Retry-After')];
+    };
+    expect(await status(key)).toEqual([200, null]);
+    expect(await status(created.key)).toEqual([500, '1']);
+    expect((await read(second, created.key)).answer.status).toBe(500);
+    expect((await fetch(`${second.url}${path}`)).status).toBe(500);
+    expect(await status(revoked.key)).toEqual([401, null]);
+    await management.revokeKey(id);
+    pair.proxy?.restore();
+    await second.readiness(200);
+    expect(await status(created.key)).toEqual([200, null]);
+    expect(await status(key)).toEqual([401, null]);
   });
 });
 

@@ -79,7 +79,6 @@ export class Follower {
   readonly #closed = Promise.withResolvers<void>();
   #retry = Promise.withResolvers<void>();
   #state: 'starting' | 'live' | 'lost' | 'closed' = 'starting';
-  #hasBeenLive = false;
   #cursor: Cursor | undefined;
   #mustReload = false;
   /** Whether pages of the log are being read and applied. */
@@ -99,11 +98,6 @@ export class Follower {
   /** Whether the catalog is current and every change will be seen. */
   get isLive(): boolean {
     return this.#state === 'live';
-  }
-
-  /** Whether the catalog has been current since the start. */
-  get hasBeenLive(): boolean {
-    return this.#hasBeenLive;
   }
 
   /** Why the log is lost; `undefined` while it is followed. */
@@ -363,7 +357,6 @@ export class Follower {
     this.#attempt = 0;
     if (this.#state === 'live' || this.#state === 'closed') return;
     this.#state = 'live';
-    this.#hasBeenLive = true;
     this.#lostCause = undefined;
     this.#options.callbacks.live();
   }
