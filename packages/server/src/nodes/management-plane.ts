@@ -118,7 +118,7 @@ export class ManagementPlane {
     this.#thread = new ManagementThread({
       settings: { data, ...(databaseUrl === undefined ? {} : { databaseUrl }) },
       isSmall: () => isSmall(plane),
-      isWritable: () => plane.follower.isLive,
+      assertWritable: context.assertWritable,
       waitForApplied: context.waitForApplied,
       yieldTo: (work) => database.yieldTo(work),
     });

@@ -1,12 +1,14 @@
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { temporaryError } from '../domain/errors.ts';
+import type { Actor } from '../domain/audit.ts';
+import type { Committed, StoreTransaction } from '../domain/store.ts';
 import type { HeavyCall } from '../management/api/heavy-calls.ts';
 import {
   errorMessage,
   errorOf,
   type FromThread,
   type Piece,
+  type Question,
   type ThreadSettings,
   type ToThread,
 } from './thread-messages.ts';
@@ -30,16 +32,24 @@ function runThread(node: NonNullable<typeof parentPort>): void {
   const send = (message: FromThread, transfer: ArrayBuffer[] = []) => node.postMessage(message, transfer);
   const started = Promise.withResolvers<Awaited<ReturnType<typeof openOperations>>>();
   const bodies = new Map<number, BodyReader>();
-  const applied = new Map<number, PromiseWithResolvers<void>>();
-  /** The last call that may write: the next one comes once it has committed or ended. */
-  let writer = { id: 0, isWritable: true };
+  const questions = new Map<number, PromiseWithResolvers<void>>();
+  let count = 0;
 
-  const waitForApplied = (seq: number) => {
-    const wait = Promise.withResolvers<void>();
-    applied.set(writer.id, wait);
-    send({ kind: 'committed', id: writer.id, seq });
-    return wait.promise;
+  const ask = (question: (id: number) => Question) => {
+    const granted = Promise.withResolvers<void>();
+    questions.set(++count, granted);
+    send(question(count));
+    return granted.promise;
   };
+  const inTurn: NodeSide['inTurn'] = async (work) => {
+    await ask((id) => ({ kind: 'turn', id }));
+    try {
+      return await work();
+    } finally {
+      send({ kind: 'turnOver' });
+    }
+  };
+  const waitForApplied = (seq: number) => ask((id) => ({ kind: 'committed', id, seq }));
   const sendPiece = async (id: number, send: (piece: Piece, transfer: ArrayBuffer[]) => void) => {
     const piece = await bodies.get(id)?.next();
     if (piece === undefined) return;
@@ -61,22 +71,19 @@ function runThread(node: NonNullable<typeof parentPort>): void {
     switch (message.kind) {
       case 'start':
         setPriority(NICENESS);
-        return started.resolve(
-          openOperations(message.settings, { waitForApplied, isWritable: () => writer.isWritable }),
-        );
+        return started.resolve(openOperations(message.settings, { inTurn, waitForApplied }));
       case 'call':
-        if (message.call.method !== 'GET') writer = message;
         return void orFail(message.id, answer(message.id, message.call));
       case 'more':
         return void orFail(message.id, more(message.id));
       case 'cancel':
         bodies.get(message.id)?.cancel();
         return void bodies.delete(message.id);
-      case 'applied': {
-        const wait = applied.get(message.id);
-        applied.delete(message.id);
-        if (message.error === undefined) wait?.resolve();
-        else wait?.reject(errorOf(message.error));
+      case 'granted': {
+        const question = questions.get(message.id);
+        questions.delete(message.id);
+        if (message.error === undefined) question?.resolve();
+        else question?.reject(errorOf(message.error));
         return;
       }
       case 'close':
@@ -85,24 +92,35 @@ function runThread(node: NonNullable<typeof parentPort>): void {
   });
 }
 
+/** What the thread needs of its node for a change. */
+interface NodeSide {
+  /** Runs work that writes while nothing else of the node does. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly waitForApplied: (seq: number) => Promise<void>;
+}
+
 /** Opens the database and mounts the operations over it. Loaded here, so that the node's own thread loads none of it. */
-async function openOperations(
-  settings: ThreadSettings,
-  node: { readonly waitForApplied: (seq: number) => Promise<void>; readonly isWritable: () => boolean },
-) {
+async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied }: NodeSide) {
   const [{ openDatabase }, { LazyDatabase, SqlStore }, { createHeavyOperations }] = await Promise.all([
     import('../storage/schema.ts'),
     import('../storage/store.ts'),
     import('../management/api/heavy-calls.ts'),
   ]);
   const database = new LazyDatabase(() => openDatabase({ ...settings, databasePoolSize: POOL_SIZE }));
+  /** Only a transaction that writes needs the turn: others read documents and compare them beside it. */
+  class Store extends SqlStore {
+    override commit<T>(
+      actor: Actor,
+      work: (transaction: StoreTransaction) => Promise<T>,
+    ): Promise<Committed<T>> {
+      return inTurn(() => super.commit(actor, work));
+    }
+  }
   const operate = createHeavyOperations({
-    store: new SqlStore(database),
-    waitForApplied: node.waitForApplied,
-    assertWritable: () => {
-      if (!node.isWritable())
-        throw temporaryError('This node cannot take changes at the moment; try again shortly.');
-    },
+    store: new Store(database),
+    waitForApplied,
+    // The node asserts it when it gives the turn.
+    assertWritable: () => {},
     now: Date.now,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     newId: () => Bun.randomUUIDv7(),

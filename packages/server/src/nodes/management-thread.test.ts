@@ -20,6 +20,7 @@ import { errorMessage, errorOf } from './thread-messages.ts';
 setDefaultTimeout(60_000);
 
 const URLS = { sqlite: async () => ({}), postgres: async () => ({ databaseUrl: await newDatabase() }) };
+const EMPTY_PROJECT = '{"halyard":1,"project":"a","environments":[],"flags":{}}';
 /** An answer of some pieces. */
 const LONG = 'x'.repeat(200_000);
 
@@ -30,7 +31,7 @@ async function newDatabase(): Promise<string> {
 describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (engine) => {
   const folder = temporaryFolder();
   const applied: number[] = [];
-  const node: { isWritable: boolean; failure?: Error | undefined } = { isWritable: true };
+  const node: { refusal?: Error | undefined; failure?: Error | undefined } = {};
   let database: OpenDatabase;
   let store: SqlStore;
   let parts: ManagementThreadParts;
@@ -54,7 +55,9 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
     parts = {
       settings,
       isSmall: () => false,
-      isWritable: () => node.isWritable,
+      assertWritable: () => {
+        if (node.refusal !== undefined) throw node.refusal;
+      },
       waitForApplied: async (seq) => {
         if (node.failure !== undefined) throw node.failure;
         applied.push(seq);
@@ -129,13 +132,28 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
   });
 
   test('refuses an import while the node takes no changes', async () => {
-    node.isWritable = false;
+    node.refusal = new ServiceError('internal_error', 'not now');
     const document = '{"halyard":1,"project":"refused","environments":[],"flags":{}}';
     await expect(thread.answer(post('/api/import', document))).rejects.toMatchObject({
       code: 'internal_error',
+      message: 'not now',
     });
     expect(await store.read((reader) => reader.project('refused'))).toBeUndefined();
-    node.isWritable = true;
+    node.refusal = undefined;
+  });
+
+  test('compares a document, and previews its import, while another change is in the database', async () => {
+    const change = Promise.withResolvers<void>();
+    const turn = database.yieldTo(() => change.promise);
+    const document = '{"halyard":1,"project":"demo","environments":["production"],"flags":{"added":{}}}';
+    const seqs = applied.length;
+    for (const path of ['/api/diff', '/api/import?dryRun=true']) {
+      const answer = await thread.answer(post(path, document));
+      expect(await answer.json()).toMatchObject({ flagsCreated: ['added'], notAllowed: [] });
+    }
+    change.resolve();
+    await turn;
+    expect(applied.length).toBe(seqs);
   });
 
   test('refuses more calls than its queue has places, and forgets those whose callers went away', async () => {
@@ -165,34 +183,30 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
   });
 });
 
-test('a change that failed while it waited for its turn is not sent later', async () => {
+test('a change whose thread ended while it waited for its turn gets none later', async () => {
   const folder = temporaryFolder();
   const turn = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
   let waiting: Promise<void> | undefined;
-  let sent = 0;
+  let turns = 0;
   const thread = new ManagementThread({
     settings: { data: folder.path },
     isSmall: () => true,
-    isWritable: () => {
-      sent++;
-      return true;
-    },
+    assertWritable: () => void turns++,
     waitForApplied: async () => {},
     yieldTo: (work) => {
       waiting = turn.promise.then(work);
+      asked.resolve();
       return waiting;
     },
   });
-  // Starts the thread, whose end fails the change that waits.
-  const list = thread.answer(get('/api/projects'));
-  sent = 0;
-  const change = thread.answer(post('/api/import', '{}'));
-  const outcomes = Promise.allSettled([list, change]);
+  const change = thread.answer(post('/api/import', EMPTY_PROJECT)).catch(String);
+  await asked.promise;
   await thread.close();
-  expect((await outcomes)[1]?.status).toBe('rejected');
+  expect(await change).toContain('has ended');
   turn.resolve();
-  await waiting;
-  expect(sent).toBe(0);
+  expect(await waiting?.catch(String)).toContain('This node is stopping');
+  expect(turns).toBe(0);
   folder.remove();
 });
 
@@ -204,14 +218,12 @@ test('a thread that hangs in a change is given up, so that other changes get the
   const thread = new ManagementThread({
     settings: { data: folder.path },
     isSmall: () => false,
-    isWritable: () => true,
+    assertWritable: () => {},
     waitForApplied: async () => {},
     yieldTo: (work) => database.yieldTo(work),
     turnMs: 100,
   });
-  const change = thread.answer(
-    post('/api/import', '{"halyard":1,"project":"a","environments":[],"flags":{}}'),
-  );
+  const change = thread.answer(post('/api/import', EMPTY_PROJECT));
   await expect(change).rejects.toThrow('gave up an import, export or long list after 0.1 seconds');
   holder.run('ROLLBACK');
   holder.close();
@@ -228,7 +240,7 @@ test('a thread that cannot open its database rejects as the store does, and anot
   const thread = new ManagementThread({
     settings,
     isSmall: () => true,
-    isWritable: () => true,
+    assertWritable: () => {},
     waitForApplied: async () => {},
     yieldTo: (work) => work(),
   });

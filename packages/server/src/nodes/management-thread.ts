@@ -31,7 +31,8 @@ export interface ManagementThreadParts {
   readonly settings: ThreadSettings;
   /** Whether every list is so short that a read can wait for it. */
   isSmall(): boolean;
-  isWritable(): boolean;
+  /** Throws while the node cannot take changes. */
+  assertWritable(): void;
   waitForApplied(seq: number): Promise<void>;
   /** As `Database.yieldTo`. */
   yieldTo(work: () => Promise<void>): Promise<void>;
@@ -43,8 +44,6 @@ export interface ManagementThreadParts {
 interface OpenCall {
   bytes: number;
   readonly answer: PromiseWithResolvers<Response>;
-  /** Settled once it holds no lock in the database anymore. */
-  readonly written: PromiseWithResolvers<void>;
   /** Takes the next piece of an answer in several, or its failure. */
   next?: PromiseWithResolvers<Piece>;
 }
@@ -58,6 +57,8 @@ export class ManagementThread implements HeavyThread {
   readonly #parts: ManagementThreadParts;
   readonly #calls = new Map<number, OpenCall>();
   #worker: Worker | undefined;
+  /** Settled once the change of the thread has left the database. */
+  #turn: PromiseWithResolvers<void> | undefined;
   #idleTimer: Timer | undefined;
   #count = 0;
   #isClosed = false;
@@ -82,39 +83,37 @@ export class ManagementThread implements HeavyThread {
       );
     }
     const id = ++this.#count;
-    const open: OpenCall = { bytes, answer: Promise.withResolvers(), written: Promise.withResolvers() };
-    this.#calls.set(id, open);
+    const answer = Promise.withResolvers<Response>();
+    this.#calls.set(id, { bytes, answer });
     clearTimeout(this.#idleTimer);
-    const { isWritable, yieldTo } = this.#parts;
-    const send = () => {
-      const transfer = call.body === undefined ? [] : [call.body.buffer];
-      this.#send({ kind: 'call', id, call, isWritable: isWritable() }, transfer);
-    };
-    if (call.method === 'GET') send();
-    else {
-      const sent = yieldTo(async () => {
-        // It failed while it waited: its thread has ended.
-        if (!this.#calls.has(id)) return;
-        this.#requireOpen();
-        send();
-        return this.#untilWritten(open);
-      });
-      sent.catch((error) => this.#fail(id, error));
-    }
-    return open.answer.promise;
+    this.#send({ kind: 'call', id, call }, call.body === undefined ? [] : [call.body.buffer]);
+    return answer.promise;
   }
 
-  /** Waits until the change has left the database, and gives up a thread that hangs: it would hold up every other change. */
-  async #untilWritten({ written }: OpenCall): Promise<void> {
-    const worker = this.#worker;
-    const { turnMs = TURN_MS } = this.#parts;
-    const timer = setTimeout(() => {
-      if (worker === undefined) return;
-      void worker.terminate();
-      this.#lose(worker, new ServiceError('internal_error', tookTooLong(turnMs)));
-    }, turnMs);
-    await written.promise;
-    clearTimeout(timer);
+  /**
+   * Resolves when the thread may write: no other change does until it says that its turn is over. A thread that hangs is
+   * given up, because it would hold up every other change.
+   */
+  #giveTurn(worker: Worker): Promise<void> {
+    const { assertWritable, yieldTo, turnMs = TURN_MS } = this.#parts;
+    const begun = Promise.withResolvers<void>();
+    const ended = yieldTo(async () => {
+      this.#requireOpen();
+      // Its thread ended while it waited.
+      if (this.#worker !== worker) return;
+      assertWritable();
+      const over = Promise.withResolvers<void>();
+      this.#turn = over;
+      begun.resolve();
+      const timer = setTimeout(() => {
+        void worker.terminate();
+        this.#lose(worker, new ServiceError('internal_error', tookTooLong(turnMs)));
+      }, turnMs);
+      await over.promise;
+      clearTimeout(timer);
+    });
+    ended.catch(begun.reject);
+    return begun.promise;
   }
 
   /** Ends the thread. Its calls fail; the listeners have finished theirs before. Safe to call twice. */
@@ -144,29 +143,33 @@ export class ManagementThread implements HeavyThread {
   #start(): Worker {
     const worker = new Worker(THREAD_ENTRY);
     worker.unref();
-    worker.on('message', (message: FromThread) => void this.#take(message));
+    worker.on('message', (message: FromThread) => void this.#take(worker, message));
     worker.on('error', (error: Error) => this.#lose(worker, error));
     worker.on('exit', () => this.#lose(worker, new Error('the thread of the management API has ended')));
     worker.postMessage({ kind: 'start', settings: this.#parts.settings } satisfies ToThread);
     return worker;
   }
 
-  async #take(message: FromThread): Promise<void> {
+  async #take(worker: Worker, message: FromThread): Promise<void> {
+    if (this.#worker !== worker) return;
+    if (message.kind === 'turnOver') return this.#turn?.resolve();
     const { kind, id } = message;
+    if (kind === 'turn' || kind === 'committed') {
+      const granted = kind === 'turn' ? this.#giveTurn(worker) : this.#parts.waitForApplied(message.seq);
+      const failure = await granted.then(
+        () => ({}),
+        (error: unknown) => ({ error: errorMessage(error) }),
+      );
+      if (this.#worker === worker) this.#send({ kind: 'granted', id, ...failure });
+      return;
+    }
     const call = this.#calls.get(id);
     if (call === undefined) return;
     if (kind === 'answer') call.answer.resolve(this.#response(id, call, message));
     else if (kind === 'failed') this.#fail(id, errorOf(message.error));
-    else if (kind === 'piece') {
+    else {
       this.#account(id, call, message.piece);
       call.next?.resolve(message.piece);
-    } else {
-      call.written.resolve();
-      const failure = await this.#parts.waitForApplied(message.seq).then(
-        () => ({}),
-        (error: unknown) => ({ error: errorMessage(error) }),
-      );
-      if (this.#calls.has(id)) this.#send({ kind: 'applied', id, ...failure });
     }
   }
 
@@ -198,13 +201,11 @@ export class ManagementThread implements HeavyThread {
 
   #account(id: number, call: OpenCall, { isLast, keptBytes }: Piece): void {
     call.bytes = keptBytes;
-    call.written.resolve();
     if (isLast) this.#end(id);
   }
 
   #fail(id: number, error: unknown): void {
     const call = this.#calls.get(id);
-    call?.written.resolve();
     call?.answer.reject(error);
     call?.next?.reject(error);
     this.#end(id);
@@ -225,6 +226,7 @@ export class ManagementThread implements HeavyThread {
   #lose(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
+    this.#turn?.resolve();
     for (const id of [...this.#calls.keys()]) this.#fail(id, error);
   }
 }

@@ -13,15 +13,14 @@ export interface ThreadSettings {
   readonly databaseUrl?: string;
 }
 
-/** From the node to its thread. Messages about one call have its `id`. */
+/** From the node to its thread. Messages about one call or question have its `id`. */
 export type ToThread =
   | { readonly kind: 'start'; readonly settings: ThreadSettings }
-  /** `isWritable`: whether the node can take changes now. */
-  | { readonly kind: 'call'; readonly id: number; readonly call: HeavyCall; readonly isWritable: boolean }
+  | { readonly kind: 'call'; readonly id: number; readonly call: HeavyCall }
   /** The caller has taken the last piece of the answer, or went away. */
   | { readonly kind: 'more' | 'cancel'; readonly id: number }
-  /** The node has applied the row, or could not. */
-  | { readonly kind: 'applied'; readonly id: number; readonly error?: ErrorMessage }
+  /** The answer to `turn` and `committed`: it is the thread's turn, or the node has applied the row; or why not. */
+  | { readonly kind: 'granted'; readonly id: number; readonly error?: ErrorMessage }
   | { readonly kind: 'close' };
 
 /** From the thread to its node. */
@@ -35,7 +34,15 @@ export type FromThread =
     }
   | { readonly kind: 'piece'; readonly id: number; readonly piece: Piece }
   | { readonly kind: 'failed'; readonly id: number; readonly error: ErrorMessage }
-  /** The thread has committed row `seq`, and waits until the node has applied it. */
+  | Question
+  /** The transaction of the turn has ended. */
+  | { readonly kind: 'turnOver' };
+
+/** What the thread waits for, under an `id` of its own. */
+export type Question =
+  /** It has a change to write, and waits until no other change of the node is in the database. */
+  | { readonly kind: 'turn'; readonly id: number }
+  /** It has committed row `seq`, and waits until the node has applied it. */
   | { readonly kind: 'committed'; readonly id: number; readonly seq: number };
 
 /** A piece of an answer's body; the last one has no more after it. */
