@@ -67,7 +67,10 @@ export interface UsageReader {
 
 /** Where reads are added up. */
 export interface UsageStore {
-  /** Adds reads to the hour of `at` (epoch milliseconds), in one transaction. */
+  /**
+   * Adds reads to the hour of `at` (epoch milliseconds), in one transaction. When the connection is lost during COMMIT, the
+   * outcome is looked up before this settles; a `CommitUncertainError` means that it is not known.
+   */
   add(usage: readonly EnvironmentUsage[], at: number): Promise<void>;
   /** Removes the hours that {@link USAGE_RETENTION} does not keep. */
   prune(now: number): Promise<void>;

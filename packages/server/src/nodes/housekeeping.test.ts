@@ -3,6 +3,7 @@ import type { FlagReads } from '@halyard/protocol';
 import pino from 'pino';
 import { StoreOutage } from '../domain/errors.ts';
 import { UsageTally } from '../evaluation/usage/usage-tally.ts';
+import { CommitUncertainError } from '../storage/database.ts';
 import { openSqlite } from '../storage/engines/sqlite.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -68,7 +69,7 @@ test('the relay tokens that nodes follow with are noted every half minute', asyn
   housekeeping.close();
 });
 
-test('reads of flags are stored in parts, and what cannot be stored counts the next time', async () => {
+test('reads of flags are stored in parts; what was not stored counts the next time, what may have been does not', async () => {
   const database = await openSqlite({ path: ':memory:' });
   await migrate(database);
   const flags = Array.from({ length: 1001 }, (_, i): FlagReads => [`flag-${i}`, 1, 0]);
@@ -76,7 +77,7 @@ test('reads of flags are stored in parts, and what cannot be stored counts the n
   // The tally uses no more of an environment.
   const tally = new UsageTally({ environmentWithId: () => environment as never });
   const usage = new SqlUsageStore(database);
-  let isAway = true;
+  let failure: Error | undefined = new StoreOutage('away');
   const parts: number[] = [];
   const housekeeping = new Housekeeping({
     readers: { takeUsedKeys: async () => [] },
@@ -87,7 +88,7 @@ test('reads of flags are stored in parts, and what cannot be stored counts the n
     usage: {
       add: async (part, at) => {
         parts.push(part.reduce((sum, each) => sum + each.flags.length, 0));
-        if (isAway && parts.length === 1) throw new StoreOutage('away');
+        if (failure !== undefined && parts.length === 1) throw failure;
         await usage.add(part, at);
       },
       prune: async () => {},
@@ -98,13 +99,19 @@ test('reads of flags are stored in parts, and what cannot be stored counts the n
   tally.add({ environmentId: 'e', flags: flags.slice(0, 500) });
   tally.add({ environmentId: 'f', flags: flags.slice(500) });
   await housekeeping.storeUsage();
-  isAway = false;
+  failure = undefined;
   await housekeeping.storeUsage();
   expect(parts).toEqual([1000, 1, 1000]);
   const stored = 'SELECT count(*) AS flags, sum(reads) AS reads FROM flag_usage';
   expect(await database.query(stored)).toEqual([{ flags: 1001, reads: 1001 }]);
   await housekeeping.storeUsage();
   expect(parts).toHaveLength(3);
+  tally.add({ environmentId: 'e', flags: flags.slice(0, 1) });
+  failure = new CommitUncertainError('lost during COMMIT', async () => undefined);
+  parts.length = 0;
+  await housekeeping.storeUsage();
+  await housekeeping.storeUsage();
+  expect(parts).toEqual([1]);
   housekeeping.close();
   await database.close();
 });

@@ -8,7 +8,7 @@ import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { UsageTally } from '../evaluation/usage/usage-tally.ts';
 import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/change-log.ts';
-import type { Database } from '../storage/database.ts';
+import { CommitUncertainError, type Database } from '../storage/database.ts';
 
 /** How often the uses of keys are stored, and how often old log rows are removed, in milliseconds. */
 const TOUCH_MS = 30_000;
@@ -65,14 +65,17 @@ export class Housekeeping {
     }
   }
 
-  /** Stores how often flags have been read since the last time. What cannot be stored counts the next time. */
+  /**
+   * Stores how often flags have been read since the last time. What was not stored counts the next time; what may have been is
+   * dropped, because it must not count twice.
+   */
   async storeUsage(): Promise<void> {
     const { tally, usage } = this.#parts;
     for (const part of usageParts(tally.take(), FLAGS_AT_ONCE)) {
       try {
         await usage.add(part, Date.now());
       } catch (err) {
-        for (const each of part) tally.add(each);
+        if (!(err instanceof CommitUncertainError)) for (const each of part) tally.add(each);
         this.#noteFailure(err, 'the reads of flags could not be stored; retrying in a minute');
       }
     }

@@ -76,6 +76,9 @@ export interface WriteTransaction extends Queryable {
  */
 export interface SqlLogSession extends Queryable, Omit<LogSession, 'read' | 'changeIdAt'> {}
 
+/** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
+const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;
+
 /**
  * COMMIT was sent and its answer never arrived: the transaction may or may not have committed, and its COMMIT may still be on
  * its way.
@@ -83,14 +86,28 @@ export interface SqlLogSession extends Queryable, Omit<LogSession, 'read' | 'cha
 export class CommitUncertainError extends Error {
   override readonly name = 'CommitUncertainError';
   /**
-   * Whether the transaction has ended without a commit, asked inside another transaction. Otherwise it has committed, or may
-   * still commit, or this database does not know of it. Rows that are read after this answer agree with it.
+   * How the transaction ended; `undefined` while it may still commit, or where this database does not know of it. Rows that are
+   * read after this answer agree with it.
    */
-  readonly isRolledBack: (asking: Queryable) => Promise<boolean>;
+  readonly outcome: (asking: Queryable) => Promise<'committed' | 'aborted' | undefined>;
 
-  constructor(message: string, isRolledBack: CommitUncertainError['isRolledBack'], options?: ErrorOptions) {
+  constructor(message: string, outcome: CommitUncertainError['outcome'], options?: ErrorOptions) {
     super(message, options);
-    this.isRolledBack = isRolledBack;
+    this.outcome = outcome;
+  }
+
+  /** Asks until `ask` resolves. Rejects with this error when the database stays unreachable, or cannot say how it ended. */
+  async settle<T>(ask: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + LOOK_UP.patienceMs;
+    for (;;) {
+      try {
+        return await ask();
+      } catch {
+        // The database is still away, or the lost session has not ended; the caller gets the first cause.
+        if (performance.now() > deadline) throw this;
+        await Bun.sleep(LOOK_UP.pauseMs);
+      }
+    }
   }
 }
 

@@ -32,7 +32,8 @@ function writeAll(store: Store, writes: readonly StateWrite[]) {
 /** The same database with a count of its write transactions, and a connection that can break during COMMIT. */
 function watched(database: Database) {
   const watch = { transactions: 0, isAway: false, lost: undefined as 'request' | 'answer' | undefined };
-  const broken = () => new CommitUncertainError('the connection was lost during COMMIT', async () => true);
+  const broken = () =>
+    new CommitUncertainError('the connection was lost during COMMIT', async () => 'aborted');
   const wrapped = withTransactions(database, async (work) => {
     watch.transactions++;
     if (watch.isAway) throw new Error('no connection');

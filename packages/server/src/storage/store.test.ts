@@ -337,7 +337,8 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
 
 /** The same database behind a connection that breaks during the COMMIT of a write, before or after it arrived. */
 function losing(database: Database, lost: 'request' | 'answer'): Database {
-  const broken = () => new CommitUncertainError('the connection was lost during COMMIT', async () => true);
+  const broken = () =>
+    new CommitUncertainError('the connection was lost during COMMIT', async () => 'aborted');
   return withTransactions(database, async (work) => {
     let isWrite = false;
     const result = await database.transaction(async (transaction) => {

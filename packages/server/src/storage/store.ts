@@ -27,9 +27,6 @@ import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
 import { SqlWebhookStore } from './webhook-store.ts';
 
-/** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
-const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;
-
 /** Uses of keys that one transaction stores: nothing else can write during it. */
 const USES_AT_ONCE = 500;
 
@@ -151,25 +148,18 @@ export class SqlStore implements Store {
    * nothing by itself: the end of the log is locked together with COMMIT, which may still be on its way. Rejects with
    * `uncertain` when the database stays unreachable, or cannot say how the transaction ended.
    */
-  async #seqOf(changeId: string, uncertain: CommitUncertainError): Promise<number | undefined> {
-    const deadline = performance.now() + LOOK_UP.patienceMs;
-    for (;;) {
-      try {
-        return await this.#database.transaction(async (transaction) => {
-          // Waits for a COMMIT that waits for a standby; the commit of this write is behind it there.
-          await transaction.query('UPDATE feed SET seq = seq WHERE id = 1');
-          const isRolledBack = await uncertain.isRolledBack(transaction);
-          const text = 'SELECT seq FROM change_log WHERE change_id = $1';
-          const [row] = await transaction.query<{ seq: number }>(text, [changeId]);
-          if (row === undefined && !isRolledBack) throw uncertain;
-          return row?.seq;
-        });
-      } catch {
-        // The database is still away, or the lost session has not ended; the caller gets the first cause.
-        if (performance.now() > deadline) throw uncertain;
-        await Bun.sleep(LOOK_UP.pauseMs);
-      }
-    }
+  #seqOf(changeId: string, uncertain: CommitUncertainError): Promise<number | undefined> {
+    return uncertain.settle(() =>
+      this.#database.transaction(async (transaction) => {
+        // Waits for a COMMIT that waits for a standby; the commit of this write is behind it there.
+        await transaction.query('UPDATE feed SET seq = seq WHERE id = 1');
+        const outcome = await uncertain.outcome(transaction);
+        const text = 'SELECT seq FROM change_log WHERE change_id = $1';
+        const [row] = await transaction.query<{ seq: number }>(text, [changeId]);
+        if (row === undefined && outcome !== 'aborted') throw uncertain;
+        return row?.seq;
+      }),
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { StoreOutage } from '../domain/errors.ts';
 import {
   type EnvironmentUsage,
   HOUR_MS,
@@ -8,7 +9,7 @@ import {
   type UsageReader,
   type UsageStore,
 } from '../domain/usage.ts';
-import type { Database, Parameter, Queryable } from './database.ts';
+import { CommitUncertainError, type Database, type Parameter, type Queryable } from './database.ts';
 import { insertRows } from './rows.ts';
 
 const DAY_MS = 24 * HOUR_MS;
@@ -72,7 +73,7 @@ export class SqlUsageStore implements UsageStore {
     }
     // In one order, so that two nodes that count the same flags never wait for each other.
     for (const rows of [counts, lastReads]) rows.sort(byColumns);
-    await this.#database.transaction(async (transaction) => {
+    const added = this.#database.transaction(async (transaction) => {
       await insertRows(transaction, {
         table: 'flag_usage',
         columns: ['environment_id', 'flag_key', 'hour', 'outcome', 'reads'],
@@ -89,6 +90,21 @@ export class SqlUsageStore implements UsageStore {
           DO UPDATE SET hour = excluded.hour WHERE flag_last_reads.hour < excluded.hour`,
       });
     });
+    await added.catch((error: unknown) => this.#requireCommitted(error));
+  }
+
+  /** Resolves when the transaction has committed after all: what is added twice counts twice. */
+  async #requireCommitted(error: unknown): Promise<void> {
+    if (!(error instanceof CommitUncertainError)) throw error;
+    const outcome = await error.settle(async () => {
+      const known = await error.outcome(this.#database);
+      if (known === undefined) throw error;
+      return known;
+    });
+    if (outcome === 'aborted') {
+      const message = 'the connection to the database was lost and the reads were not added';
+      throw new StoreOutage(message, { cause: error });
+    }
   }
 
   async prune(now: number): Promise<void> {

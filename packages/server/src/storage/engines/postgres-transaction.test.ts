@@ -6,6 +6,7 @@ import { CommitUncertainError, type Database } from '../database.ts';
 import { SqlStore } from '../store.ts';
 import { withTransactions } from '../test-engines.ts';
 import { ADA, changing, makeEnvironment, makeFlag, readLog } from '../test-records.ts';
+import { SqlUsageStore } from '../usage-store.ts';
 import { openPostgres } from './postgres.ts';
 import { openHome } from './test-home.ts';
 
@@ -191,6 +192,18 @@ describe('a transaction on PostgreSQL', () => {
     const attempt = new SqlStore(cutting).commit(ADA, changing(home.environment, ['checkout', ON]));
     await expect(attempt).rejects.toThrow('rolled back');
     expect(await readLog(home.direct, 2, 10)).toEqual([]);
+  });
+
+  test('reads of flags count once when their COMMIT is lost, and are refused when it never arrived', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const reads = [{ environmentId: home.environment.id, flags: [['checkout', 2, 0] as const] }];
+    const stored = () => home.direct.query('SELECT reads FROM flag_usage');
+    const usageWith = (strike: () => void) => new SqlUsageStore(afterWork(home.database, strike));
+    await usageWith(() => home.proxy.cutOn(['COMMIT'], 'after')).add(reads, 0);
+    expect(await stored()).toEqual([{ reads: 2 }]);
+    const refused = usageWith(() => home.proxy.reset()).add(reads, 0);
+    await expect(refused).rejects.toThrow('the reads were not added');
+    expect(await stored()).toEqual([{ reads: 2 }]);
   });
 });
 

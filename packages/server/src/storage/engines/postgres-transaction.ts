@@ -77,12 +77,13 @@ const NOTIFY: Statement = {
  * Fails for an id that the server has not given yet, as after a failover that lost it. Nothing is known of a transaction that
  * was lost in its only round trip.
  */
-async function isRolledBack(asking: Queryable, id: string | undefined): Promise<boolean> {
-  if (id === undefined) return false;
+async function outcomeOf(asking: Queryable, id: string | undefined) {
+  if (id === undefined) return undefined;
   const [row] = await asking.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [
     id,
   ]);
-  return row?.status === 'aborted';
+  const status = row?.status;
+  return status === 'committed' || status === 'aborted' ? status : undefined;
 }
 
 /** What one round trip at the end of a transaction carries at most: each has the time of one statement. */
@@ -252,7 +253,7 @@ class Transaction {
       const id = this.#id;
       throw new CommitUncertainError(
         'the connection was lost during COMMIT',
-        (asking) => isRolledBack(asking, id),
+        (asking) => outcomeOf(asking, id),
         { cause: error },
       );
     }
