@@ -285,10 +285,10 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
   ],
   [
     // The delivery position is the seq of the last change that was delivered, skipped or given up. Both secrets are as they
-    // are, because messages are signed with them.
+    // are, because messages are signed with them. Deleted with the project, also by a node that does not know webhooks.
     `CREATE TABLE webhooks (
       id TEXT NOT NULL PRIMARY KEY,
-      project_id TEXT NOT NULL REFERENCES projects (id),
+      project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
       name TEXT NOT NULL,
       url TEXT NOT NULL,
       format TEXT NOT NULL,
@@ -312,7 +312,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     // The last attempts of each webhook.
     `CREATE TABLE webhook_deliveries (
-      webhook_id TEXT NOT NULL REFERENCES webhooks (id),
+      webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
       number BIGINT NOT NULL,
       seq BIGINT,
       message_id TEXT NOT NULL,

@@ -4,7 +4,7 @@ import { loadSnapshot } from './change-log.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
-import { seed } from './test-records.ts';
+import { ADA, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
@@ -28,6 +28,27 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
     const before = await loadSnapshot(home.database);
     expect(await migrate(await home.connect())).toBeUndefined();
     expect(await loadSnapshot(home.database)).toEqual(before);
+  });
+
+  test('a program that does not know webhooks can delete a project that has some', async () => {
+    await using home = await openTestStore(engine);
+    const { project } = await seed(home.store);
+    const settings = {
+      url: 'https://receiver.example/',
+      format: 'json',
+      environments: [],
+      events: [],
+    } as const;
+    const webhook = { ...settings, id: 'w', projectId: project.id, name: 'w', createdAt: 0 };
+    await home.store.commit(ADA, (transaction) => transaction.webhooks.insert(webhook, 'secret'));
+    const attempt = { messageId: 'm', trigger: 'test', outcome: 'delivered', at: 0, durationMs: 1 } as const;
+    expect(await home.store.webhooks.record('w', attempt)).toMatchObject({ number: 1 });
+    // What version 0.1.0 does.
+    for (const table of ['flag_states', 'environments', 'flags', 'project_keys'])
+      await home.database.query(`DELETE FROM ${table} WHERE project_id = $1`, [project.id]);
+    await home.database.query('DELETE FROM projects WHERE id = $1', [project.id]);
+    for (const table of ['webhooks', 'webhook_deliveries'])
+      expect(await home.database.query(`SELECT * FROM ${table}`)).toEqual([]);
   });
 
   test('rejects the schema of a newer program, and explains what to do', async () => {
