@@ -17,6 +17,8 @@ describe('the handler', () => {
     expect(await response.json()).toEqual({ environment: 'production', flags: FLAGS });
     expect(response.headers.get('X-Flags-Revision')).toBe('1');
     expect(response.headers.get('Cache-Control')).toBe('private, no-cache');
+    // Pages have no key with which they could report reads. (Spec: S17.8)
+    expect(response.headers.has('X-Flags-Usage')).toBe(false);
   });
 
   test('streams the current map and every change, numbered as on the service', async () => {
