@@ -6,6 +6,11 @@ export interface Actor {
   /** `token:<name>`, `operator:<e-mail>` or `system`. */
   readonly name: string;
   readonly permissions: Permissions;
+  /**
+   * The only project in which a call may act, because it is authorized by the role there: not another one that has the name
+   * by now. Absent where the role for all projects counts.
+   */
+  readonly projectId?: string;
   readonly ip?: string;
   /** Free text of the person: why. */
   readonly note?: string;

@@ -31,6 +31,8 @@ export interface StreamReader {
   readonly request: Request;
   /** Whether the session or token of the request is still valid; the stream ends soon after it is not. */
   readonly stillValid: () => Promise<boolean>;
+  /** The only project that it may read, by id; absent: any. */
+  readonly projectId?: string | undefined;
 }
 
 /** Answers a request with the stream of an environment. Throws `project_not_found`, `environment_not_found`, `internal_error`. */

@@ -30,7 +30,7 @@ test('a node without a snapshot does not answer that the project does not exist'
   catalog.close();
 });
 
-test('a stream ends with the session or token that opened it', async () => {
+test('a stream is opened only in the project it is authorized for, and ends with its session or token', async () => {
   const catalog = new Catalog({
     ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
   });
@@ -52,6 +52,10 @@ test('a stream ends with the session or token that opened it', async () => {
   const open = environmentStreams({ catalog, hub, freshness, files: { admitStream: () => {} } });
   let isSignedIn = true;
   const request = new Request('http://here/api/projects/shop/environments/production/stream');
+  const other = { request, stillValid: async () => isSignedIn, projectId: 'p0' };
+  expect(() => open('shop', 'production', other)).toThrow(
+    expect.objectContaining({ code: 'project_not_found' }),
+  );
   const answer = open('shop', 'production', { request, stillValid: async () => isSignedIn });
   const reader = answer.body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: {}\n\n');

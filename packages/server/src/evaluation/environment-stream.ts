@@ -16,11 +16,11 @@ export interface StreamParts {
 
 /** Streams of environments for people and tokens: the same frames as on `/v1/stream`. */
 export function environmentStreams({ catalog, hub, freshness, files }: StreamParts): OpenStream {
-  return (projectName, environmentName, { request, stillValid }) => {
+  return (projectName, environmentName, { request, stillValid, projectId: only }) => {
     // First, because a node that is behind may not know the project yet.
     if (!freshness.canStream()) throw logIsLost();
     const projectId = catalog.projectId(projectName);
-    if (projectId === undefined) throw projectNotFound(projectName);
+    if (projectId === undefined || projectId !== (only ?? projectId)) throw projectNotFound(projectName);
     const environment = catalog.environment(projectId, environmentName);
     if (environment === undefined) throw environmentNotFound(environmentName);
     files.admitStream();

@@ -10,23 +10,24 @@ export interface EnvironmentPlace {
   readonly environment: string;
 }
 
-/** The project of that name, or `project_not_found`. */
-export async function findProject(reader: StoreReader, name: string): Promise<Project> {
+/**
+ * The project of that name, or `project_not_found`: also for one that the actor may not see, and for one that has got the name
+ * since the actor was authorized by its role in another.
+ */
+export async function findProject(reader: StoreReader, actor: Actor, name: string): Promise<Project> {
   const project = await reader.project(name);
-  if (project !== undefined) return project;
+  const { projectId = project?.id } = actor;
+  if (project !== undefined && project.id === projectId && sees(actor, projectId)) return project;
   throw projectNotFound(name);
 }
 
-/** As {@link findProject}; a project that the actor may not see does not exist for it. */
-export async function findVisibleProject(reader: StoreReader, actor: Actor, name: string): Promise<Project> {
-  const project = await findProject(reader, name);
-  if (sees(actor, project.id)) return project;
-  throw projectNotFound(name);
-}
-
-/** The environment of that name, or `project_not_found` or `environment_not_found`. */
-export async function findEnvironment(reader: StoreReader, place: EnvironmentPlace): Promise<Environment> {
-  const project = await findProject(reader, place.project);
+/** The environment of that name, or `environment_not_found`, or as {@link findProject}. */
+export async function findEnvironment(
+  reader: StoreReader,
+  actor: Actor,
+  place: EnvironmentPlace,
+): Promise<Environment> {
+  const project = await findProject(reader, actor, place.project);
   const environment = await reader.environment(project.id, place.environment);
   if (environment !== undefined) return environment;
   throw environmentNotFound(place.environment);

@@ -35,20 +35,24 @@ export function rightsOf({ role, canChangeProtected, projects }: Rights): Rights
 }
 
 /**
- * Decides whether an actor may call an operation: the only place that does. `project_not_found` in a project where the
- * actor has no role, as if it did not exist; otherwise `forbidden`.
+ * Decides whether an actor may call an operation: the only place that does. Returns the actor, bound to the project whose role
+ * counted, if it was one. `project_not_found` in a project where the actor has no role, as if it did not exist; otherwise
+ * `forbidden`.
  */
-export function authorize(actor: Actor, { level, scope, project }: Requirement): void {
+export function authorize(actor: Actor, { level, scope, project }: Requirement): Actor {
   const { permissions } = actor;
-  if (scope === 'self') return;
+  if (scope === 'self') return actor;
   if (scope !== 'visible') {
     requireRole(actor, level, scope === 'project' ? { name: project ?? '' } : undefined);
-    return;
+    if (hasLevel(permissions, level)) return actor;
+    const role = permissions.projects?.find((each) => each.project === project);
+    return role === undefined ? actor : { ...actor, projectId: role.projectId };
   }
   const anywhere = [permissions, ...(permissions.projects ?? [])];
   // A caller without a role gets an empty list.
   if (level !== 'viewer' && !reaches(permissions, level, anywhere))
     throw forbidden(permissions, level, anywhere);
+  return actor;
 }
 
 /** Refuses an actor below a level in a project; without a project, for all projects. Otherwise as {@link authorize}. */

@@ -115,7 +115,7 @@ export async function lockPlace(
   actor: Actor,
   place: EnvironmentPlace,
 ): Promise<Environment> {
-  const { id } = await findEnvironment(transaction, place);
+  const { id } = await findEnvironment(transaction, actor, place);
   const environment = await transaction.lockEnvironment(id);
   if (environment === undefined) throw environmentNotFound(place.environment);
   requireChangeOf(actor, environment);

@@ -131,7 +131,8 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
   app.openAPIRegistry.registerPath(describeOperation({ ...operation, scope }));
   const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
   app.on(operation.method, route, async (context) => {
-    authorize(context.get('actor'), { level, scope, project: context.req.param('project') });
+    const project = context.req.param('project');
+    context.set('actor', authorize(context.get('actor'), { level, scope, project }));
     const { thread } = context.env ?? {};
     if (operation.isHeavy && thread?.takes(context.req.raw)) {
       return thread.answer(await readHeavyCall(context, operation));

@@ -86,8 +86,8 @@ export function mountDeliveries(
       },
       errors: ['project_not_found'],
     },
-    async ({ params: { project }, query: { limit } }) => {
-      const list = await listDeliveries(context, deliveries, { project, limit });
+    async ({ params: { project }, query: { limit }, actor }) => {
+      const list = await listDeliveries(context, deliveries, { actor, project, limit });
       return ok({ deliveries: list.map(record) });
     },
   );
@@ -153,8 +153,8 @@ export function mountClients(
       },
       errors: ['project_not_found'],
     },
-    async ({ params }) => {
-      const list = await listClients(context, deliveries, params.project);
+    async ({ params: { project }, actor }) => {
+      const list = await listClients(context, deliveries, { actor, project });
       const environments = list.map(({ keys, ...environment }) => ({
         ...environment,
         keys: keys.map(keyRecord),

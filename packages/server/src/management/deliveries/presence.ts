@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/audit.ts';
 import {
   countStreams,
   type DeliveryReader,
@@ -167,10 +168,10 @@ export interface EnvironmentClients extends StreamTotals {
 export async function listClients(
   context: ManagementContext,
   deliveries: DeliveryReader,
-  projectName: string,
+  { actor, project }: { readonly actor: Actor; readonly project: string },
 ): Promise<readonly EnvironmentClients[]> {
   const { environments, keys } = await context.store.read(async (reader) => {
-    const { id } = await findProject(reader, projectName);
+    const { id } = await findProject(reader, actor, project);
     return { environments: await reader.environments(id), keys: await reader.keys(id) };
   });
   const now = context.now();

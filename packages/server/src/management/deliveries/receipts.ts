@@ -31,9 +31,9 @@ export async function getDelivery(
 export async function listDeliveries(
   context: ManagementContext,
   deliveries: DeliveryReader,
-  query: { readonly project: string; readonly limit: number },
+  query: { readonly actor: Actor; readonly project: string; readonly limit: number },
 ): Promise<readonly Delivery[]> {
-  const { id } = await context.store.read((reader) => findProject(reader, query.project));
+  const { id } = await context.store.read((reader) => findProject(reader, query.actor, query.project));
   return deliveries.deliveries(id, query.limit);
 }
 

@@ -134,8 +134,8 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       },
       errors: ['project_not_found'],
     },
-    async ({ params, query: { format } }) => {
-      const text = writeDeclaration(await exportProject(context, params.project), format);
+    async ({ params, query: { format }, actor }) => {
+      const text = writeDeclaration(await exportProject(context, actor, params.project), format);
       return new Response(text, { headers: { 'Content-Type': `application/${format}` } });
     },
   );

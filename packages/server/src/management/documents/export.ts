@@ -1,5 +1,6 @@
+import type { Actor } from '../../domain/audit.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
-import { detailsOf, type StateText } from '../../domain/project.ts';
+import { detailsOf, type Project, type StateText } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { readable } from '../flags/flags.ts';
@@ -13,12 +14,15 @@ import {
 } from './declaration.ts';
 
 /** A whole project as a declaration, archived flags included. `project_not_found`. */
-export function exportProject(context: ManagementContext, project: string): Promise<Declaration> {
-  return context.store.read((reader) => declare(reader, project));
+export function exportProject(
+  context: ManagementContext,
+  actor: Actor,
+  project: string,
+): Promise<Declaration> {
+  return context.store.read(async (reader) => declare(reader, await findProject(reader, actor, project)));
 }
 
-async function declare(reader: StoreReader, project: string): Promise<Declaration> {
-  const { id, name } = await findProject(reader, project);
+async function declare(reader: StoreReader, { id, name }: Project): Promise<Declaration> {
   const environments = await reader.environments(id);
   const archivedStates = await reader.archivedStatesIn(id);
   const flags = new Map<string, DeclaredFlag & { readonly states: Map<string, StateText> }>();

@@ -39,10 +39,10 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       },
       errors: ['project_not_found'],
     },
-    async ({ params, query }) => {
+    async ({ params, query, actor }) => {
       const page = pageOf(query, [0, 'name'] as const);
       const place = ({ position, name }: Environment) => [position, name] as const;
-      const environments = pageIn(await listEnvironments(context, params.project), page, place);
+      const environments = pageIn(await listEnvironments(context, actor, params.project), page, place);
       return ok(listAnswer('environments', environments, { page, record: environmentRecord, place }));
     },
   );

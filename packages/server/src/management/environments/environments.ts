@@ -26,9 +26,12 @@ export function defaultAppearance(name: string): Pick<Environment, 'protected' |
 /** The environments of a project, by position and then by name. `project_not_found`. */
 export function listEnvironments(
   context: ManagementContext,
+  actor: Actor,
   project: string,
 ): Promise<readonly Environment[]> {
-  return context.store.read(async (reader) => reader.environments((await findProject(reader, project)).id));
+  return context.store.read(async (reader) =>
+    reader.environments((await findProject(reader, actor, project)).id),
+  );
 }
 
 /**
@@ -42,7 +45,7 @@ export function createEnvironment(
 ): Promise<Written<Environment>> {
   checkName('environment', place.environment);
   return writeRecord(context, actor, async (transaction) => {
-    const project = await findProject(transaction, place.project);
+    const project = await findProject(transaction, actor, place.project);
     const made = { projectId: project.id, name: place.environment, ...place.appearance };
     return addEnvironment(context, transaction, made);
   });
@@ -89,7 +92,7 @@ export function updateEnvironment(
   input: EnvironmentPlace & { readonly appearance: EnvironmentAppearance },
 ): Promise<Written<Environment>> {
   return writeRecord(context, actor, async (transaction) => {
-    const { id } = await findEnvironment(transaction, input);
+    const { id } = await findEnvironment(transaction, actor, input);
     const environment = await transaction.lockEnvironment(id);
     if (environment === undefined) throw environmentNotFound(input.environment);
     const updated = { ...environment, ...input.appearance };

@@ -115,8 +115,8 @@ function mountCompare(app: ManagementApp, context: ManagementContext): void {
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    async ({ params, query }) => {
-      const { from, to, differences } = await compareEnvironments(context, { ...params, ...query });
+    async ({ params, query, actor }) => {
+      const { from, to, differences } = await compareEnvironments(context, actor, { ...params, ...query });
       return ok({
         from: { environment: from.name, revision: from.revision },
         to: { environment: to.name, revision: to.revision },

@@ -61,7 +61,7 @@ export function copyStates(
   const places = { project: input.project, from: input.from, to: input.environment };
   if (input.mode === 'preview') {
     return context.store.read(async (reader) => {
-      const { from, to } = await findBoth(reader, places);
+      const { from, to } = await findBoth(reader, actor, places);
       const differences = await stepsOf(reader, input, { from, to });
       const { revision } = to;
       return { environment: to.name, revision, fromRevision: from.revision, changed: [], differences };
@@ -78,7 +78,7 @@ export function copyStates(
 
 /** Locks both, so that the source cannot change or be deleted during the copy; a deleted one would read as empty. */
 async function lockBoth(transaction: StoreTransaction, actor: Actor, places: ComparedPlaces) {
-  const { from, to } = await findBoth(transaction, places);
+  const { from, to } = await findBoth(transaction, actor, places);
   const locked = await lockAll(transaction, [from, to]);
   const held = ({ id, name }: Environment): Environment => {
     const environment = locked.find((candidate) => candidate.id === id);
@@ -127,9 +127,13 @@ export interface Comparison {
 }
 
 /** Compares the states of two environments. `invalid_argument`, `project_not_found`, `environment_not_found`. */
-export function compareEnvironments(context: ManagementContext, places: ComparedPlaces): Promise<Comparison> {
+export function compareEnvironments(
+  context: ManagementContext,
+  actor: Actor,
+  places: ComparedPlaces,
+): Promise<Comparison> {
   return context.store.read(async (reader) => {
-    const { from, to } = await findBoth(reader, places);
+    const { from, to } = await findBoth(reader, actor, places);
     return { from, to, differences: await differencesOf(reader, { from, to }) };
   });
 }
@@ -137,10 +141,11 @@ export function compareEnvironments(context: ManagementContext, places: Compared
 /** The two environments, which must differ. `invalid_argument`, `project_not_found`, `environment_not_found`. */
 async function findBoth(
   reader: StoreReader,
+  actor: Actor,
   { project, from, to }: ComparedPlaces,
 ): Promise<{ readonly from: Environment; readonly to: Environment }> {
   if (from === to) throw invalid('Both environments are the same: name two.');
-  const { id } = await findProject(reader, project);
+  const { id } = await findProject(reader, actor, project);
   const environments = await reader.environments(id);
   const named = (name: string): Environment => {
     const environment = environments.find((candidate) => candidate.name === name);

@@ -34,7 +34,7 @@ export function archiveFlag(
   place: FlagPlace,
 ): Promise<Written<FlagWithStates>> {
   return writeRecord(context, actor, async (transaction) => {
-    const found = await lockFlag(transaction, place);
+    const found = await lockFlag(transaction, actor, place);
     if (found.flag.archivedAt === undefined) await archiveLocked(context, actor, transaction, found);
     return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
   });
@@ -50,7 +50,7 @@ export function restoreFlag(
   place: FlagPlace,
 ): Promise<Written<FlagWithStates>> {
   return writeRecord(context, actor, async (transaction) => {
-    const found = await lockFlag(transaction, place);
+    const found = await lockFlag(transaction, actor, place);
     if (found.flag.archivedAt !== undefined) await restoreLocked(actor, transaction, found);
     return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
   });
@@ -68,7 +68,7 @@ export async function archiveFlags(
   if (keys.length === 0 || keys.length > MAX_BULK) {
     throw invalid(`"keys" has ${keys.length} entries: name 1 to ${MAX_BULK} flags.`);
   }
-  await context.store.read((reader) => findProject(reader, project));
+  await context.store.read((reader) => findProject(reader, actor, project));
   const outcomes: ArchiveOutcome[] = [];
   for (const key of new Set(keys)) {
     try {
@@ -130,8 +130,12 @@ export async function restoreLocked(
   }
 }
 
-async function lockFlag(transaction: StoreTransaction, place: FlagPlace): Promise<FlagInProject> {
-  const project = await findProject(transaction, place.project);
+async function lockFlag(
+  transaction: StoreTransaction,
+  actor: Actor,
+  place: FlagPlace,
+): Promise<FlagInProject> {
+  const project = await findProject(transaction, actor, place.project);
   const environments = await lockProject(transaction, project.id);
   return { flag: await findFlag(transaction, project.id, place.key), environments };
 }

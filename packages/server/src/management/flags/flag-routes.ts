@@ -71,11 +71,11 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       },
       errors: ['project_not_found'],
     },
-    async ({ params, query: { archived, q, tag, owner, unchangedSince: since, ...query } }) => {
+    async ({ params, query: { archived, q, tag, owner, unchangedSince: since, ...query }, actor }) => {
       const page = pageOf(query, ['key'] as const);
       const unchangedSince = since === undefined ? undefined : Date.parse(since);
       const filter = defined({ archived, text: q, tag, owner, unchangedSince, page });
-      const { flags, next } = await listFlags(context, params.project, filter);
+      const { flags, next } = await listFlags(context, actor, params.project, filter);
       const place = ({ key }: FlagWithStates) => [key] as const;
       return ok(listAnswer('flags', flags, { page, record: flagRecord, place, next }));
     },
@@ -117,7 +117,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema },
       errors: ['project_not_found', 'flag_not_found'],
     },
-    async ({ params }) => ok(flagRecord(await getFlag(context, params))),
+    async ({ params, actor }) => ok(flagRecord(await getFlag(context, actor, params))),
   );
   mount(
     app,

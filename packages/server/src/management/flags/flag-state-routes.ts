@@ -124,9 +124,9 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
         }),
       },
     },
-    async ({ params, query }) => {
+    async ({ params, query, actor }) => {
       const page = pageOf(query, ['key'] as const);
-      const { environment, states, next } = await listStates(context, { ...params, page });
+      const { environment, states, next } = await listStates(context, actor, { ...params, page });
       const { name, revision } = environment;
       const place = ({ flagKey }: StoredState) => [flagKey] as const;
       const list = listAnswer('flags', states, { page, record: keyed, place, next });
@@ -145,8 +145,8 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
       summary: 'Read one state of an environment',
       answer: { status: 200, description: 'The state.', schema: KeyedStateSchema, tagOf },
     },
-    async ({ params }) => {
-      const state = await getState(context, params);
+    async ({ params, actor }) => {
+      const state = await getState(context, actor, params);
       return ok(keyed(state), { ETag: revisionTag(state.revision) });
     },
   );
@@ -245,11 +245,11 @@ export function mountStream(app: ManagementApp, openStream: OpenStream): void {
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    ({ params, request, stillValid, keepOpen }) => {
+    ({ params, actor: { projectId }, request, stillValid, keepOpen }) => {
       // A stream opened for HEAD would have no reader, and would never be closed.
       if (request.method === 'HEAD')
         return new Response(null, { headers: { 'Content-Type': 'text/event-stream' } });
-      const answer = openStream(params.project, params.environment, { request, stillValid });
+      const answer = openStream(params.project, params.environment, { request, stillValid, projectId });
       keepOpen();
       return answer;
     },

@@ -46,10 +46,11 @@ export interface StatePatch extends Partial<StateParts> {
 /** The states of an environment, or a page of them, with its revision. `project_not_found`, `environment_not_found`. */
 export function listStates(
   context: ManagementContext,
+  actor: Actor,
   { page, ...place }: EnvironmentPlace & { readonly page?: FlagPage | undefined },
 ): Promise<EnvironmentStates> {
   return context.store.read(async (reader) => {
-    const environment = await findEnvironment(reader, place);
+    const environment = await findEnvironment(reader, actor, place);
     const states = await reader.states(environment.id, page);
     if (page === undefined || states.length <= page.limit) return { environment, states: readable(states) };
     const shown = states.slice(0, page.limit);
@@ -63,9 +64,9 @@ function nextOf(last: StoredState | undefined): Pick<EnvironmentStates, 'next'> 
 }
 
 /** One state. `project_not_found`, `environment_not_found`, `flag_not_found`. */
-export function getState(context: ManagementContext, place: StatePlace): Promise<StoredState> {
+export function getState(context: ManagementContext, actor: Actor, place: StatePlace): Promise<StoredState> {
   return context.store.read(async (reader) => {
-    const environment = await findEnvironment(reader, place);
+    const environment = await findEnvironment(reader, actor, place);
     const state = await reader.state(environment.id, place.key);
     if (state === undefined || stateParts(state.state) === undefined) throw flagNotFound(place.key);
     return state;

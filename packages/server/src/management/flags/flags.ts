@@ -53,11 +53,12 @@ export type FlagPage = PageOf<readonly [key: string]>;
  */
 export function listFlags(
   context: ManagementContext,
+  actor: Actor,
   project: string,
   { page, ...filter }: FlagFilter & { readonly page?: FlagPage | undefined } = {},
 ): Promise<FlagList> {
   return context.store.read(async (reader) => {
-    const { id: projectId } = await findProject(reader, project);
+    const { id: projectId } = await findProject(reader, actor, project);
     const names = namesById(await reader.environments(projectId));
     const attach = (flags: readonly Flag[], keys?: readonly string[]) =>
       withAllStates(reader, { projectId, names, flags, ...defined({ keys }) });
@@ -146,9 +147,9 @@ function isStale(
 }
 
 /** One flag with its states everywhere. `project_not_found`, `flag_not_found`. */
-export function getFlag(context: ManagementContext, place: FlagPlace): Promise<FlagWithStates> {
+export function getFlag(context: ManagementContext, actor: Actor, place: FlagPlace): Promise<FlagWithStates> {
   return context.store.read(async (reader) => {
-    const project = await findProject(reader, place.project);
+    const project = await findProject(reader, actor, place.project);
     return withStates(reader, await findFlag(reader, project.id, place.key));
   });
 }
@@ -166,7 +167,7 @@ export function createFlag(
   checkFlagKey(key);
   checkDetails(input);
   return writeRecord(context, actor, async (transaction) => {
-    const { id: projectId } = await findProject(transaction, input.project);
+    const { id: projectId } = await findProject(transaction, actor, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
     const environments = await lockProject(transaction, projectId);
     const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
@@ -190,7 +191,7 @@ export function updateFlag(
 ): Promise<Written<FlagWithStates>> {
   checkDetails(input);
   return writeRecord(context, actor, async (transaction) => {
-    const project = await findProject(transaction, input.project);
+    const project = await findProject(transaction, actor, input.project);
     // Locked, so that a deleted flag cannot reappear and a concurrent change is not lost.
     await lockProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, input.key);
@@ -216,7 +217,7 @@ export function deleteFlag(
   place: FlagPlace & { readonly inUse: boolean },
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (transaction) => {
-    const project = await findProject(transaction, place.project);
+    const project = await findProject(transaction, actor, place.project);
     // Concurrent restores and state writes wait for this lock, and then find the flag deleted.
     const environments = await lockProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, place.key);

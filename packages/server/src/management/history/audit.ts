@@ -3,7 +3,7 @@ import { type Actor, AUDIT_PAGE_SIZE, type AuditEntry, sizeOf } from '../../doma
 import { invalid } from '../../domain/errors.ts';
 import type { AuditedOperation, AuditFilter, AuditPlace, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { findEnvironment, findVisibleProject } from '../lookup.ts';
+import { findEnvironment, findProject } from '../lookup.ts';
 import { seesPeople, visibleProjects } from '../rights.ts';
 import { findVisible, unrevertible } from './revert.ts';
 
@@ -100,9 +100,9 @@ async function idsOf(
       '"environment" requires "project", because projects may have environments of the same name.',
     );
   }
-  const { id: projectId } = await findVisibleProject(reader, actor, project);
+  const { id: projectId } = await findProject(reader, actor, project);
   if (environment === undefined) return { projectId };
-  const found = await findEnvironment(reader, { project, environment });
+  const found = await findEnvironment(reader, actor, { project, environment });
   return { projectId: found.projectId, environmentId: found.id };
 }
 

@@ -38,9 +38,9 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
         schema: z.object({ keys: z.array(KeyRecordSchema), ...nextMember }),
       },
     },
-    async ({ params, query }) => {
+    async ({ params, query, actor }) => {
       const page = pageOf(query, ['name', 'id'] as const);
-      const keys = await listProjectKeys(context, params.project, page);
+      const keys = await listProjectKeys(context, actor, { ...params, page });
       return ok(listAnswer('keys', keys, { page, record, place: ({ name, id }) => [name, id] as const }));
     },
   );

@@ -32,10 +32,12 @@ export type KeyPage = PageOf<readonly [name: string, id: string]>;
 /** Every key of a project, including revoked and expired ones, or a page of them. `project_not_found`. */
 export function listProjectKeys(
   context: ManagementContext,
-  project: string,
-  page?: KeyPage,
+  actor: Actor,
+  { project, page }: { readonly project: string; readonly page?: KeyPage | undefined },
 ): Promise<readonly ProjectKey[]> {
-  return context.store.read(async (reader) => reader.keys((await findProject(reader, project)).id, page));
+  return context.store.read(async (reader) =>
+    reader.keys((await findProject(reader, actor, project)).id, page),
+  );
 }
 
 /** One key's record. `key_not_found`. */
@@ -63,7 +65,7 @@ export async function createProjectKey(
   checkExpiry(input.expiresAt, createdAt);
   const key = formatProjectKey(context.randomBytes(32));
   const record = await writeRecord(context, actor, async (transaction) => {
-    const { id: projectId } = await findProject(transaction, input.project);
+    const { id: projectId } = await findProject(transaction, actor, input.project);
     const chosen = (await transaction.environments(projectId)).filter((one) =>
       environments.includes(one.name),
     );

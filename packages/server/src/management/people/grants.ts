@@ -13,7 +13,7 @@ import {
 } from '../../domain/people.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { findProject, findVisibleProject } from '../lookup.ts';
+import { findProject } from '../lookup.ts';
 import { administers, requireRole, rightsOf } from '../rights.ts';
 
 /** The name of the token from the settings. */
@@ -102,13 +102,13 @@ async function lockProjects(
   for (const { project: name, role, canChangeProtected = false } of roles) {
     if (names.has(name)) throw invalid(`"projects" names ${quote(name)} twice: give one role.`);
     names.add(name);
-    const { id: projectId } = await findVisibleProject(transaction, actor, name);
+    const { id: projectId } = await findProject(transaction, actor, name);
     found.push({ projectId, project: name, role, canChangeProtected });
   }
   for (const { projectId } of found.toSorted((a, b) => (a.projectId < b.projectId ? -1 : 1)))
     await transaction.lockProject(projectId);
   // A project may have been deleted before it was locked.
-  for (const { project } of found) await findProject(transaction, project);
+  for (const { project } of found) await findProject(transaction, actor, project);
   return found.sort(byProject);
 }
 

@@ -79,7 +79,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       answer: { status: 200, description: 'The project.', schema: ProjectRecordSchema },
       errors: ['project_not_found'],
     },
-    async ({ params }) => ok(projectRecord(await getProject(context, params.project))),
+    async ({ params, actor }) => ok(projectRecord(await getProject(context, actor, params.project))),
   );
   mount(
     app,

@@ -20,9 +20,13 @@ export async function listProjects(context: ManagementContext, actor: Actor): Pr
 }
 
 /** One project, or `project_not_found`. */
-export function getProject(context: ManagementContext, name: string): Promise<ProjectWithEnvironments> {
+export function getProject(
+  context: ManagementContext,
+  actor: Actor,
+  name: string,
+): Promise<ProjectWithEnvironments> {
   return context.store.read(async (reader) => {
-    const project = await findProject(reader, name);
+    const project = await findProject(reader, actor, name);
     return { ...project, environments: await reader.environments(project.id) };
   });
 }
@@ -56,13 +60,13 @@ export function updateProject(
   input: { readonly project: string; readonly usage?: boolean },
 ): Promise<Written<ProjectWithEnvironments>> {
   return writeRecord(context, actor, async (transaction) => {
-    const { id } = await findProject(transaction, input.project);
+    const { id } = await findProject(transaction, actor, input.project);
     await transaction.lockProject(id);
-    const project = await findProject(transaction, input.project);
+    const project = await findProject(transaction, actor, input.project);
     const { usage = project.usageSince !== undefined } = input;
     await transaction.setUsage(project, usage ? context.now() : undefined);
     return {
-      ...(await findProject(transaction, input.project)),
+      ...(await findProject(transaction, actor, input.project)),
       environments: await transaction.environments(id),
     };
   });
@@ -75,7 +79,7 @@ export function deleteProject(
   name: string,
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (transaction) => {
-    const project = await findProject(transaction, name);
+    const project = await findProject(transaction, actor, name);
     const environments = await lockProject(transaction, project.id);
     for (const environment of environments) requireChangeOf(actor, environment);
     await transaction.deleteProject(project);

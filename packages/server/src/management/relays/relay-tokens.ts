@@ -5,7 +5,7 @@ import type { RelayToken } from '../../domain/relay-token.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { findVisibleProject } from '../lookup.ts';
+import { findProject } from '../lookup.ts';
 import { administers, requireRole } from '../rights.ts';
 import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
@@ -61,7 +61,7 @@ export async function createRelayToken(
   const token = RELAY_TOKEN_PREFIX + formatSecret(context.randomBytes(32));
   const record = await writeRecord(context, actor, async (transaction) => {
     const found =
-      projects && (await Promise.all(projects.map((each) => findVisibleProject(transaction, actor, each))));
+      projects && (await Promise.all(projects.map((each) => findProject(transaction, actor, each))));
     for (const project of found ?? [undefined]) requireRole(actor, 'admin', project);
     if (environments !== undefined) {
       await checkEnvironments(transaction, environments, found ?? (await transaction.projects()));

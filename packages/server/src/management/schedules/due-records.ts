@@ -1,4 +1,5 @@
 import { defined } from '@halyard/protocol';
+import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { isTime } from '../../domain/iso-time.ts';
 import type { StoreReader } from '../../domain/store.ts';
@@ -40,6 +41,7 @@ export function withName<Record extends object>(
 /** Lists records of a project, or of one environment, with names. `project_not_found`, `environment_not_found`. */
 export function listNamed<Record extends { readonly environmentId: string }>(
   context: ManagementContext,
+  actor: Actor,
   { project, environment }: { readonly project: string; readonly environment?: string },
   list: (
     reader: StoreReader,
@@ -47,7 +49,7 @@ export function listNamed<Record extends { readonly environmentId: string }>(
   ) => Promise<readonly Record[]>,
 ): Promise<readonly Named<Record>[]> {
   return context.store.read(async (reader) => {
-    const { id: projectId } = await findProject(reader, project);
+    const { id: projectId } = await findProject(reader, actor, project);
     const environments = await reader.environments(projectId);
     const chosen = environments.find(({ name }) => name === environment);
     if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);

@@ -118,8 +118,9 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    async ({ params: { project }, query: { flag, environment, status } }) => {
-      const plans = await listPlans(context, { project, ...defined({ environment, flagKey: flag, status }) });
+    async ({ params: { project }, query: { flag, environment, status }, actor }) => {
+      const query = { project, ...defined({ environment, flagKey: flag, status }) };
+      const plans = await listPlans(context, actor, query);
       return ok({ rollouts: plans.map(planRecord) });
     },
   );
@@ -172,7 +173,7 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
       answer,
       errors: ['project_not_found', 'not_found'],
     },
-    async ({ params }) => ok(planRecord(await getPlan(context, params))),
+    async ({ params, actor }) => ok(planRecord(await getPlan(context, actor, params))),
   );
   const commands = [
     ['pause', 'pauseRolloutPlan', 'Pause a rollout plan', pausePlan, []],

@@ -60,16 +60,21 @@ export interface PlanPlace {
  */
 export function listPlans(
   context: ManagementContext,
+  actor: Actor,
   { flagKey, status, ...place }: RolloutQuery,
 ): Promise<readonly NamedPlan[]> {
   const filter = { ended: ENDED_SHOWN, ...defined({ flagKey, status }) };
-  return listNamed(context, place, ({ rollouts }, found) => rollouts.list({ ...found, ...filter }));
+  return listNamed(context, actor, place, ({ rollouts }, found) => rollouts.list({ ...found, ...filter }));
 }
 
 /** One plan. `project_not_found`, `not_found`. */
-export function getPlan(context: ManagementContext, { project, id }: PlanPlace): Promise<NamedPlan> {
+export function getPlan(
+  context: ManagementContext,
+  actor: Actor,
+  { project, id }: PlanPlace,
+): Promise<NamedPlan> {
   return context.store.read(async (reader) => {
-    const { id: projectId } = await findProject(reader, project);
+    const { id: projectId } = await findProject(reader, actor, project);
     const plan = requirePlan(await reader.rollouts.find(id), { projectId, id });
     const environments = await reader.environments(projectId);
     return withName(plan, environments.find((each) => each.id === plan.environmentId)?.name);
@@ -92,7 +97,7 @@ export async function startPlan(
   const now = context.now();
   return writePlan(context, notedBy(actor, note), async (transaction) => {
     // Open plans are counted by project.
-    await transaction.lockProject((await findProject(transaction, input.project)).id);
+    await transaction.lockProject((await findProject(transaction, actor, input.project)).id);
     const environment = await lockPlace(transaction, actor, input);
     const { id: environmentId, projectId } = environment;
     await requireFlags(transaction, { projectId, keys: [flagKey] });
@@ -292,7 +297,7 @@ async function lockPlan(
   actor: Actor,
   { project, id }: PlanPlace,
 ): Promise<{ readonly plan: RolloutPlan; readonly environment: Environment | undefined }> {
-  const { id: projectId } = await findProject(transaction, project);
+  const { id: projectId } = await findProject(transaction, actor, project);
   const known = requirePlan(await transaction.rollouts.find(id), { projectId, id });
   const environment = await transaction.lockEnvironment(known.environmentId);
   if (environment !== undefined) requireChangeOf(actor, environment);

@@ -78,8 +78,8 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    async ({ params: { project }, query: { environment, status } }) => {
-      const schedules = await listSchedules(context, { project, ...defined({ environment, status }) });
+    async ({ params: { project }, query: { environment, status }, actor }) => {
+      const schedules = await listSchedules(context, actor, { project, ...defined({ environment, status }) });
       return ok({ schedules: schedules.map(scheduleRecord) });
     },
   );

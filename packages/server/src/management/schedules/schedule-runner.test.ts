@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import pino from 'pino';
+import { SYSTEM } from '../../domain/audit.ts';
 import { UNLIMITED } from '../../domain/people.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import type { ManagementContext } from '../context.ts';
@@ -56,7 +57,7 @@ async function untilDone(): Promise<void> {
 }
 
 async function statuses(): Promise<readonly string[]> {
-  return (await listSchedules(context, { project: 'shop' })).map(({ status }) => status);
+  return (await listSchedules(context, SYSTEM, { project: 'shop' })).map(({ status }) => status);
 }
 
 test('a schedule made on this node is run when it is due, without waiting for the next poll', async () => {

@@ -44,10 +44,11 @@ export interface ScheduleQuery {
  */
 export function listSchedules(
   context: ManagementContext,
+  actor: Actor,
   { status, ...place }: ScheduleQuery,
 ): Promise<readonly NamedSchedule[]> {
   const filter = { settled: SETTLED_SHOWN, ...defined({ status }) };
-  return listNamed(context, place, ({ schedules }, found) => schedules.list({ ...found, ...filter }));
+  return listNamed(context, actor, place, ({ schedules }, found) => schedules.list({ ...found, ...filter }));
 }
 
 /**
@@ -67,7 +68,7 @@ export async function createSchedule(
   checkNote(note);
   const schedule = await writeRecord(context, notedBy(actor, note), async (transaction) => {
     // Pending schedules are counted by project: two in different environments must not both take the last place.
-    await transaction.lockProject((await findProject(transaction, input.project)).id);
+    await transaction.lockProject((await findProject(transaction, actor, input.project)).id);
     const environment = await lockPlace(transaction, actor, input);
     const { id: environmentId, projectId } = environment;
     await requireFlags(transaction, { projectId, keys: steps.map(({ key }) => key) });
@@ -105,7 +106,7 @@ export function cancelSchedule(
   { project, id }: { readonly project: string; readonly id: string },
 ): Promise<Written<NamedSchedule>> {
   return writeRecord(context, actor, async (transaction) => {
-    const { id: projectId } = await findProject(transaction, project);
+    const { id: projectId } = await findProject(transaction, actor, project);
     const known = await findSchedule(transaction, { projectId, id });
     const environment = (await transaction.environments(projectId)).find(
       (candidate) => candidate.id === known.environmentId,

@@ -62,8 +62,8 @@ export function mountUsage(app: ManagementApp, context: ManagementContext): void
       answer: { status: 200, description: 'The flags that were read.', schema: LastReadsSchema },
       errors: ['project_not_found'],
     },
-    async ({ params }) => {
-      const usage = await readProjectUsage(context, params.project);
+    async ({ params, actor }) => {
+      const usage = await readProjectUsage(context, actor, params.project);
       const lastReads = new Map([...usage.lastReads].map(([key, hour]) => [key, isoTime(hour)]));
       return ok({ since: isoTimeOr(usage.since), lastReads });
     },
@@ -81,8 +81,8 @@ export function mountUsage(app: ManagementApp, context: ManagementContext): void
       answer: { status: 200, description: 'The reads by environment.', schema: FlagUsageSchema },
       errors: ['project_not_found', 'flag_not_found'],
     },
-    async ({ params }) => {
-      const usage = await readFlagUsage(context, params);
+    async ({ params, actor }) => {
+      const usage = await readFlagUsage(context, actor, params);
       const environments = usage.environments.map(({ environment, lastReadAt, hours, days }) => ({
         name: environment.name,
         lastReadAt: isoTimeOr(lastReadAt),

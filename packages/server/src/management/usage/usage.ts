@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/audit.ts';
 import type { Environment } from '../../domain/project.ts';
 import { HOUR_MS, type HourlyReads, USAGE_RETENTION } from '../../domain/usage.ts';
 import type { ManagementContext } from '../context.ts';
@@ -34,9 +35,13 @@ export interface EnvironmentReads {
 }
 
 /** When the flags of a project were last read. `project_not_found`. */
-export function readProjectUsage(context: ManagementContext, project: string): Promise<ProjectUsage> {
+export function readProjectUsage(
+  context: ManagementContext,
+  actor: Actor,
+  project: string,
+): Promise<ProjectUsage> {
   return context.store.read(async (reader) => {
-    const { id, usageSince } = await findProject(reader, project);
+    const { id, usageSince } = await findProject(reader, actor, project);
     const lastReads = new Map<string, number>();
     for (const { flagKey, hour } of await reader.usage.lastReads(id))
       lastReads.set(flagKey, Math.max(hour, lastReads.get(flagKey) ?? 0));
@@ -47,10 +52,11 @@ export function readProjectUsage(context: ManagementContext, project: string): P
 /** How often a flag was read in each environment. `project_not_found`, `flag_not_found`. */
 export function readFlagUsage(
   context: ManagementContext,
+  actor: Actor,
   { project, key }: { readonly project: string; readonly key: string },
 ): Promise<Counted & { readonly environments: readonly EnvironmentReads[] }> {
   return context.store.read(async (reader) => {
-    const { id, usageSince } = await findProject(reader, project);
+    const { id, usageSince } = await findProject(reader, actor, project);
     const flag = await findFlag(reader, id, key);
     const today = startOf(DAY_MS, context.now());
     const since = today - (USAGE_RETENTION.days - 1) * DAY_MS;

@@ -129,7 +129,8 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
         schema: z.object({ webhooks: z.array(WebhookSchema) }),
       },
     },
-    async ({ params }) => ok({ webhooks: (await listWebhooks(context, params.project)).map(webhookRecord) }),
+    async ({ params, actor }) =>
+      ok({ webhooks: (await listWebhooks(context, actor, params.project)).map(webhookRecord) }),
   );
   mount(
     app,
@@ -169,7 +170,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       summary: 'Read one webhook',
       answer: { status: 200, description: 'The webhook, never its secret.', schema: WebhookSchema },
     },
-    async ({ params }) => ok(webhookRecord(await getWebhook(context, params))),
+    async ({ params, actor }) => ok(webhookRecord(await getWebhook(context, actor, params))),
   );
   mount(
     app,
@@ -241,9 +242,9 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       summary: 'Send a test message and wait for the answer',
       answer: { status: 200, description: 'What the receiver answered.', schema: WebhookDeliverySchema },
     },
-    async ({ params, keepOpen }) => {
+    async ({ params, actor, keepOpen }) => {
       keepOpen();
-      return ok(deliveryRecord(await testWebhook(context, params)));
+      return ok(deliveryRecord(await testWebhook(context, actor, params)));
     },
   );
   mount(
@@ -267,9 +268,9 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       },
       answer: { status: 200, description: 'What the receiver answered.', schema: WebhookDeliverySchema },
     },
-    async ({ params, body, keepOpen }) => {
+    async ({ params, body, actor, keepOpen }) => {
       keepOpen();
-      return ok(deliveryRecord(await replayWebhook(context, { ...params, seq: body.seq })));
+      return ok(deliveryRecord(await replayWebhook(context, actor, { ...params, seq: body.seq })));
     },
   );
   mount(
@@ -288,7 +289,8 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
         schema: z.object({ deliveries: z.array(WebhookDeliverySchema) }),
       },
     },
-    async ({ params }) => ok({ deliveries: (await listDeliveries(context, params)).map(deliveryRecord) }),
+    async ({ params, actor }) =>
+      ok({ deliveries: (await listDeliveries(context, actor, params)).map(deliveryRecord) }),
   );
   mount(
     app,

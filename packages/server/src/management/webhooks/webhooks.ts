@@ -43,13 +43,19 @@ export interface WebhookWithSecret {
 }
 
 /** The webhooks of a project, by name. `project_not_found`. */
-export function listWebhooks(context: ManagementContext, project: string): Promise<readonly Webhook[]> {
-  return context.store.read(async (reader) => reader.webhooks.list((await findProject(reader, project)).id));
+export function listWebhooks(
+  context: ManagementContext,
+  actor: Actor,
+  project: string,
+): Promise<readonly Webhook[]> {
+  return context.store.read(async (reader) =>
+    reader.webhooks.list((await findProject(reader, actor, project)).id),
+  );
 }
 
 /** One webhook. `project_not_found`, `not_found`. */
-export function getWebhook(context: ManagementContext, place: WebhookPlace): Promise<Webhook> {
-  return context.store.read((reader) => findWebhook(reader, place));
+export function getWebhook(context: ManagementContext, actor: Actor, place: WebhookPlace): Promise<Webhook> {
+  return context.store.read((reader) => findWebhook(reader, actor, place));
 }
 
 /**
@@ -66,7 +72,7 @@ export async function createWebhook(
   const settings = checkSettings(context, input);
   const secret = newSecret(context);
   const record = await writeRecord(context, actor, async (transaction) => {
-    const { id: projectId } = await findProject(transaction, input.project);
+    const { id: projectId } = await findProject(transaction, actor, input.project);
     await transaction.lockProject(projectId);
     const others = await transaction.webhooks.list(projectId);
     if (others.length >= MAX_WEBHOOKS) {
@@ -95,8 +101,8 @@ export function updateWebhook(
 ): Promise<Written<Webhook>> {
   return writeRecord(context, actor, async (transaction) => {
     // Locked, so that a concurrent change is not lost.
-    await transaction.lockProject((await findProject(transaction, input.project)).id);
-    const webhook = await findWebhook(transaction, input);
+    await transaction.lockProject((await findProject(transaction, actor, input.project)).id);
+    const webhook = await findWebhook(transaction, actor, input);
     const { status } = input;
     const changed = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
     // An environment that was deleted may stay.
@@ -126,7 +132,7 @@ export async function rotateWebhook(
 ): Promise<WebhookWithSecret> {
   const secret = newSecret(context);
   const record = await writeRecord(context, actor, async (transaction) => {
-    const webhook = await findWebhook(transaction, place);
+    const webhook = await findWebhook(transaction, actor, place);
     const until = context.now() + Math.round(overlapHours * 3_600_000);
     await transaction.webhooks.rotate(webhook, secret, until);
     return { ...webhook, previousSecretUntil: until };
@@ -141,23 +147,28 @@ export function deleteWebhook(
   place: WebhookPlace,
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (transaction) =>
-    transaction.webhooks.delete(await findWebhook(transaction, place)),
+    transaction.webhooks.delete(await findWebhook(transaction, actor, place)),
   );
 }
 
 /** The attempts that are kept, newest first. Same errors as {@link getWebhook}. */
 export function listDeliveries(
   context: ManagementContext,
+  actor: Actor,
   place: WebhookPlace,
 ): Promise<readonly WebhookDelivery[]> {
   return context.store.read(async (reader) =>
-    reader.webhooks.deliveries((await findWebhook(reader, place)).id),
+    reader.webhooks.deliveries((await findWebhook(reader, actor, place)).id),
   );
 }
 
 /** Sends a test message at once, whatever the webhook's status. Same errors as {@link getWebhook}, and `rate_limited`. */
-export async function testWebhook(context: WebhookContext, place: WebhookPlace): Promise<WebhookDelivery> {
-  const target = await context.store.read((reader) => findTarget(reader, place));
+export async function testWebhook(
+  context: WebhookContext,
+  actor: Actor,
+  place: WebhookPlace,
+): Promise<WebhookDelivery> {
+  const target = await context.store.read((reader) => findTarget(reader, actor, place));
   const messageId = `ping_${context.newId()}`;
   const attempt = await context.sender.manually(() => context.sender.ping(target, messageId));
   return record(context, target, { messageId, trigger: 'test', ...attempt });
@@ -169,10 +180,11 @@ export async function testWebhook(context: WebhookContext, place: WebhookPlace):
  */
 export async function replayWebhook(
   context: WebhookContext,
+  actor: Actor,
   { seq, ...place }: WebhookPlace & { readonly seq: number },
 ): Promise<WebhookDelivery> {
   const { target, message } = await context.store.read(async (reader) => {
-    const found = await findTarget(reader, place);
+    const found = await findTarget(reader, actor, place);
     const operation = await reader.operation(seq);
     return {
       target: found,
@@ -198,15 +210,19 @@ async function record(
   throw notFound(name);
 }
 
-async function findWebhook(reader: StoreReader, { project, webhook }: WebhookPlace): Promise<Webhook> {
-  const { id } = await findProject(reader, project);
+async function findWebhook(
+  reader: StoreReader,
+  actor: Actor,
+  { project, webhook }: WebhookPlace,
+): Promise<Webhook> {
+  const { id } = await findProject(reader, actor, project);
   const found = await reader.webhooks.find(id, webhook);
   if (found !== undefined) return found;
   throw notFound(webhook);
 }
 
-async function findTarget(reader: StoreReader, place: WebhookPlace): Promise<WebhookTarget> {
-  const { id, name } = await findWebhook(reader, place);
+async function findTarget(reader: StoreReader, actor: Actor, place: WebhookPlace): Promise<WebhookTarget> {
+  const { id, name } = await findWebhook(reader, actor, place);
   const target = await reader.webhooks.target(id);
   if (target !== undefined) return target;
   throw notFound(name);
