@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { actionText, targetText } from './action-text.ts';
+import { actionText, targetText, verbAlone } from './action-text.ts';
 
 test('keys, access tokens and relay tokens are shown by their names', () => {
   for (const noun of ['key', 'token', 'relay']) {
@@ -12,4 +12,12 @@ test('keys, access tokens and relay tokens are shown by their names', () => {
 
 test('a password reset link has words of its own', () => {
   expect(actionText('operator.reset_offered', {})).toBe('created a password reset link for');
+});
+
+test('a verb without its target is still a sentence', () => {
+  expect(verbAlone('flag.changed', 'turned on')).toBe('turned it on');
+  expect(verbAlone('flag.changed', 'changed')).toBe('changed it');
+  expect(verbAlone('rollout.advanced', 'rolled out')).toBe('rolled it out');
+  expect(verbAlone('rollout.started', 'started a rollout plan for')).toBe('started a rollout plan');
+  expect(verbAlone('flag.updated', 'edited the description of')).toBe('edited the description');
 });

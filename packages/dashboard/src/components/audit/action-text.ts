@@ -1,4 +1,4 @@
-import type { Json } from '../../api/types.ts';
+import type { AuditEntryRecord, Json } from '../../api/types.ts';
 
 /** Each action as the verb of a sentence: `ada@example.com` … `new-checkout`. */
 const ACTION_TEXTS: Readonly<Record<string, string>> = {
@@ -64,10 +64,18 @@ export function actionText(
   return ACTION_TEXTS[action] ?? `${verb.replaceAll('_', ' ')} the ${noun.replaceAll('_', ' ')}`;
 }
 
-/** The verb of an entry where its target goes without saying, such as on the page of the flag. */
+/** The entries to show: the step of a rollout plan says the same as its change of the flag, and more. */
+export function shownEntries(entries: readonly AuditEntryRecord[]): readonly AuditEntryRecord[] {
+  const steps = new Set(
+    entries.flatMap(({ action, operation }) => (action === 'rollout.advanced' ? [operation] : [])),
+  );
+  return entries.filter(({ action, operation }) => action !== 'flag.changed' || !steps.has(operation));
+}
+
+/** The verb of an entry where its target goes without saying, such as on the page of the flag: "turned it on". */
 export function verbAlone(action: string, verb: string): string {
-  if (action === 'flag.changed') return `${verb} it`;
-  return action === 'rollout.advanced' ? 'rolled it out' : verb.replace(/ (of|for)$/, '');
+  if (action === 'flag.changed' || action === 'rollout.advanced') return verb.replace(/( o\w+)?$/, ' it$1');
+  return verb.replace(/ (of|for)$/, '');
 }
 
 /** Whether an entry has two versions to compare. */

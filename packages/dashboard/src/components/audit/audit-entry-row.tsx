@@ -11,7 +11,6 @@ import { Author, EnvironmentBadge } from '../badges.tsx';
 import { Becomes } from '../becomes.tsx';
 import { Button } from '../button.tsx';
 import { classNames } from '../class-names.ts';
-import { useOwnerName } from '../people-picker.tsx';
 import { fullTime, TimeAgo } from '../time-ago.tsx';
 import { hasVersions, targetText, verbAlone } from './action-text.ts';
 import { changeWords, type Detail } from './change-words.ts';
@@ -113,7 +112,7 @@ export function AuditEntryRow({
   target?: 'link' | 'hidden';
   frame: RowFrame;
 }) {
-  const { verb, details } = changeWords(entry, useOwnerName());
+  const { verb, details } = changeWords(entry, usePersonName());
   return (
     <ChangeRow
       entry={entry}

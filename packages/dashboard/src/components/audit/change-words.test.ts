@@ -1,15 +1,16 @@
 import { expect, test } from 'bun:test';
+import { defined } from '@halyard/protocol';
 import type { Json } from '../../api/types.ts';
 import { changeWords, netDetails } from './change-words.ts';
 
 const on = { enabled: true };
+const ADA = 'operator:ada@example.com';
 
 /** The words as they are read: "turned on · rollout 25 % → 50 %". */
 function read(action: string, before?: Json | undefined, after?: Json | undefined): string {
-  const { verb, details } = changeWords(
-    { action, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) },
-    (owner) => (owner === 'grace@example.com' ? 'Grace Hopper' : owner),
-  );
+  const { verb, details } = changeWords({ action, actor: ADA, ...defined({ before, after }) }, (actor) => ({
+    name: actor === 'operator:grace@example.com' ? 'Grace Hopper' : actor,
+  }));
   return [verb, ...details.map(textOf)].join(' · ');
 }
 
@@ -24,6 +25,12 @@ test.each<[expected: string, action: string, before?: Json | undefined, after?: 
   ['turned off', 'flag.changed', on, { enabled: false }],
   ['changed · rollout 25 % → 50 %', 'flag.changed', { ...on, rolloutPct: 25 }, { ...on, rolloutPct: 50 }],
   ['changed · rollout 25 % → everyone', 'flag.changed', { ...on, rolloutPct: 25 }, on],
+  [
+    'turned off · rollout 5 % → everyone when on',
+    'flag.changed',
+    { ...on, rolloutPct: 5 },
+    { enabled: false },
+  ],
   ['turned on · rollout everyone → 5 %', 'flag.changed', { enabled: false }, { ...on, rolloutPct: 5 }],
   ['changed · value 10 → "ten"', 'flag.changed', { ...on, value: 10 }, { ...on, value: 'ten' }],
   ['changed · value 1', 'flag.changed', on, { ...on, value: 1 }],
@@ -37,6 +44,18 @@ test.each<[expected: string, action: string, before?: Json | undefined, after?: 
     'rollout.advanced',
     undefined,
     { step: 2, of: 3, from: 5, to: 25, startedBy: 'operator:grace@example.com' },
+  ],
+  [
+    'rolled out · rollout 5 % → 25 % · step 2 of 3',
+    'rollout.advanced',
+    undefined,
+    { step: 2, of: 3, from: 5, to: 25, startedBy: ADA },
+  ],
+  [
+    'rolled out · rollout 5 % → 25 % · step 2 of 3 of the plan by token:ci',
+    'rollout.advanced',
+    undefined,
+    { step: 2, of: 3, from: 5, to: 25, startedBy: 'token:ci' },
   ],
   [
     'started a rollout plan for · 5, 100 %',

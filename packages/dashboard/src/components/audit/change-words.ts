@@ -21,15 +21,18 @@ const LONG = 36;
 /** Changes of more fields are only shown in full. */
 const MOST_FIELDS = 3;
 
-/** The words of an entry, such as "turned on" with "rollout 25 % → 50 %". `nameOf` names an owner. */
+/** Names an actor, such as `operator:ada@example.com`. */
+export type NameOf = (actor: string) => { readonly name: string };
+
+/** The words of an entry, such as "turned on" with "rollout 25 % → 50 %". */
 export function changeWords(
-  entry: Pick<AuditEntryRecord, 'action' | 'before' | 'after'>,
-  nameOf: (owner: string) => string = (owner) => owner,
+  entry: Pick<AuditEntryRecord, 'action' | 'actor' | 'before' | 'after'>,
+  nameOf: NameOf,
 ): ChangeWords {
   const { action, before, after } = entry;
   const verb = actionText(action, entry);
   if (action === 'flag.changed') return stateWords(verb, before, after);
-  if (action.startsWith('rollout.')) return { verb, details: planDetails(membersOf(after), nameOf) };
+  if (action.startsWith('rollout.')) return { verb, details: planDetails(entry, nameOf) };
   if (before === undefined || after === undefined) return { verb, details: [] };
   if (action === 'flag.updated') return textWords(verb, { before, after, nameOf });
   return { verb, details: fieldDetails(before, after) };
@@ -61,12 +64,14 @@ function onOff(enabled: Json | undefined): string {
 function stateDetails(before: Json, after: Json): readonly Detail[] {
   const [old, young] = [membersOf(before), membersOf(after)];
   const share = (pct: Json | undefined) => (typeof pct === 'number' ? words.percent(pct) : words.everyone);
+  const label = words.rollout;
+  const becomes = young.enabled === false ? words.whenOn(share(young.rolloutPct)) : share(young.rolloutPct);
   const rollout =
     old.rolloutPct === young.rolloutPct
       ? []
       : Object.keys(old).length === 0
-        ? [{ label: words.rollout, after: share(young.rolloutPct) }]
-        : [{ label: words.rollout, before: share(old.rolloutPct), after: share(young.rolloutPct) }];
+        ? [{ label, after: becomes }]
+        : [{ label, before: share(old.rolloutPct), after: becomes }];
   return [...rollout, ...valueDetails(old.value, young.value)];
 }
 
@@ -97,7 +102,7 @@ function shown(label: string, before: string, after: string): Detail {
 interface Texts {
   readonly before: Json;
   readonly after: Json;
-  readonly nameOf: (owner: string) => string;
+  readonly nameOf: NameOf;
 }
 
 /** The words for edited texts of a flag. */
@@ -107,7 +112,7 @@ function textWords(verb: string, { before, after, nameOf }: Texts): ChangeWords 
     (name) => JSON.stringify(old[name]) !== JSON.stringify(young[name]),
   );
   const owner = (value: Json | undefined) =>
-    typeof value === 'string' && value !== '' ? nameOf(value) : words.none;
+    typeof value === 'string' && value !== '' ? nameOf(`operator:${value}`).name : words.none;
   const details = names.flatMap((name): readonly Detail[] => {
     if (name === 'tags') return tagDetails(old.tags, young.tags);
     if (name === 'valueKind') return [shown(labelOf(name), kindOf(old.valueKind), kindOf(young.valueKind))];
@@ -133,9 +138,10 @@ function tagDetails(before: Json | undefined, after: Json | undefined): readonly
 
 /** What a rollout plan did: its steps when it starts, the step that ran, or why it was interrupted. */
 function planDetails(
-  { steps, step, of, from, to, startedBy, reason }: ReturnType<typeof membersOf>,
-  nameOf: (owner: string) => string,
+  { actor, after }: Pick<AuditEntryRecord, 'actor' | 'after'>,
+  nameOf: NameOf,
 ): readonly Detail[] {
+  const { steps, step, of, from, to, startedBy, reason } = membersOf(after);
   if (typeof reason === 'string') return [{ label: reason }];
   if (Array.isArray(steps)) {
     const shares = steps.map((each: Json) => membersOf(each).rolloutPct);
@@ -145,8 +151,8 @@ function planDetails(
   const place = words.stepOfPlan(step, of);
   if (typeof from !== 'number' || typeof to !== 'number') return [{ label: place }];
   const rollout = shown(words.rollout, words.percent(from), words.percent(to));
-  const by = typeof startedBy === 'string' ? nameOf(startedBy.replace(/^\w+:/, '')) : undefined;
-  return [rollout, { label: by === undefined ? place : words.stepBy(place, by) }];
+  const isTheirs = typeof startedBy === 'string' && startedBy !== actor;
+  return [rollout, { label: isTheirs ? words.stepBy(place, nameOf(startedBy).name) : place }];
 }
 
 /** The differing fields of any other record, if they are few and short. */

@@ -49,7 +49,7 @@ function FieldLines({ before, after }: { before: Json | undefined; after: Json |
     <div>
       <ul className="flex flex-col gap-1">
         {shown.map((change) => (
-          <Line key={change.path} change={change} isWhole={isWhole} isNew={before === undefined} />
+          <Line key={change.path} change={change} isWhole={isWhole} versions={[before, after]} />
         ))}
       </ul>
       {isCut && (
@@ -73,24 +73,28 @@ function FieldLines({ before, after }: { before: Json | undefined; after: Json |
 function Line({
   change: { path, before, after },
   isWhole,
-  isNew,
+  versions: [old, young],
 }: {
   change: FieldChange;
   isWhole: boolean;
-  /** There is no earlier version at all. */
-  isNew: boolean;
+  /** Both as a whole; `undefined` if there is no such version. */
+  versions: readonly [before: Json | undefined, after: Json | undefined];
 }) {
-  const text = (value: Json | undefined) => (value === undefined ? undefined : textOf(path, value));
+  const isNew = old === undefined;
+  const text = (value: Json | undefined, version: Json | undefined) => {
+    if (path === 'rolloutPct' && version !== undefined) return rolloutText(value, version);
+    return value === undefined ? undefined : textOf(path, value);
+  };
   return (
     <li className="flex flex-wrap items-baseline gap-x-2 gap-y-0.5 text-xs">
       {path !== '' && <FieldName path={path} />}
       {!isNew && (
         <>
-          <Side text={text(before)} isWhole={isWhole} side="before" />
+          <Side text={text(before, old)} isWhole={isWhole} side="before" />
           <Becomes />
         </>
       )}
-      <Side text={text(after)} isWhole={isWhole} side="after" />
+      <Side text={text(after, young)} isWhole={isWhole} side="after" />
     </li>
   );
 }
@@ -134,13 +138,18 @@ const WORDS: ReadonlySet<string> = new Set([
 function textOf(path: string, value: Json): string {
   if (TIMES.has(path) && typeof value === 'string') return fullTime(new Date(value));
   if (path === 'enabled') return value === true ? messages.on : messages.off;
-  if (path === 'rolloutPct' && typeof value === 'number') return words.percent(value);
   if (path === 'value' || path.startsWith('value.') || path.startsWith('value['))
     return JSON.stringify(value);
   if (typeof value === 'boolean') return value ? messages.yes : messages.no;
   if (WORDS.has(path) && typeof value === 'string' && value !== '') return value;
   const isList = Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
   return isList ? value.join(', ') : JSON.stringify(value);
+}
+
+/** Who gets a state: a state without a percentage is for everyone. */
+function rolloutText(share: Json | undefined, state: Json): string {
+  const text = typeof share === 'number' ? words.percent(share) : words.everyone;
+  return membersOf(state).enabled === false ? words.whenOn(text) : text;
 }
 
 function Side({

@@ -67,6 +67,7 @@ export const words = {
   percent: (share: number | string) => `${share} %`,
   stepOfPlan: (step: number, of: number) => `step ${step} of ${of}`,
   stepBy: (step: string, name: string) => `${step} of the plan by ${name}`,
+  whenOn: (share: string) => `${share} when on`,
   planPaused: 'rollout plan paused',
   planStopped: 'rollout plan stopped',
   fields: (count: number) => `${count} fields changed`,
@@ -93,6 +94,10 @@ export const messages = {
   showWhole: 'Show in full',
 
   revertTitle: (seq: number) => `Revert change ${seq}?`,
+  pausesPlan: (flag: string, environment: string) =>
+    `This pauses the rollout plan of ${flag} in ${environment}. You can resume it afterwards.`,
+  stopsPlan: (flag: string, environment: string) =>
+    `This stops the rollout plan of ${flag} in ${environment} for good.`,
   revertHint: 'This restores the earlier state as a new change, which can be reverted too.',
   changedAgain: (seq: number) =>
     `Some of this was changed again after change ${seq}. Reverting overwrites those later changes.`,

@@ -5,6 +5,7 @@ import { type ApiError, isRefusal } from '../../api/api-error.ts';
 import { revertChange } from '../../api/audit.ts';
 import { useCatchUp } from '../../api/live.tsx';
 import { queryKeys } from '../../api/query-cache.ts';
+import { useRollouts } from '../../api/rollouts.ts';
 import type { EnvironmentRecord, RevertDifference, Reverted } from '../../api/types.ts';
 import { NoteField } from '../../changes/note-field.tsx';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
@@ -30,8 +31,7 @@ export function RevertDialog({
   onClose,
 }: {
   seq: number;
-  /** The project, if the screen is about one. */
-  project?: string | undefined;
+  project: string;
   environments: readonly EnvironmentRecord[];
   onClose: () => void;
 }) {
@@ -87,13 +87,14 @@ export function RevertDialog({
           className="flex flex-wrap items-center gap-x-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn"
         >
           <EnvironmentBadge environment={environment} className="font-medium" /> {messages.isProtected}
-          {project !== undefined && <ConnectedClients project={project} environment={environment.name} />}
+          <ConnectedClients project={project} environment={environment.name} />
         </p>
       ))}
       {preview.isPending && <SkeletonRows rows={2} />}
       {differences !== undefined && differences.length > 0 && (
         <Differences differences={differences} environments={environments} />
       )}
+      <InterruptedPlans project={project} differences={differences ?? []} />
       {conflict !== undefined && differences !== undefined && (
         <CheckField
           label={messages.revertAnyway}
@@ -104,6 +105,26 @@ export function RevertDialog({
       <NoteField value={note} onChange={setNote} />
     </FormDialog>
   );
+}
+
+/** Says which rollout plans the revert pauses or stops. */
+function InterruptedPlans({
+  project,
+  differences,
+}: {
+  project: string;
+  differences: readonly RevertDifference[];
+}) {
+  const { data = [] } = useRollouts(project, { status: 'open' });
+  return data.map(({ id, flag, environment = '', status }) => {
+    const found = differences.find((each) => each.key === flag && each.environment === environment);
+    if (found === undefined || (found.after !== undefined && status === 'paused')) return null;
+    return (
+      <p key={id} className="text-ink-2">
+        {(found.after === undefined ? messages.stopsPlan : messages.pausesPlan)(flag, environment)}
+      </p>
+    );
+  });
 }
 
 function Differences({

@@ -2,7 +2,7 @@ import { memo, useState } from 'react';
 import type { useAudit } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
 import type { AuditEntryRecord, EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
-import { isRevertible } from '../../components/audit/action-text.ts';
+import { isRevertible, shownEntries } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
 import { useToggled } from '../../components/audit/toggled-rows.ts';
@@ -23,13 +23,7 @@ export function FlagHistory({
 }) {
   const [reverting, setReverting] = useState<number>();
   const canEdit = useCan('editor');
-  const steps = new Set(
-    history.entries?.flatMap(({ action, operation }) => (action === 'rollout.advanced' ? [operation] : [])),
-  );
-  // The step of a plan says the same as its change of the flag, and more.
-  const entries = history.entries?.filter(
-    ({ action, operation }) => action !== 'flag.changed' || !steps.has(operation),
-  );
+  const entries = history.entries && shownEntries(history.entries);
   return (
     <section aria-labelledby="flag-history">
       <h2 id="flag-history" className="mb-2 text-base font-semibold">

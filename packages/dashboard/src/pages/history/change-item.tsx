@@ -1,8 +1,9 @@
 import { memo, type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { useProjectDeliveries } from '../../api/clients.ts';
+import { usePersonName } from '../../api/operators.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { hasVersions, isRevertible } from '../../components/audit/action-text.ts';
+import { hasVersions, isRevertible, shownEntries, verbAlone } from '../../components/audit/action-text.ts';
 import {
   AuditEntryRow,
   ChangeRow,
@@ -12,14 +13,19 @@ import {
   FlagLink,
   type RowFrame,
 } from '../../components/audit/audit-entry-row.tsx';
-import { changeWords, type Detail, netDetails } from '../../components/audit/change-words.ts';
+import {
+  type ChangeWords,
+  changeWords,
+  type Detail,
+  type NameOf,
+  netDetails,
+} from '../../components/audit/change-words.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { words } from '../../components/audit/messages.ts';
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
 import { deliveryText } from '../../components/delivery-proof.tsx';
-import { useOwnerName } from '../../components/people-picker.tsx';
 import { fullTime } from '../../components/time-ago.tsx';
 import { type Burst, type Change, deliveryOf } from './group-changes.ts';
 import { changeLink } from './history-filter.ts';
@@ -65,7 +71,9 @@ export function ChangeItem({
   list: ListFacts;
   isOpenAtFirst?: boolean;
 }) {
-  const { entries, first } = change;
+  const { first } = change;
+  const entries = shownEntries(change.entries);
+  const [only] = entries;
   const [isToggled, onToggle] = useToggled(first.id);
   const isOpen = isToggled !== isOpenAtFirst;
   const { onRevert } = list;
@@ -80,10 +88,10 @@ export function ChangeItem({
     onRevert: canRevert ? () => onRevert(change) : undefined,
     footer: <ChangeFooter change={change} list={list} />,
   };
-  return entries.length === 1 ? (
-    <AuditEntryRow entry={first} environments={list.environments} frame={frame} />
+  return entries.length === 1 && only !== undefined ? (
+    <AuditEntryRow entry={only} environments={list.environments} frame={frame} />
   ) : (
-    <ChangeEntries change={change} environments={list.environments} frame={frame} />
+    <ChangeEntries entries={entries} first={first} environments={list.environments} frame={frame} />
   );
 }
 
@@ -164,23 +172,28 @@ const FEW = 4;
 
 /** A change with several entries: author, place and note once; open, what was done, one below the other. */
 function ChangeEntries({
-  change: { entries, first },
+  entries,
+  first,
   environments,
   frame,
 }: {
-  change: Change;
+  entries: readonly AuditEntryRecord[];
+  first: AuditEntryRecord;
   environments: readonly EnvironmentRecord[];
   frame: RowFrame;
 }) {
   const [isWhole, setWhole] = useState(false);
-  const nameOf = useOwnerName();
+  const nameOf = usePersonName();
   const flags = [...flagsOf(entries)];
   const places = placesOf(entries);
   // Changes are listed newest first, but the entries of one in the order in which they happened.
   const listed = entries.toReversed();
-  // A project comes and goes with its environments and flags.
-  const project = entries.find(({ action }) => action.startsWith('project.'));
-  const { verb, details } = project === undefined ? summaryOf(entries, flags.length) : changeWords(project);
+  // A project comes and goes with its environments and flags, an environment ends with its plans and schedules.
+  const whole =
+    entries.find(({ action }) => action.startsWith('project.')) ??
+    entries.find(({ action }) => action === 'environment.deleted');
+  const { verb, details } =
+    whole === undefined ? summaryOf(entries, flags.length, nameOf) : changeWords(whole, nameOf);
   return (
     <ChangeRow
       entry={first}
@@ -191,7 +204,10 @@ function ChangeEntries({
           <ul className="space-y-1.5 border-l-2 border-line pl-3">
             {(isWhole ? listed : listed.slice(0, FEW)).map((entry) => (
               <li key={entry.id}>
-                <EntryLine {...{ entry, environments, nameOf }} hasTarget={flags.length !== 1}>
+                <EntryLine
+                  {...{ entry, environments, nameOf }}
+                  hasTarget={flags.length !== 1 || whole !== undefined}
+                >
                   {hasVersions(entry.action, entry) && (
                     <FieldDiff before={entry.before} after={entry.after} />
                   )}
@@ -213,13 +229,13 @@ function ChangeEntries({
       }
     >
       <span className="shrink-0 text-ink-2 max-sm:shrink">{verb}</span>{' '}
-      {project === undefined ? (
+      {whole === undefined ? (
         <>
           <Flags project={first.project} flags={flags} />{' '}
           <Places names={places} environments={environments} />
         </>
       ) : (
-        <EntryTarget entry={project} />
+        <EntryTarget entry={whole} />
       )}
     </ChangeRow>
   );
@@ -234,7 +250,7 @@ function EntryLine({
 }: {
   entry: AuditEntryRecord;
   environments: readonly EnvironmentRecord[];
-  nameOf: (owner: string) => string;
+  nameOf: NameOf;
   hasTarget: boolean;
   children: ReactNode;
 }) {
@@ -242,7 +258,7 @@ function EntryLine({
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
-        <span className="text-ink-2">{verb}</span>
+        <span className="text-ink-2">{hasTarget ? verb : verbAlone(entry.action, verb)}</span>
         {hasTarget && <EntryTarget entry={entry} />}
         {entry.environment !== undefined && (
           <EntryPlace name={entry.environment} environments={environments} />
@@ -257,7 +273,9 @@ function EntryLine({
 }
 
 function flagsOf(entries: readonly AuditEntryRecord[]): ReadonlySet<string> {
-  return new Set(entries.filter(({ action }) => action.startsWith('flag.')).map(({ target }) => target));
+  return new Set(
+    entries.filter(({ action }) => /^(flag|rollout)\./.test(action)).map(({ target }) => target),
+  );
 }
 
 function placesOf(entries: readonly AuditEntryRecord[]): readonly string[] {
@@ -265,22 +283,22 @@ function placesOf(entries: readonly AuditEntryRecord[]): readonly string[] {
 }
 
 /** The words of a change with several entries: those that all its entries share, or how many flags it changed. */
-function summaryOf(all: readonly AuditEntryRecord[], flags: number): ReturnType<typeof changeWords> {
-  const step = all.find(({ action }) => action === 'rollout.advanced');
-  if (step !== undefined) return changeWords(step);
+function summaryOf(all: readonly AuditEntryRecord[], flags: number, nameOf: NameOf): ChangeWords {
+  const started = all.find(({ action }) => action === 'rollout.started');
+  if (started !== undefined) return changeWords(started, nameOf);
   const entries = all.filter(({ action }) => !action.startsWith('rollout.'));
   const interrupted = all.flatMap(({ action }): readonly Detail[] => {
     if (action === 'rollout.paused') return [{ label: words.planPaused }];
     return action === 'rollout.stopped' ? [{ label: words.planStopped }] : [];
   });
-  const { verb, details } = wordsOf(entries, flags);
+  const { verb, details } = wordsOf(entries, flags, nameOf);
   return { verb, details: [...details, ...interrupted.slice(0, 1)] };
 }
 
-function wordsOf(entries: readonly AuditEntryRecord[], flags: number): ReturnType<typeof changeWords> {
+function wordsOf(entries: readonly AuditEntryRecord[], flags: number, nameOf: NameOf): ChangeWords {
   const lead = entries.find(({ action }) => action.startsWith('flag.') && action !== 'flag.changed');
-  if (flags === 1 && lead !== undefined) return { verb: changeWords(lead).verb, details: [] };
-  const [first, ...others] = entries.map((entry) => changeWords(entry));
+  if (flags === 1 && lead !== undefined) return { verb: changeWords(lead, nameOf).verb, details: [] };
+  const [first, ...others] = entries.map((entry) => changeWords(entry, nameOf));
   const isShared = others.every((each) => JSON.stringify(each) === JSON.stringify(first));
   if (flags > 0 && lead === undefined && first !== undefined && isShared) return first;
   if (flags > 1) return { verb: messages.changedFlags(flags), details: [] };

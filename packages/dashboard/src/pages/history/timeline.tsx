@@ -137,5 +137,7 @@ export function ProjectRevert({
   const { data, isError } = useProject(project);
   // Without the environments the server refuses an unconfirmed revert, and the dialog shows why.
   if (data === undefined && !isError) return null;
-  return <RevertDialog seq={seq} environments={data?.environments ?? []} onClose={onClose} />;
+  return (
+    <RevertDialog seq={seq} project={project} environments={data?.environments ?? []} onClose={onClose} />
+  );
 }
