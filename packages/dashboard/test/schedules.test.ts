@@ -127,7 +127,12 @@ describe('schedules', () => {
     await dialog.getByLabel('Note').fill('New checkout');
     await dialog.getByRole('button', { name: 'Start plan' }).click();
     const guard = page.getByRole('dialog', { name: /^Change checkout in production/ });
-    await guard.getByText('on, 5 %').waitFor();
+    const listed = guard.getByRole('region', { name: 'Steps of the plan of checkout' });
+    await listed.getByText('now off').waitFor();
+    expect(await listed.getByRole('listitem').allInnerTexts()).toEqual([
+      ...[expect.stringMatching(/^5 %\s+now$/), expect.stringMatching(/^25 %\s+\S+ \d/)],
+      expect.stringMatching(/^Everyone\s+\S+ \d/),
+    ]);
     expect(await guard.getByLabel('Note').inputValue()).toBe('New checkout');
     await guard.getByRole('button', { name: 'Change production' }).click();
 
@@ -137,6 +142,22 @@ describe('schedules', () => {
     expect(await steps.count()).toBe(3);
     await card.getByText('5 %', { exact: true }).first().waitFor();
     await plan.getByText('“New checkout”').waitFor();
+    const scheduled = page.getByRole('region', { name: 'Scheduled', exact: true });
+    await scheduled.getByText('Rollout plan: goes to 25 %').waitFor();
+    expect(await scheduled.getByText('No scheduled changes').count()).toBe(0);
+
+    // The history finds the note, shows the step once, and says what a revert does to the plan.
+    const { page: past, check: checkPast } = await world.open('/projects/plans/history?q=new%20checkout');
+    const start = past.locator('[data-seq]').filter({ hasText: 'started a rollout plan for' });
+    await start.getByText('“New checkout”').waitFor();
+    await start.getByRole('button', { name: /^Details/ }).click();
+    await start.getByText('step 1 of 3', { exact: true }).waitFor();
+    expect(await start.getByText('5 %', { exact: true }).count()).toBe(1);
+    await start.getByRole('button', { name: /^Revert/ }).click();
+    const revert = past.getByRole('dialog', { name: /^Revert change/ });
+    await revert.getByText('This pauses the rollout plan of checkout in production.').waitFor();
+    await checkPast();
+    await past.close();
 
     await plan.getByRole('button', { name: 'Pause' }).click();
     await plan.getByText('paused', { exact: true }).waitFor();
@@ -148,12 +169,14 @@ describe('schedules', () => {
     // Another person turns the flag off: the plan on the screen pauses by itself.
     await world.management.putState('plans', 'production', 'checkout', { enabled: false });
     await plan.getByText('The flag was changed outside the plan.').waitFor();
+    await card.getByText('Everyone when on').waitFor();
     await check();
 
     const { page: list } = await world.open('/projects/plans/flags');
     await list.getByRole('img', { name: 'Rollout plan 5 → 25 → 100 %, paused' }).waitFor();
     const { page: schedules, check: checkSchedules } = await world.open('/projects/plans/schedules');
     await schedules.getByRole('heading', { name: 'Rollout plans' }).waitFor();
+    await schedules.getByRole('heading', { name: 'No other scheduled changes' }).waitFor();
     await checkSchedules();
     await schedules.getByRole('button', { name: 'Stop' }).click();
     await schedules.getByRole('button', { name: 'Stop plan' }).click();
@@ -165,7 +188,7 @@ describe('schedules', () => {
 
     await page.getByRole('tab', { name: 'History' }).click();
     const history = page.getByRole('tabpanel', { name: 'History' });
-    await history.getByText('step 2 of 3 of the plan by ada').waitFor();
+    await history.getByText('step 2 of 3', { exact: true }).waitFor();
     await history.getByText('stopped the rollout plan', { exact: true }).waitFor();
   }, 90_000);
 });

@@ -65,7 +65,8 @@ export function rolloutPlanProblem(
     return { message: 'The flag is already on for everyone: turn it off, or set a lower rollout first.' };
   if (steps.length < minSteps || steps.length > maxSteps) {
     const count = steps.length === 1 ? '1 step' : `${steps.length} steps`;
-    return { message: `The plan has ${count}: a plan has ${minSteps} to ${maxSteps}.` };
+    const instead = steps.length < minSteps ? ' For one change, set the rollout or schedule it.' : '';
+    return { message: `The plan has ${count}: a plan has ${minSteps} to ${maxSteps}.${instead}` };
   }
   let plannedAt = now;
   for (const [index, step] of steps.entries()) {

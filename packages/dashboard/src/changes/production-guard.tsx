@@ -1,5 +1,5 @@
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useClients } from '../api/clients.ts';
 import type { EnvironmentRecord, FlagState } from '../api/types.ts';
 import { EnvironmentBadge } from '../components/badges.tsx';
@@ -21,6 +21,8 @@ export interface GuardedChange {
     readonly before: FlagState | null | undefined;
     readonly after: FlagState | null;
   }[];
+  /** Shown instead of the changes, such as all steps of a rollout plan. */
+  readonly list?: ReactNode;
   /** The time of a scheduled change, in words; absent for an immediate one. Its form has asked for the reason. */
   readonly scheduledFor?: string;
   /** The reason, if the person has given one already. */
@@ -39,7 +41,7 @@ const MOST = 6;
 
 /** Shows what is about to change, where, how, and how many clients are connected. */
 export function ProductionGuard({
-  change: { project, environment, steps, scheduledFor, note: given = '' },
+  change: { project, environment, steps, list, scheduledFor, note: given = '' },
   onAnswer,
 }: {
   change: GuardedChange;
@@ -66,21 +68,23 @@ export function ProductionGuard({
             : messages.nothingToDoFor(idle.length, steps.length)}
         </p>
       )}
-      <ul className="mt-3 divide-y divide-line rounded-md border border-line">
-        {steps.slice(0, MOST).map(({ key, before, after }) => (
-          <li key={key} className="px-3 py-2">
-            <p className="font-mono text-xs break-all">{key}</p>
-            <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
-              <span className="break-all">{stateText(before)}</span>
-              <Becomes />
-              <strong className="font-semibold break-all text-ink">{stateText(after)}</strong>
-            </p>
-          </li>
-        ))}
-        {steps.length > MOST && (
-          <li className="px-3 py-2 text-ink-2">{messages.more(steps.length - MOST)}</li>
-        )}
-      </ul>
+      {list ?? (
+        <ul className="mt-3 divide-y divide-line rounded-md border border-line">
+          {steps.slice(0, MOST).map(({ key, before, after }) => (
+            <li key={key} className="px-3 py-2">
+              <p className="font-mono text-xs break-all">{key}</p>
+              <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
+                <span className="break-all">{stateText(before)}</span>
+                <Becomes />
+                <strong className="font-semibold break-all text-ink">{stateText(after)}</strong>
+              </p>
+            </li>
+          ))}
+          {steps.length > MOST && (
+            <li className="px-3 py-2 text-ink-2">{messages.more(steps.length - MOST)}</li>
+          )}
+        </ul>
+      )}
       <form
         className="mt-3 flex flex-col gap-3"
         onSubmit={(event) => {

@@ -291,8 +291,9 @@ const EnvironmentRow = memo(function EnvironmentRow({
   );
 });
 
-/** The share of targeting keys that get the flag, as a bar and in words. Muted while the flag is off. */
+/** The share of targeting keys that get the flag, as a bar and in words. Without a bar while the flag is off. */
 function RolloutBar({ state: { enabled, rolloutPct }, children }: { state: FlagState; children: ReactNode }) {
+  const share = rolloutPct === undefined ? words.everyone : `${rolloutPct} %`;
   return (
     <span
       className={classNames(
@@ -300,19 +301,18 @@ function RolloutBar({ state: { enabled, rolloutPct }, children }: { state: FlagS
         enabled ? 'text-ink' : 'text-ink-3',
       )}
     >
-      <span
-        aria-hidden
-        className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-line forced-colors:border"
-      >
+      {enabled && (
         <span
-          className={classNames(
-            'block h-full forced-color-adjust-none',
-            enabled ? 'bg-accent' : 'bg-line-strong',
-          )}
-          style={{ width: `${rolloutPct ?? 100}%` }}
-        />
-      </span>
-      {rolloutPct === undefined ? words.everyone : `${rolloutPct} %`}
+          aria-hidden
+          className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-line forced-colors:border"
+        >
+          <span
+            className="block h-full bg-accent forced-color-adjust-none"
+            style={{ width: `${rolloutPct ?? 100}%` }}
+          />
+        </span>
+      )}
+      {enabled ? share : words.whenOn(share)}
       {children}
     </span>
   );

@@ -12,6 +12,7 @@ import { ErrorText } from '../../components/screen-states.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { links } from '../../shell/links.ts';
+import { RunningPlan, useRunningPlans } from '../rollouts/running-plans.tsx';
 import { dueText, localZone } from '../schedules/due-text.ts';
 import { firstTime } from '../schedules/schedule-fields.ts';
 import { ScheduleItem, stepText } from '../schedules/schedule-item.tsx';
@@ -21,13 +22,14 @@ import { draftOf, planOf, problemsOf, type StateDraft, type SwitchPlan } from '.
 
 const words = messages.schedules;
 
-/** The pending scheduled changes of a flag. */
+/** The pending scheduled changes of a flag, and the next steps of its rollout plans. */
 export function PendingSchedules({ project, flagKey }: { project: ProjectRecord; flagKey: string }) {
   const id = useId();
   const { data, error } = useSchedules(project.name);
   const pending = (data ?? []).filter(
     ({ status, changes }) => status === 'pending' && changes.some(({ key }) => key === flagKey),
   );
+  const plans = useRunningPlans(project.name, flagKey);
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface">
       <div className="flex items-baseline justify-between gap-2 px-4 pt-4 pb-2">
@@ -43,10 +45,13 @@ export function PendingSchedules({ project, flagKey }: { project: ProjectRecord;
           <ErrorText error={error} />
         </div>
       )}
-      {pending.length === 0 ? (
+      {pending.length + plans.length === 0 ? (
         <p className="px-4 pb-4 text-xs text-ink-3">{words.none}</p>
       ) : (
         <ul className="px-1 pb-1">
+          {plans.map((plan) => (
+            <RunningPlan key={plan.id} project={project.name} plan={plan} />
+          ))}
           {pending.map((schedule) => (
             <ScheduleItem key={schedule.id} project={project.name} schedule={schedule} />
           ))}

@@ -75,6 +75,7 @@ export const messages = {
     off: 'Off',
     notSet: 'Not set',
     everyone: 'Everyone',
+    whenOn: (share: string) => `${share} when on`,
     by: 'by',
     unsaved: 'Unsaved',
     archived: 'The flag is archived.',

@@ -16,6 +16,14 @@ export const messages = {
   startedBy: 'Started by',
   resumeHint: 'Resuming restarts the whole wait.',
 
+  nextStep: (percent: number) => `Rollout plan: goes to ${share(percent)}`,
+
+  // The question before a protected environment changes
+  stepsOf: (flag: string) => `Steps of the plan of ${flag}`,
+  isNow: (state: string) => `now ${state}`,
+  reaches: (percent: number) => (percent === 100 ? 'Everyone' : share(percent)),
+  now: 'now',
+
   // Commands
   pause: 'Pause',
   resume: 'Resume',
@@ -38,6 +46,7 @@ export const messages = {
   dialog: (flag: string) => `Roll out ${flag} in steps`,
   in: 'in',
   plan: 'Plan',
+  beginsAbove: (percent: number) => `, on for ${share(percent)} now. The plan begins above that.`,
   presets: {
     careful: 'Careful',
     usual: 'Usual',

@@ -29,9 +29,20 @@ const UNITS = [
   ['minutes', 1],
 ] as const;
 
-/** A preset plan as a draft, without the steps that the flag has reached already. */
+/**
+ * A preset plan as a draft, without the steps that the flag has reached already. If only one is left, a step halfway comes
+ * before it, because a plan has at least two.
+ */
 export function draftOf(preset: RolloutPreset, reachPct: number): readonly DraftStep[] {
-  return ROLLOUT_PRESETS[preset].filter(({ rolloutPct }) => rolloutPct > reachPct).map(draftStep);
+  const left = ROLLOUT_PRESETS[preset].filter(({ rolloutPct }) => rolloutPct > reachPct);
+  const rolloutPct = halfway(reachPct);
+  return (left.length === 1 && rolloutPct < 100 ? [{ rolloutPct }, ...left] : left).map(draftStep);
+}
+
+/** A percentage in the middle between this one and everyone, as round as possible. */
+function halfway(from: number): number {
+  const half = Math.ceil((from + 100) / 2);
+  return half < 100 ? half : Math.round((from + 100) * 500) / 1000;
 }
 
 function draftStep({ rolloutPct, waitMinutes = 0 }: RolloutPlanStep, index: number): DraftStep {
@@ -49,7 +60,7 @@ export function withStep(steps: readonly DraftStep[]): readonly DraftStep[] {
   const last = steps.at(-1);
   const id = Math.max(-1, ...steps.map((step) => step.id)) + 1;
   const share = shareOf(last?.share ?? '');
-  const half = share < 100 ? String(Math.ceil((share + 100) / 2)) : '';
+  const half = share < 100 ? String(halfway(share)) : '';
   return [...steps, { id, share: half, when: 'hours', wait: '24', time: '' }];
 }
 
@@ -79,5 +90,21 @@ export function problemOf(
 
 /** When the last step runs, in epoch milliseconds; the draft must have no problem. */
 export function endOf(draft: readonly DraftStep[], now: number): number {
-  return stepsOf(draft).reduce((at, step) => dueTime(step, at), now);
+  return timedSteps(stepsOf(draft), now).at(-1)?.dueAt ?? now;
+}
+
+/** A step with its time. */
+export interface TimedStep {
+  readonly rolloutPct: number;
+  /** Epoch milliseconds; absent if it runs at once. */
+  readonly dueAt?: number;
+}
+
+/** When the steps run if the plan starts or resumes at `now` and nothing interrupts it. */
+export function timedSteps(steps: readonly RolloutPlanStep[], now: number): readonly TimedStep[] {
+  let at = now;
+  return steps.map((step) => {
+    at = Math.max(at, dueTime(step, at));
+    return { rolloutPct: step.rolloutPct, ...(at > now ? { dueAt: at } : {}) };
+  });
 }

@@ -23,6 +23,8 @@ import { useConfirm } from '../../components/confirm.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { dueText } from '../schedules/due-text.ts';
 import { messages } from './messages.ts';
+import { timedSteps } from './plan-fields.ts';
+import { PlanSteps } from './plan-steps.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** A plan: its status, its timeline, why it waits, and what a person can do with it. */
@@ -131,7 +133,12 @@ function Commands({
     if (command === 'pause' || next === undefined) return {};
     if (command !== 'stop') {
       const after = stateAt(state, next.rolloutPct);
-      return askConsent({ project, environment, steps: [{ key: plan.flag, before: state, after }] });
+      const first = command === 'advance' ? { rolloutPct: next.rolloutPct } : next;
+      const later = plan.steps.slice(plan.steps.indexOf(next) + 1);
+      return askConsent({
+        ...{ project, environment, steps: [{ key: plan.flag, before: state, after }] },
+        list: <PlanSteps flag={plan.flag} state={state} steps={timedSteps([first, ...later], Date.now())} />,
+      });
     }
     const isSure = await confirm({
       title: messages.stopTitle,

@@ -16,7 +16,17 @@ import { toast } from '../../components/toasts.tsx';
 import { dueText, localZone } from '../schedules/due-text.ts';
 import { firstTime } from '../schedules/schedule-fields.ts';
 import { messages } from './messages.ts';
-import { type DraftStep, draftOf, endOf, problemOf, stepsOf, type When, withStep } from './plan-fields.ts';
+import {
+  type DraftStep,
+  draftOf,
+  endOf,
+  problemOf,
+  stepsOf,
+  timedSteps,
+  type When,
+  withStep,
+} from './plan-fields.ts';
+import { PlanSteps } from './plan-steps.tsx';
 import { stateAt } from './plan-view.tsx';
 
 type Choice = keyof typeof messages.presets;
@@ -50,16 +60,17 @@ export function StartDialog({
   const form = useForm({
     problems: { plan: problem?.message },
     submit: async () => {
-      const [first] = stepsOf(steps);
+      const timed = timedSteps(stepsOf(steps), now);
+      const [first] = timed;
       if (first === undefined) return;
       const after = stateAt(state, first.rolloutPct);
+      const { dueAt } = first;
       const scheduledFor =
-        steps[0]?.when === 'now'
-          ? {}
-          : { scheduledFor: dueText(new Date(endOf(steps.slice(0, 1), now)).toISOString()).local };
+        dueAt === undefined ? {} : { scheduledFor: dueText(new Date(dueAt).toISOString()).local };
       const consent = await askConsent({
         ...{ project, environment, steps: [{ key: flagKey, before: state, after }] },
         ...{ ...scheduledFor, note: note.trim() },
+        list: <PlanSteps flag={flagKey} state={state} steps={timed} />,
       });
       if (consent === undefined) return;
       await start.mutateAsync({
@@ -91,8 +102,9 @@ export function StartDialog({
       className="w-[min(36rem,calc(100vw-2rem))]"
       onClose={onClose}
     >
-      <p className="flex items-center gap-1.5 text-ink-2">
+      <p className="text-ink-2">
         {messages.in} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
+        {reachPct > 0 && reachPct < 100 && messages.beginsAbove(reachPct)}
       </p>
       <ChoiceField
         legend={messages.plan}

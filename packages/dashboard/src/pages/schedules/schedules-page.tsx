@@ -1,6 +1,7 @@
 import CalendarClock from 'lucide-react/icons/calendar-clock';
 import { useMemo } from 'react';
 import { useParams } from 'wouter';
+import { useRollouts } from '../../api/rollouts.ts';
 import { useSchedules } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
 import type { ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
@@ -41,6 +42,8 @@ function Schedules({ project, onCreate }: { project: string; onCreate: (() => vo
   const [params] = useSearchState();
   const status = params.get('status') ?? '';
   const [only] = useEnvironmentFilter(project);
+  const plans = useRollouts(project, { status: 'open' }).data;
+  const hasPlan = plans?.some((plan) => only === undefined || plan.environment === only.name);
   const shown = useMemo(() => {
     const listed = (data ?? []).filter(
       (schedule) =>
@@ -55,7 +58,7 @@ function Schedules({ project, onCreate }: { project: string; onCreate: (() => vo
     return (
       <EmptyState
         icon={<CalendarClock size={20} aria-hidden />}
-        title={messages.emptyTitle}
+        title={hasPlan ? messages.emptyBesidePlans : messages.emptyTitle}
         action={onCreate && <Button onClick={onCreate}>{messages.scheduleChange}</Button>}
       >
         {messages.empty}

@@ -166,7 +166,10 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
 
   /** Plans that are refused, with the reason. The flag is on for 4 %. */
   const REFUSALS: readonly [object[], string][] = [
-    [[{ rolloutPct: 50 }], 'The plan has 1 step: a plan has 2 to 20.'],
+    [
+      [{ rolloutPct: 50 }],
+      'The plan has 1 step: a plan has 2 to 20. For one change, set the rollout or schedule it.',
+    ],
     [
       Array.from({ length: 21 }, (_, index) => ({ rolloutPct: 5 + index, waitMinutes: 1 })),
       'The plan has 21 steps: a plan has 2 to 20.',
