@@ -226,6 +226,7 @@ test(
       page.getByRole('region', { name: `${name}: new-checkout in development` });
     await language.selectOption('React');
     const handler = await page.getByRole('link', { name: 'the handler' }).getAttribute('href');
+    const client = await page.getByRole('link', { name: 'how to install it' }).getAttribute('href');
     await language.selectOption('Python');
     // The flag's value is 7.
     await shown('Python').getByText('get_integer_value("new-checkout", 0, user)').waitFor();
@@ -233,7 +234,7 @@ test(
     const languages = await page
       .getByRole('link', { name: 'Use Halyard from any language' })
       .getAttribute('href');
-    for (const guide of [handler, languages]) {
+    for (const guide of [handler, client, languages]) {
       const [path = '', anchor] = guide?.split('#') ?? [];
       const answer = await page.request.get(path);
       expect(answer.status()).toBe(200);

@@ -187,7 +187,7 @@ export const messages = {
     environment: 'Environment',
     language: 'Language',
     packages: 'Packages: ',
-    installHint: (toClient: Link) => <>is not on npm yet: see {toClient('how to install it')}.</>,
+    installHint: (toClient: Link) => <>(not on npm yet: see {toClient('how to install it')})</>,
     label: (language: string, key: string, environment: string) => `${language}: ${key} in ${environment}`,
     serverHint: (toKeys: Link) => (
       <>
