@@ -50,7 +50,7 @@ export class SqlWebhookWriter extends SqlWebhookReader implements WebhookTransac
     const parameters: Parameter[] = [webhook.id, url, format, JSON.stringify(environments)];
     parameters.push(JSON.stringify(events), status, status === 'disabled' ? (reason ?? null) : null);
     const also: string[] = [];
-    if (changed.status === 'active')
+    if (changed.status === 'active' || url !== webhook.url)
       also.push('failures = 0', 'failing_since = NULL', 'next_attempt_at = NULL');
     // Otherwise the node that delivers moves the position.
     if (changed.cursor !== undefined) also.push(`position = $${parameters.push(changed.cursor)}`);

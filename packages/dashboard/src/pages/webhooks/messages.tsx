@@ -1,3 +1,5 @@
+import { LOCALE } from '../../components/time-ago.tsx';
+
 /** The texts of the screen "Webhooks". */
 export const messages = {
   title: 'Webhooks',
@@ -29,7 +31,7 @@ export const messages = {
   nextAttempt: 'Next attempt',
   nothingWaits: 'nothing waiting',
   noneGivenUp: 'none',
-  givenUp: (count: number) => `${count} given up after a day of retries`,
+  givenUp: (count: number) => `${count.toLocaleString(LOCALE)} given up after a day of retries`,
   allChanges: 'All changes',
   changesOf: (events: readonly string[]) => `Only ${events.join(', ')} changes`,
   inAll: 'in all environments',

@@ -139,6 +139,19 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     expect(got().at(-1)?.body).toContain('"target":"b"');
   });
 
+  test('a new address is tried at once, and its receiver starts without failures', async () => {
+    const { project, path, runner, runFor, set } = await failing();
+    await set('a', on);
+    await runFor(2);
+    await runner.runOnce();
+    const repaired = `${project}-repaired`;
+    const body = { url: shared.receiver.url(repaired) };
+    const { json } = await shared.app.call('PATCH', `${path}/webhooks/ci`, { body });
+    expect([json.failures, json.failingSince, json.nextAttemptAt]).toEqual([0, undefined, undefined]);
+    await runner.runOnce();
+    expect(shared.receiver.messages(repaired)[0]?.body).toContain('"target":"a"');
+  });
+
   test('two changes of a webhook at the same time are both kept', async () => {
     const { path, record } = await hooked();
     for (const [index, event] of ['key', 'schedule', 'rollout', 'project'].entries()) {
