@@ -19,7 +19,7 @@ describe('clients', () => {
     });
     await page.getByText('A client is connected.').waitFor();
     const card = page.getByRole('region', { name: 'production', exact: true });
-    await card.getByText('connected', { exact: true }).waitFor();
+    await card.getByRole('listitem').getByText('1 stream').waitFor();
     // The key is used, but not in staging.
     const staging = page.getByRole('region', { name: 'staging', exact: true });
     await staging.getByText(/^not connected/).waitFor();

@@ -11,7 +11,7 @@ import { CodeSection } from '../../components/copy.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
+import { LOCALE, TimeAgo } from '../../components/time-ago.tsx';
 import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { links } from '../../shell/links.ts';
 import { snippetOf } from '../flag/snippets.ts';
@@ -53,6 +53,27 @@ export function ClientsPage() {
   );
 }
 
+/** How many keys are shown at first. */
+const FEW = 5;
+
+const names = new Intl.Collator(LOCALE, { numeric: true });
+
+/** The connected keys first, then by name; those that are not connected are folded where they would be many. */
+function foldKeys(
+  keys: readonly KeyClients[],
+): readonly [shown: readonly KeyClients[], folded: readonly KeyClients[]] {
+  const sorted = keys.toSorted(
+    (one, other) =>
+      Number(other.streams > 0) - Number(one.streams > 0) || names.compare(one.name, other.name),
+  );
+  const most = Math.max(FEW, keys.filter(({ streams }) => streams > 0).length);
+  // Hiding a single one would save no space.
+  const shown = keys.length > most + 1 ? most : keys.length;
+  return [sorted.slice(0, shown), sorted.slice(shown)];
+}
+
+type KeyClients = EnvironmentClients['keys'][number];
+
 /** The streams of one environment, in all and by key. `environment` is `undefined` until it is known. */
 function EnvironmentPresence({
   presence: { environment: name, streams, nodes, keys },
@@ -61,6 +82,7 @@ function EnvironmentPresence({
   presence: EnvironmentClients;
   environment: EnvironmentRecord | undefined;
 }) {
+  const [shown, folded] = foldKeys(keys);
   return (
     <section aria-label={name} className="rounded-lg border border-line bg-surface">
       <div className="flex items-baseline justify-between gap-3 px-4 pt-3 pb-2">
@@ -79,35 +101,55 @@ function EnvironmentPresence({
       {keys.length === 0 ? (
         <p className="border-t border-line px-4 py-3 text-ink-3">{messages.noKeys}</p>
       ) : (
-        <ul className="border-t border-line" aria-label={messages.keysOf(name)}>
-          {keys.map((key) => (
-            <li
-              key={key.id}
-              className="flex flex-wrap items-baseline gap-x-3 px-4 py-2 not-first:border-t not-first:border-line"
-            >
-              <span className="min-w-0 flex-1 break-words">
-                {key.name}{' '}
-                {key.lastFour !== '' && (
-                  <code className="font-mono text-xs whitespace-nowrap text-ink-3">…{key.lastFour}</code>
-                )}
-              </span>
-              <span className="text-xs text-ink-3">
-                {key.streams > 0
-                  ? messages.connected
-                  : key.lastSeenAt === undefined
-                    ? messages.notConnected
-                    : messages.lastUsed}
-                {key.streams === 0 && key.lastSeenAt !== undefined && <TimeAgo at={key.lastSeenAt} />}
-              </span>
-              <span className="min-w-16 text-right text-ink-2">
-                {key.streams} {messages.streams(key.streams)}
-                {key.nodes > 1 && `, ${messages.nodes(key.nodes)}`}
-              </span>
-            </li>
-          ))}
-        </ul>
+        <>
+          <KeyClientList label={messages.keysOf(name)} keys={shown} />
+          {folded.length > 0 && (
+            <details className="border-t border-line">
+              <summary className="flex min-h-9 cursor-pointer items-center px-4 text-accent">
+                {messages.moreKeys(folded.length)}
+              </summary>
+              <KeyClientList label={messages.moreKeys(folded.length)} keys={folded} />
+            </details>
+          )}
+        </>
       )}
     </section>
+  );
+}
+
+function KeyClientList({ label, keys }: { label: string; keys: readonly KeyClients[] }) {
+  return (
+    <ul className="border-t border-line" aria-label={label}>
+      {keys.map((key) => (
+        <li
+          key={key.id}
+          className="flex flex-wrap items-baseline justify-between gap-x-3 px-4 py-2 not-first:border-t not-first:border-line"
+        >
+          <span className="min-w-0 wrap-anywhere">
+            {key.name}{' '}
+            {key.lastFour !== '' && (
+              <code className="font-mono text-xs whitespace-nowrap text-ink-3">…{key.lastFour}</code>
+            )}
+          </span>
+          {key.streams > 0 ? (
+            <span className="text-ink-2">
+              {key.streams} {messages.streams(key.streams)}
+              {key.nodes > 1 && `, ${messages.nodes(key.nodes)}`}
+            </span>
+          ) : (
+            <span className="text-xs text-ink-3">
+              {messages.notConnected}
+              {key.lastSeenAt !== undefined && (
+                <>
+                  {messages.lastUsed}
+                  <TimeAgo at={key.lastSeenAt} />
+                </>
+              )}
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -12,10 +12,10 @@ export const messages = {
   nodes: (count: number) => (count === 1 ? '1 node' : `${count} nodes`),
   onNodes: (nodes: string) => ` on ${nodes}`,
   noKeys: 'No key can read this environment.',
+  moreKeys: (count: number) => `and ${count} more that are not connected`,
   keysOf: (environment: string) => `Keys of ${environment}`,
-  connected: 'connected',
   notConnected: 'not connected',
-  lastUsed: 'not connected; key last used ',
+  lastUsed: '; key last used ',
 
   // The first client
   firstClient: 'A client is connected.',

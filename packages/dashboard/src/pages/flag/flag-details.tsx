@@ -1,5 +1,5 @@
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useCallback } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { updateFlagInCache } from '../../api/flag-cache.ts';
 import { changeFlagTexts, type FlagTexts } from '../../api/flags.ts';
 import { queryKeys } from '../../api/query-cache.ts';
@@ -7,6 +7,7 @@ import { useCan } from '../../api/session.ts';
 import type { AuditEntryRecord, FlagRecord, FlagValueKind, ProjectRecord } from '../../api/types.ts';
 import { VALUE_KIND_HINT, VALUE_KINDS } from '../../components/audit/messages.ts';
 import { Author } from '../../components/badges.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { INPUT } from '../../components/field.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { PeoplePicker, useOwnerName } from '../../components/people-picker.tsx';
@@ -46,7 +47,7 @@ export function FlagDetails({
         canEdit={canEdit}
         onSave={(text) => update({ description: text })}
       >
-        <span className="text-ink-2">{description}</span>
+        <LongText text={description} />
       </EditableText>
       <dl className="flex flex-wrap items-center gap-x-5 gap-y-1.5 text-xs">
         <Fact name={words.tags}>
@@ -165,6 +166,28 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
       <dt className="text-ink-3">{name}</dt>
       <dd className="min-w-0">{children}</dd>
     </div>
+  );
+}
+
+/** Longer texts are cut, in characters: about four lines. */
+const LONG = 400;
+
+/** A text of which the first lines are shown, and all when the person asks. */
+function LongText({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  if (text.length <= LONG) return <span className="text-ink-2">{text}</span>;
+  return (
+    <>
+      <span className={classNames('text-ink-2', isWhole ? 'block' : 'line-clamp-4')}>{text}</span>
+      <button
+        type="button"
+        aria-expanded={isWhole}
+        className="min-h-6 text-xs text-accent hover:underline"
+        onClick={() => setWhole(!isWhole)}
+      >
+        {isWhole ? words.showLess : words.showAll}
+      </button>
+    </>
   );
 }
 

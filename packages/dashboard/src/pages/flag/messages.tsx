@@ -22,6 +22,8 @@ export const messages = {
   details: {
     description: 'Description',
     noDescription: 'Describe what this flag does',
+    showAll: 'Show all',
+    showLess: 'Show less',
     tags: 'Tags',
     tagsHint: 'Enter adds a tag',
     noTags: 'none',

@@ -69,7 +69,7 @@ export function NoHits({
 /** Shown when the project of the address does not exist. */
 export function NoProject({ name }: { name: string }) {
   return (
-    <Page title={words.noProjectTitle}>
+    <Page title={words.noProjectTitle} heading={<span className="break-all">{name}</span>}>
       <EmptyState
         title={words.noProject(name)}
         action={

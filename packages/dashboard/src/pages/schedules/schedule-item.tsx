@@ -50,7 +50,11 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
           <time dateTime={dueAt} title={dueText(dueAt).utc} className="font-medium">
             {dueText(dueAt).local}
           </time>
-          {status === 'pending' && <TimeAgo at={dueAt} className="text-xs text-ink-3" />}
+          {status === 'pending' && (
+            <span className="text-xs text-ink-3">
+              (<TimeAgo at={dueAt} />)
+            </span>
+          )}
           <span className="flex min-w-0 items-center gap-x-2">
             <span className="text-ink-2">{messages.in}</span>
             {environment === undefined ? (

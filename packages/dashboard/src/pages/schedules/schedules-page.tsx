@@ -112,7 +112,7 @@ function StatusTabs({ schedules }: { schedules: readonly ScheduleRecord[] }) {
             type="button"
             aria-pressed={status === selected}
             className={classNames(
-              'h-7 rounded-md px-2.5',
+              'h-7 rounded-md px-2.5 first-letter:uppercase',
               status === selected
                 ? 'bg-accent-soft font-medium text-accent'
                 : 'text-ink-2 hover:bg-hover hover:text-ink',
