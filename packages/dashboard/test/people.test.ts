@@ -39,6 +39,13 @@ test('an invitation is accepted in another browser, with its role', async () => 
     0,
   );
   await guest.check();
+  // What a viewer may not read is not requested, and has no column.
+  await guest.page.goto('/operators');
+  await guest.page.getByText('grace@example.com').waitFor();
+  expect(await guest.page.getByText('Last seen').count()).toBe(0);
+  await guest.page.goto('/tokens');
+  await guest.page.getByText('Viewing and managing access tokens requires an administrator').waitFor();
+  await guest.check();
 
   // The list of the administrator follows by itself, and the name is only text there.
   await admin.page.getByRole('row', { name: /Grace <img src=x onerror=alert\(1\)>/ }).waitFor();

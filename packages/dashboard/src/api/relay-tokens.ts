@@ -11,8 +11,9 @@ interface NewRelayToken {
 }
 
 /** All relay tokens, including revoked ones. Only administrators can read them. */
-export function useRelayTokens() {
+export function useRelayTokens({ enabled }: { readonly enabled: boolean }) {
   return useQuery({
+    enabled,
     queryKey: queryKeys.relayTokens,
     queryFn: async ({ signal }) => {
       const path = api`relay-tokens`;

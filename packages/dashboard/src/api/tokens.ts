@@ -15,7 +15,7 @@ interface NewToken {
 }
 
 /** The access tokens that the person administers, including revoked and expired ones. Only administrators can read them. */
-export function useTokens({ enabled = true } = {}) {
+export function useTokens({ enabled }: { readonly enabled: boolean }) {
   return useQuery({
     enabled,
     queryKey: queryKeys.tokens,

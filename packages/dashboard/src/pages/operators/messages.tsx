@@ -21,9 +21,6 @@ export const messages = {
   ],
   you: 'you',
   sso: 'SSO',
-  never: 'never',
-  /** Only administrators of all projects see when others were here. */
-  hidden: '–',
   edit: 'Edit',
   editPerson: (name: string) => `Edit ${name}`,
   more: (name: string) => `More for ${name}`,

@@ -14,6 +14,7 @@ import { useCreating } from '../../api/use-search-state.ts';
 import { useConfirmedAction } from '../../changes/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
+import { TimeCell } from '../../components/lifetime.tsx';
 import { MenuItem, OverflowMenu } from '../../components/menu.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { protectedText, RightsText, ROLE_NAMES } from '../../components/permission-fields.tsx';
@@ -35,6 +36,7 @@ export function OperatorsPage() {
   const canChange = useCan('admin');
   // The server refuses links for passwords that it would not accept.
   const canInvite = !useSso()?.only && canChange;
+  const canManage = useCanEverywhere('admin');
   const sort = useSort();
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canInvite, run: start });
@@ -58,7 +60,12 @@ export function OperatorsPage() {
       ) : operators.data === undefined ? (
         <SkeletonRows rows={3} />
       ) : (
-        <RecordTable label={messages.list} columns={messages.columns} sort={sort}>
+        <RecordTable
+          label={messages.list}
+          // Only administrators of everything see when others were here.
+          columns={messages.columns.filter((column) => canManage || column !== lastSeenColumn)}
+          sort={sort}
+        >
           {sortItems(operators.data, sort, memberOf).map((operator) => (
             <OperatorRow key={operator.id} operator={operator} canChange={canChange} onCreated={setCreated} />
           ))}
@@ -113,13 +120,7 @@ function OperatorRow({
       <RecordCell label={protectedColumn.label} className="lg:whitespace-nowrap">
         {protectedText(operator)}
       </RecordCell>
-      <RecordCell label={lastSeenColumn.label} className="lg:whitespace-nowrap">
-        {lastSeenAt === undefined ? (
-          <span className="text-ink-3">{canManage ? messages.never : messages.hidden}</span>
-        ) : (
-          <TimeAgo at={lastSeenAt} />
-        )}
-      </RecordCell>
+      {canManage && <TimeCell label={lastSeenColumn.label} at={lastSeenAt} />}
       <RecordCell label={joinedColumn.label} className="lg:whitespace-nowrap">
         {createdAt !== undefined && <TimeAgo at={createdAt} />}
       </RecordCell>

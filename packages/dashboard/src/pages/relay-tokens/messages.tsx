@@ -7,7 +7,7 @@ export const messages = {
   title: 'Relay tokens',
   intro:
     'A relay is a node without a database that follows this server, for example in another region. It identifies itself with a relay token.',
-  readOnly: 'Managing relay tokens',
+  readOnly: 'Viewing and managing relay tokens',
   createCommand: 'New relay token',
   emptyTitle: 'No relay tokens yet',
   empty: 'Create one for each relay, with no more projects and environments than it needs.',

@@ -18,8 +18,8 @@ import { messages } from './messages.tsx';
 
 /** The screen "Relay tokens": what relays follow this server with. */
 export function RelayTokensPage() {
-  const { data: tokens, error, refetch } = useRelayTokens();
   const canChange = useCan('admin');
+  const { data: tokens, error, refetch } = useRelayTokens({ enabled: canChange });
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({
     id: 'relay-token.new',
@@ -31,7 +31,7 @@ export function RelayTokensPage() {
   return (
     <Page title={messages.title} actions={tokens?.length !== 0 && create} intro={messages.intro}>
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {error !== null && tokens === undefined ? (
+      {!canChange ? null : error !== null && tokens === undefined ? (
         <Problem error={error} onRetry={() => void refetch()} />
       ) : tokens === undefined ? (
         <SkeletonRows />

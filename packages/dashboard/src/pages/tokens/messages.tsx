@@ -5,7 +5,7 @@ export const messages = {
   title: 'Access tokens',
   intro:
     'The command line and pipelines manage this server with an access token. A token belongs to no person, so it keeps working when its creator leaves.',
-  readOnly: 'Managing access tokens',
+  readOnly: 'Viewing and managing access tokens',
   createCommand: 'New access token',
   create: 'New token',
   emptyTitle: 'No access tokens yet',

@@ -20,15 +20,15 @@ import { messages } from './messages.tsx';
 
 /** The screen "Access tokens": what the command line and pipelines sign in with. */
 export function TokensPage() {
-  const { data: tokens, error, refetch } = useTokens();
   const canChange = useCan('admin');
+  const { data: tokens, error, refetch } = useTokens({ enabled: canChange });
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'token.new', title: messages.createCommand, isAllowed: canChange, run: start });
   const create = canChange && <CreateButton onClick={start}>{messages.create}</CreateButton>;
   return (
     <Page title={messages.title} actions={tokens?.length !== 0 && create} intro={messages.intro}>
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {error !== null && tokens === undefined ? (
+      {!canChange ? null : error !== null && tokens === undefined ? (
         <Problem error={error} onRetry={() => void refetch()} />
       ) : tokens === undefined ? (
         <SkeletonRows />
