@@ -139,8 +139,15 @@ describe('a row', () => {
         text.click({ modifiers: ['Control'] }),
       ]);
       await opened.getByRole('heading', { name: 'flag-001-with-a-key-as-they-are' }).waitFor();
-      await text.dblclick();
+      await opened.close();
+      const box = await text.boundingBox();
+      if (box === null) throw new Error('the text has no box');
+      await page.mouse.move(box.x + 2, box.y + box.height / 2);
+      await page.mouse.down();
+      await page.mouse.move(box.x + 80, box.y + box.height / 2);
+      await page.mouse.up();
       expect(await page.evaluate('getSelection().toString()')).not.toBe('');
+      expect(new URL(page.url()).pathname).toBe('/projects/shop/flags');
       await page.close();
     },
     PATIENCE_MS,

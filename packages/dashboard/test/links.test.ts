@@ -67,7 +67,7 @@ test('a copied secret is announced to screen readers, and the focus stays', asyn
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.locator('[data-secret]').waitFor();
   await page.getByRole('button', { name: 'Copy key' }).press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Key worker' });
+  const dialog = page.getByRole('dialog', { name: 'Your new key “worker”' });
   // Screen readers ignore everything outside a modal dialog.
   await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Copied');
