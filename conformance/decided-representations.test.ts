@@ -144,7 +144,17 @@ conformance('11. Decided: representations', (subject) => {
     for (const refused of ['gzip;q=0', 'identity', 'br', '', 'gzip;q=0, *;q=0']) {
       expect((await read(refused)).headers.get('Content-Encoding')).toBeNull();
     }
-    expect((await read('deflate, gzip;q=0.5')).headers.get('Content-Encoding')).toBe('gzip');
+    for (const [accepted, encoding] of [
+      ['deflate, gzip;q=0.5', 'gzip'],
+      ['zstd;q=0.1, gzip;q=0.9', 'gzip'],
+      ['gzip, zstd;q=0.9', 'gzip'],
+      ['gzip;q=0.5, *', 'zstd'],
+      ['gzip, zstd', 'zstd'],
+    ] as const)
+      expect([accepted, (await read(accepted)).headers.get('Content-Encoding')]).toEqual([
+        accepted,
+        encoding,
+      ]);
   });
 
   test('S11.5 a map of more than 64 KiB comes plain after a change, until it is compressed', async () => {

@@ -14,7 +14,7 @@ export function requestIdOf(request: Request): string {
   return sent !== null && ACCEPTABLE_ID.test(sent) ? sent : `${PROCESS}-${(++count).toString(36)}`;
 }
 
-/** The first of `offered` content codings that the request's `Accept-Encoding` takes. */
+/** The one of the `offered` content codings that the request's `Accept-Encoding` prefers; of equal ones, the first. */
 export function chooseCoding<Coding extends string>(
   request: Request,
   offered: readonly Coding[],
@@ -28,7 +28,11 @@ export function chooseCoding<Coding extends string>(
       return [name, quality === undefined ? 1 : Number(quality)];
     }),
   );
-  return offered.find((coding) => (qualities.get(coding) ?? qualities.get('*') ?? 0) > 0);
+  const qualityOf = (coding: Coding) => qualities.get(coding) ?? qualities.get('*') ?? 0;
+  return offered
+    .filter((coding) => qualityOf(coding) > 0)
+    .sort((a, b) => qualityOf(b) - qualityOf(a))
+    .at(0);
 }
 
 /** The token in the value of an `Authorization` header; `undefined` where it is not a bearer token. */
