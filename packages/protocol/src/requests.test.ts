@@ -9,11 +9,12 @@ describe('parseEnvQuery', () => {
     ['env=%E2%9C%93', '✓'],
     ['env=a+b', 'a b'],
     ['env=production&x=%zz', 'production'],
+    ['?env=%zz&env=production', 'production'],
   ])('%j names %j', (query, env) => {
     expect(parseEnvQuery(query)).toEqual({ ok: true, value: env });
   });
 
-  test.each(['', 'env', 'env=', 'ENV=production', 'env=a&env=a', 'env=&env=a', 'environment=a'])(
+  test.each(['', 'env', 'env=', 'ENV=production', 'env=a&env=a', 'env=&env=a', 'environment=a', '?env=a'])(
     '%j is refused',
     (query) => {
       expect(parseEnvQuery(query).ok).toBe(false);

@@ -31,7 +31,7 @@ const PLAIN_ENV_QUERY = /^env=([A-Za-z0-9._-]+)$/;
 export function parseEnvQuery(query: string): Parsed<string> {
   const plain = PLAIN_ENV_QUERY.exec(query)?.[1];
   if (plain !== undefined) return { ok: true, value: plain };
-  const values = new URLSearchParams(query).getAll('env');
+  const values = parametersOf(query).getAll('env');
   const [env] = values;
   if (env === undefined || env === '') {
     return problem('The query parameter "env" is missing: add ?env=<environment name>.');
@@ -47,13 +47,18 @@ export function parseEnvQuery(query: string): Parsed<string> {
 
 /** Whether the `env` of a query holds an escape that does not decode to UTF-8, which URLSearchParams lets pass. */
 function isBroken(query: string): boolean {
-  const pair = query.split('&').find((each) => new URLSearchParams(each).has('env')) ?? '';
+  const pair = query.split('&').find((each) => parametersOf(each).has('env')) ?? '';
   try {
     decodeURIComponent(pair);
     return false;
   } catch {
     return true;
   }
+}
+
+/** The parameters of a query without its `?`: another one at its start belongs to a name, but would be dropped. */
+function parametersOf(query: string): URLSearchParams {
+  return new URLSearchParams(`?${query}`);
 }
 
 /** Reads a batch request from a JSON text. Members it does not know are ignored. */
