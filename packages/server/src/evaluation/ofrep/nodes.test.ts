@@ -173,6 +173,10 @@ describe.each(ENGINES)('two nodes on $name', ({ name, start }) => {
       return [answer.status, answer.headers.get('Retry-After')];
     };
     expect(await status(key)).toEqual([200, null]);
+    const missing = await fetch(`${second.url}/v1/flags/missing?env=production`, {
+      headers: { 'X-Service-Key': key },
+    });
+    expect([missing.status, missing.headers.has('X-Flags-Stale')]).toEqual([404, true]);
     expect(await status(created.key)).toEqual([500, '1']);
     expect((await read(second, created.key)).answer.status).toBe(500);
     expect((await fetch(`${second.url}${path}`)).status).toBe(500);

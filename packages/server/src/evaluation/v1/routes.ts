@@ -5,6 +5,7 @@ import {
   parseEnvQuery,
   REQUEST_ID_HEADER,
   SERVICE_KEY_HEADER,
+  STALE_HEADER,
 } from '@halyard/protocol';
 import type { Server } from 'bun';
 import { invalid, ServiceError } from '../../domain/errors.ts';
@@ -60,8 +61,17 @@ export function v1Routes(evaluation: EvaluationContext): Routes {
     const name = environmentName(request);
     checkEscapes(request, flagKey);
     const flag = openEnvironment(context, key, name).flag(flagKey);
-    if (flag === undefined) throw flagNotFound();
+    if (flag === undefined) return flagMissing(requestId);
     return representationAnswer(request, flag, factsOf(context, requestId));
+  }
+
+  /** Says how old the map is in which the flag is missing. (Spec: S14.1) */
+  function flagMissing(requestId: string): Response {
+    const { docsUrl, log } = context;
+    const refusal = errorResponse(flagNotFound(), { docsUrl, log, requestId });
+    const { staleSeconds } = factsOf(context, requestId);
+    if (staleSeconds !== undefined) refusal.headers.set(STALE_HEADER, String(staleSeconds));
+    return refusal;
   }
 
   async function readBatch(request: Request, requestId: string): Promise<Response> {
