@@ -40,6 +40,7 @@ export const OFREP_DIALECT: Dialect = {
     'Content-Type',
     'If-None-Match',
     REQUEST_ID_HEADER,
+    'Last-Event-ID',
   ],
   refuse: (error, context, request) =>
     errorResponse(error, context, (refusal, ours) => failureBody(refusal, ours, flagKeyOf(request))),

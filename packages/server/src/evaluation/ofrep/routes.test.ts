@@ -165,7 +165,7 @@ describe('the routes of OFREP', () => {
         method,
       ]);
       expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe(
-        'X-Service-Key, X-API-Key, Authorization, X-Flags-Environment, Content-Type, If-None-Match, X-Request-Id',
+        'X-Service-Key, X-API-Key, Authorization, X-Flags-Environment, Content-Type, If-None-Match, X-Request-Id, Last-Event-ID',
       );
       expect(preflight.headers.get('Access-Control-Allow-Credentials')).toBeNull();
     }
