@@ -201,7 +201,7 @@ describe('the history', () => {
     const row = page.locator(`[data-seq="${seq}"]`);
     await row.getByText('turned on').waitFor();
     await row.getByText('value.limit 5 6').waitFor();
-    const diff = row.getByRole('region', { name: 'Value before and after' });
+    const diff = row.getByRole('group', { name: 'Value before and after' });
     expect(await diff.count()).toBe(0);
     await row.getByRole('button', { name: `Details of change ${seq}` }).click();
     expect(await diff.getByRole('deletion').allTextContents()).toEqual(['  "limit": 5']);

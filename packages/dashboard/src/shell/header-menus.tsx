@@ -55,6 +55,9 @@ export function CreateMenu({ project }: { project: string | undefined }) {
               <MenuItem onSelect={() => navigate(`${links.environments(project)}?new=environment`)}>
                 {words.environment}
               </MenuItem>
+              <MenuItem onSelect={() => navigate(`${links.webhooks(project)}?new=webhook`)}>
+                {words.webhook}
+              </MenuItem>
             </>
           )}
         </>

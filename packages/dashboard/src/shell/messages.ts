@@ -19,6 +19,7 @@ export const messages = {
     schedule: 'New schedule',
     key: 'New key',
     environment: 'New environment',
+    webhook: 'New webhook',
     project: 'New project',
     invitation: 'Invite someone',
     token: 'New access token',

@@ -34,6 +34,8 @@ export function JsonDiff({
       <p className="mb-1 text-xs text-ink-3">{label}</p>
       <ScrollRegion
         label={messages.valueOf(label)}
+        // No landmark: a change of many flags shows many.
+        role="group"
         className="max-h-96 overflow-y-auto rounded-md border border-line bg-bg font-mono text-xs leading-5"
       >
         {rows.map((row, index) => (

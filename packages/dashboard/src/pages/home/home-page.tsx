@@ -7,8 +7,8 @@ import type { ProjectSummary } from '../../api/types.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { INPUT, PlaceNameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
-import { Page } from '../../components/page.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { Page, ScreenSkeleton } from '../../components/page.tsx';
+import { EmptyState, Problem } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { readStored } from '../../shell/stored.ts';
@@ -24,7 +24,7 @@ export function HomePage() {
         <Problem error={error} onRetry={() => void refetch()} />
       </Page>
     );
-  if (projects === undefined) return <SkeletonRows />;
+  if (projects === undefined) return <ScreenSkeleton />;
   const last = readStored('project');
   const project = projects.find(({ name }) => name === last) ?? projects[0];
   if (project === undefined || wantsList) return <ProjectsPage projects={projects} />;
