@@ -95,13 +95,12 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     await runFor(1);
     expect(await record()).toMatchObject({ givenUp: 2, deliveredSeq: last, status: 'active' });
     expect((await deliveries())[0]).toMatchObject({ outcome: 'given-up', seq: last });
-    for (const key of ['d', 'e', 'f']) {
-      await set(key, on);
-      await runFor(24);
-    }
-    await set('g', on);
-    await runFor(23);
-    expect(await record()).toMatchObject({ givenUp: 6, status: 'active' });
+    // Most of the other days are left out.
+    await shared.app.home.database.query(
+      `UPDATE webhooks SET failing_since = failing_since - ${94 * HOUR_MS} WHERE status = 'active'`,
+    );
+    await runFor(1);
+    expect(await record()).toMatchObject({ givenUp: 2, status: 'active' });
     await runFor(1);
     expect(await record()).toMatchObject({ status: 'disabled', reason: 'Every attempt failed for 5 days.' });
     const audit = await shared.app.call('GET', `/api/audit?project=${project}&action=webhook.disabled`);
@@ -116,9 +115,9 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     const resumed = await shared.app.call('PATCH', `${path}/webhooks/ci`, { body: { status: 'active' } });
     expect(resumed.json).toMatchObject({ status: 'active', failures: 0 });
     expect(resumed.json.reason).toBeUndefined();
-    const later = await set('h', on);
+    const later = await set('d', on);
     await runner.runOnce();
-    expect(await record()).toMatchObject({ deliveredSeq: later, givenUp: 6 });
+    expect(await record()).toMatchObject({ deliveredSeq: later, givenUp: 2 });
   });
 
   test('time in which no node ran counts neither for a change nor for the webhook', async () => {
