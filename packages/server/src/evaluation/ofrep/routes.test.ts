@@ -168,6 +168,7 @@ describe('the routes of OFREP', () => {
         'X-Service-Key, X-API-Key, Authorization, X-Flags-Environment, Content-Type, If-None-Match, X-Request-Id, Last-Event-ID',
       );
       expect(preflight.headers.get('Access-Control-Allow-Credentials')).toBeNull();
+      expect(preflight.headers.get('X-Request-Id')).toMatch(/.+/);
     }
     for (const [answer, status] of [
       [await ask(url, FLAGS, { headers: { Origin } }), 200],

@@ -110,6 +110,7 @@ function allowOrigin(context: InterfaceContext, request: Request, response: Resp
 /** Answers a browser's preflight request, which needs no key. */
 function preflight(context: InterfaceContext, request: Request, methods: readonly string[]): Response {
   const response = new Response(null, { status: 204 });
+  response.headers.set(REQUEST_ID_HEADER, requestIdOf(request));
   response.headers.set('Access-Control-Allow-Methods', methods.join(', '));
   response.headers.set('Access-Control-Allow-Headers', context.dialect.requestHeaders.join(', '));
   response.headers.set('Access-Control-Max-Age', '600');
