@@ -41,6 +41,11 @@ describe('the history', () => {
     await page.getByRole('link', { name: 'History', exact: true }).click();
     await page.getByText('changed 2 flags').waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
+    // Open, each entry says once what it did.
+    const change = page.locator('[data-seq]').filter({ hasText: 'changed 2 flags' });
+    await change.getByRole('button', { name: /^Details/ }).click();
+    await change.getByText('On', { exact: true }).nth(1).waitFor();
+    expect(await change.getByText('on', { exact: true }).count()).toBe(0);
   }, 60_000);
 
   test('a filter for a deleted environment is shown and can be removed', async () => {

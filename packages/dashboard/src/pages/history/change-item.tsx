@@ -1,4 +1,4 @@
-import { memo, type ReactNode, useState } from 'react';
+import { memo, useState } from 'react';
 import { Link } from 'wouter';
 import { useProjectDeliveries } from '../../api/clients.ts';
 import { usePersonName } from '../../api/operators.ts';
@@ -207,11 +207,7 @@ function ChangeEntries({
                 <EntryLine
                   {...{ entry, environments, nameOf }}
                   hasTarget={flags.length !== 1 || whole !== undefined}
-                >
-                  {hasVersions(entry.action, entry) && (
-                    <FieldDiff before={entry.before} after={entry.after} />
-                  )}
-                </EntryLine>
+                />
               </li>
             ))}
           </ul>
@@ -241,20 +237,20 @@ function ChangeEntries({
   );
 }
 
+/** One of the entries of a change: its details in words, or the fields that differ. */
 function EntryLine({
   entry,
   environments,
   nameOf,
   hasTarget,
-  children,
 }: {
   entry: AuditEntryRecord;
   environments: readonly EnvironmentRecord[];
   nameOf: NameOf;
   hasTarget: boolean;
-  children: ReactNode;
 }) {
   const { verb, details } = changeWords(entry, nameOf);
+  const showsFields = hasVersions(entry.action, entry);
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
@@ -263,11 +259,9 @@ function EntryLine({
         {entry.environment !== undefined && (
           <EntryPlace name={entry.environment} environments={environments} />
         )}
-        {details.map((detail) => (
-          <DetailText key={detail.label} detail={detail} />
-        ))}
+        {!showsFields && details.map((detail) => <DetailText key={detail.label} detail={detail} />)}
       </p>
-      {children}
+      {showsFields && <FieldDiff before={entry.before} after={entry.after} />}
     </>
   );
 }
