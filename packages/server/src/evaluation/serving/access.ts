@@ -31,7 +31,7 @@ function findKey(context: InterfaceContext, request: Request): KeyEntry {
   const sent = context.dialect.keyOf(request);
   const key = keys.authenticate(sent);
   if (key !== undefined) return key;
-  if (sent !== null && context.freshness.mayLackRecords() && !keys.knows(sent)) throw notKnownYet();
+  if (sent && context.freshness.mayLackRecords() && !keys.knows(sent)) throw notKnownYet();
   return refuseKey(context);
 }
 
