@@ -148,7 +148,9 @@ test(
   'signing out asks about unsaved changes first, and shows the screen without an error until it is left',
   async () => {
     await world.management.putState('deck', 'development', 'typed', { enabled: true, value: 7 });
-    const { page, complaints } = await world.open('/projects/deck/flags/typed', { expected: /401/ });
+    const { page, complaints } = await world.open('/projects/deck/flags/typed', {
+      expected: /401|ERR_FAILED/,
+    });
     await typeValue(page, '8');
     const signOut = async () => {
       await page.getByRole('banner').getByRole('button').last().click();
@@ -159,6 +161,15 @@ test(
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await valueField(page).textContent()).toBe('8');
     expect((await page.request.get('/api/projects')).status()).toBe(200);
+
+    // A sign-out that fails leaves the edits on the screen, and they are guarded as before.
+    await page.route('**/api/session', (route) => route.abort(), { times: 1 });
+    await signOut();
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.getByText('Not signed out').waitFor();
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await valueField(page).textContent()).toBe('8');
 
     // Leads to the same page instead of the sign-in, so that it can be looked at afterwards.
     await page.route('**/api/session', async (route) => {

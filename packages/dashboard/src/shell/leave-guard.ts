@@ -56,14 +56,14 @@ function onBackOrForward(event: PopStateEvent): void {
   event.stopImmediatePropagation();
   history.pushState(null, '', guarded);
   void askToLeave().then((mayLeave) => {
-    if (mayLeave) history.back();
+    if (!mayLeave) return;
+    guards.clear();
+    history.back();
   });
 }
 
 /** Whether the person may leave the screen: asks once, even if several edits would be lost. */
 export async function askToLeave(): Promise<boolean> {
   const [ask] = guards.values();
-  if (ask === undefined || !(await ask())) return ask === undefined;
-  guards.clear();
-  return true;
+  return ask === undefined || (await ask());
 }
