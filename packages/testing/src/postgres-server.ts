@@ -29,7 +29,7 @@ export type StopMode = 'fast' | 'immediate';
 const SETTINGS = { listen_addresses: '127.0.0.1', max_connections: '200', shared_buffers: '16MB' };
 
 /** How long the server may take to start or stop on a busy machine. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** Starts a real PostgreSQL with a new data folder on a free loopback port. It cannot outlive this process. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
