@@ -44,10 +44,7 @@ export function WebhooksPage() {
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'webhook.new', title: messages.create, isAllowed: canChange, run: start });
   const error = project.error ?? webhooks.error;
-  if (error !== null && (project.data === undefined || webhooks.data === undefined)) {
-    const retry = () => void Promise.all([project.refetch(), webhooks.refetch()]);
-    return <Problem error={error} onRetry={retry} />;
-  }
+  const retry = () => void Promise.all([project.refetch(), webhooks.refetch()]);
   const create = canChange && (
     <CreateButton disabled={project.data === undefined} onClick={start}>
       {messages.create}
@@ -62,7 +59,11 @@ export function WebhooksPage() {
     >
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
       {!canChange ? null : webhooks.data === undefined || project.data === undefined ? (
-        <SkeletonRows rows={3} />
+        error === null ? (
+          <SkeletonRows rows={3} />
+        ) : (
+          <Problem error={error} onRetry={retry} />
+        )
       ) : webhooks.data.length === 0 ? (
         <EmptyState icon={<Webhook size={20} aria-hidden />} title={messages.emptyTitle} action={create}>
           {messages.empty}
