@@ -54,6 +54,13 @@ test('a long name without spaces stays inside its card', async () => {
   const name = await page.getByText('q'.repeat(100), { exact: true }).boundingBox();
   expect((name?.x ?? 0) + (name?.width ?? 0)).toBeLessThanOrEqual((card?.x ?? 0) + (card?.width ?? 0));
   await check();
+  // A dialog of a card is shown, although it has an empty part.
+  await page.getByRole('button', { name: /^Edit q/ }).click();
+  await page
+    .getByRole('dialog', { name: /^Edit q/ })
+    .getByRole('button', { name: 'Save' })
+    .waitFor();
+  await check();
   await page.close();
 }, 60_000);
 

@@ -154,7 +154,7 @@ export function RecordCell({
 /** The actions on a record; may be empty. */
 export function RecordActions({ children }: { children: ReactNode }) {
   return (
-    <td className={classNames(CELL, 'max-lg:col-span-full max-lg:has-[div:empty]:hidden')}>
+    <td className={classNames(CELL, 'max-lg:col-span-full max-lg:has-[>div:empty]:hidden')}>
       <div className="flex flex-wrap items-center gap-1.5 lg:flex-nowrap lg:justify-end">{children}</div>
     </td>
   );
