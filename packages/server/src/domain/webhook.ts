@@ -148,7 +148,7 @@ export type WebhookScope = Pick<Webhook, 'projectId' | 'environments' | 'events'
 export interface WebhookTransaction extends WebhookReader {
   /** `already_exists` when the project has another one of that name. It starts with the changes after it. */
   insert(webhook: NewWebhook, secret: string): Promise<Webhook>;
-  /** Writes settings and status. `active` and another address forget failures; `cursor` moves the position. */
+  /** Writes settings and status. `active` and another address forget failures and end the lease; `cursor` moves the position. */
   update(webhook: Webhook, changed: WebhookUpdate): Promise<Webhook>;
   /** Replaces the secret; the old one signs too until `until`. */
   rotate(webhook: Webhook, secret: string, until: number): Promise<void>;

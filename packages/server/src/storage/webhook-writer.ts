@@ -50,8 +50,11 @@ export class SqlWebhookWriter extends SqlWebhookReader implements WebhookTransac
     const parameters: Parameter[] = [webhook.id, url, format, JSON.stringify(environments)];
     parameters.push(JSON.stringify(events), status, status === 'disabled' ? (reason ?? null) : null);
     const also: string[] = [];
-    if (changed.status === 'active' || url !== webhook.url)
+    if (changed.status === 'active' || url !== webhook.url) {
       also.push('failures = 0', 'failing_since = NULL', 'next_attempt_at = NULL');
+      // An attempt that is running now is about what was before: without its lease, it records nothing.
+      also.push('leased_by = NULL', 'leased_until = NULL');
+    }
     // Otherwise the node that delivers moves the position.
     if (changed.cursor !== undefined) also.push(`position = $${parameters.push(changed.cursor)}`);
     await this.#sql.query(

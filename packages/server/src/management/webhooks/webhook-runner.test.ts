@@ -151,6 +151,21 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     expect(shared.receiver.messages(repaired)[0]?.body).toContain('"target":"a"');
   });
 
+  test('an attempt at an address that is replaced at that moment counts nothing against the new one', async () => {
+    const { project, path, runner, set, record } = await hooked();
+    const url = shared.receiver.url(`${project}-repaired`);
+    shared.receiver.answer(project, async () => {
+      await shared.app.call('PATCH', `${path}/webhooks/ci`, { body: { url } });
+      return new Response('', { status: 410 });
+    });
+    await set('a', on);
+    await runner.runOnce();
+    const { status, failures, nextAttemptAt } = await record();
+    expect([status, failures, nextAttemptAt]).toEqual(['active', 0, undefined]);
+    await runner.runOnce();
+    expect(shared.receiver.messages(`${project}-repaired`)[0]?.body).toContain('"target":"a"');
+  });
+
   test('two changes of a webhook at the same time are both kept', async () => {
     const { path, record } = await hooked();
     for (const [index, event] of ['key', 'schedule', 'rollout', 'project'].entries()) {

@@ -265,7 +265,7 @@ export class WebhookRunner {
     const failed = { failures, failingSince, nextAttemptAt } as const;
     const limit = now - WEBHOOK_RETRIES.giveUpMs;
     if (failingSince > limit || at > limit) {
-      await this.#settle(target, { ...failed, deliveries: [delivery] });
+      if (!(await this.#settle(target, { ...failed, deliveries: [delivery] }))) return undefined;
     } else {
       // Those behind it at the pace at which they were made: after days without a node all of them are old.
       const paced = at + nextAttemptAt - now;
@@ -273,14 +273,10 @@ export class WebhookRunner {
       const error = `${count === 1 ? 'This change was' : `${count} changes, up to this one, were`} given up after a day of retries.`;
       const lost = { ...same, seq: cursor, outcome: 'given-up', error, durationMs: 0, at: now } as const;
       const deliveries = [delivery, lost];
-      if (await this.#settle(target, { ...failed, cursor, givenUp: count, deliveries })) {
-        this.counts['given-up'] += count;
-        const { name, project } = target;
-        this.#parts.log.warn(
-          { webhook: name, project, changes: count },
-          'changes given up: the webhook fails',
-        );
-      }
+      if (!(await this.#settle(target, { ...failed, cursor, givenUp: count, deliveries }))) return undefined;
+      this.counts['given-up'] += count;
+      const { name, project } = target;
+      this.#parts.log.warn({ webhook: name, project, changes: count }, 'changes given up: the webhook fails');
     }
     await this.#disable(target, failingSince, attempt);
     return undefined;
