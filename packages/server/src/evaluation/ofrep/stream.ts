@@ -1,9 +1,9 @@
 import { flagConfigRevision, type OfrepEventStream, ofrepOpening } from '@halyard/protocol';
 import type { BunRequest, Server } from 'bun';
-import { ServiceError } from '../../domain/errors.ts';
+import { logIsLost, ServiceError } from '../../domain/errors.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
-import { admitStream, countRequest, factsOf, notKnownYet, requireCatalog } from '../serving/access.ts';
+import { admitStream, countRequest, factsOf, requireCatalog } from '../serving/access.ts';
 import { streamAnswer } from '../serving/answers.ts';
 import type { EvaluationContext } from '../serving/context.ts';
 import { checkTicket, issueTicket } from './tickets.ts';
@@ -82,7 +82,7 @@ function redeem(
   const checked = checkTicket(ticket, (id) => catalog.keys.withId(id), Date.now());
   const environment = checked && catalog.environmentWithId(checked.environmentId);
   if (checked === undefined || environment === undefined || more.length > 0)
-    throw ticket !== '' && freshness.mayLackRecords() ? notKnownYet() : invalidTicket();
+    throw ticket !== '' && freshness.mayLackRecords() ? logIsLost() : invalidTicket();
   if (!mayRead(checked.key, environment)) throw invalidTicket();
   catalog.keys.noteUse(checked.key);
   return { key: checked.key, environment };

@@ -23,7 +23,8 @@ export function countRequest(context: EvaluationContext, key: KeyEntry): void {
 
 /**
  * Finds the key of a request as it is now. Every cause of refusal has the same error: missing,
- * unknown, expired, revoked, doubled, oversized, damaged. (Spec: S5.1, S5.4, S10.3)
+ * unknown, expired, revoked, doubled, oversized, damaged. While the log is lost, an unknown one may be new, and is not called
+ * wrong. (Spec: S5.1, S5.4, S10.3, S14.3)
  */
 function findKey(context: InterfaceContext, request: Request): KeyEntry {
   requireCatalog(context);
@@ -31,7 +32,7 @@ function findKey(context: InterfaceContext, request: Request): KeyEntry {
   const sent = context.dialect.keyOf(request);
   const key = keys.authenticate(sent);
   if (key !== undefined) return key;
-  if (sent && context.freshness.mayLackRecords() && !keys.knows(sent)) throw notKnownYet();
+  if (sent && context.freshness.mayLackRecords() && !keys.knows(sent)) throw logIsLost();
   return refuseKey(context);
 }
 
@@ -39,13 +40,6 @@ function findKey(context: InterfaceContext, request: Request): KeyEntry {
 export function findAgain(context: InterfaceContext, key: KeyEntry): KeyEntry {
   requireCatalog(context);
   return context.catalog.keys.withId(key.id) ?? refuseKey(context);
-}
-
-/** (Spec: S14.3) A key or environment may be valid although this node does not know it: it was created just before the node stopped. */
-export function notKnownYet(): ServiceError {
-  return temporaryError(
-    'This node started from its last known flags and may lack the newest: try again shortly.',
-  );
 }
 
 function refuseKey({ dialect }: InterfaceContext): never {
@@ -71,14 +65,14 @@ export function admitStream(context: EvaluationContext, key: KeyEntry): void {
 
 /**
  * Opens an environment with a key. A missing environment and one outside the key's scope look the same to
- * the caller. (Spec: S5.5, S10.4)
+ * the caller, unless the log is lost and the environment may be new. (Spec: S5.5, S10.4, S14.3)
  */
 export function openEnvironment(context: InterfaceContext, key: KeyEntry, name: string): LiveEnvironment {
   const environment = key.environments.has(name)
     ? context.catalog.environment(key.projectId, name)
     : undefined;
   if (environment === undefined) {
-    if (context.freshness.mayLackRecords() && key.environments.has(name)) throw notKnownYet();
+    if (context.freshness.mayLackRecords() && key.environments.has(name)) throw logIsLost();
     throw new ServiceError(
       'environment_not_found',
       'This environment does not exist, or this key cannot read it: check the name, or the environments the key was issued for.',
