@@ -126,6 +126,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'description',
   'owner',
   'name',
+  'lastFour',
   'color',
   'role',
   'only',
