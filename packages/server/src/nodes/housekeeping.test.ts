@@ -79,6 +79,7 @@ test('reads of flags are stored in parts; what was not stored counts the next ti
   const usage = new SqlUsageStore(database);
   let failure: Error | undefined = new StoreOutage('away');
   const parts: number[] = [];
+  const logged: string[] = [];
   const housekeeping = new Housekeeping({
     readers: { takeUsedKeys: async () => [] },
     logServer: { takeContacts: () => new Set() },
@@ -94,7 +95,7 @@ test('reads of flags are stored in parts; what was not stored counts the next ti
       prune: async () => {},
     },
     deliveries: { prune: async () => {} },
-    log: pino({ level: 'silent' }),
+    log: pino({}, { write: (line) => void logged.push(JSON.parse(line).msg) }),
   });
   tally.add({ environmentId: 'e', flags: flags.slice(0, 500) });
   tally.add({ environmentId: 'f', flags: flags.slice(500) });
@@ -112,6 +113,8 @@ test('reads of flags are stored in parts; what was not stored counts the next ti
   await housekeeping.storeUsage();
   await housekeeping.storeUsage();
   expect(parts).toEqual([1]);
+  // An outage is the follower's to report.
+  expect(logged).toEqual(['some reads of flags may be lost: the connection broke while they were stored']);
   housekeeping.close();
   await database.close();
 });

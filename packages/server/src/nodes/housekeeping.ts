@@ -75,7 +75,14 @@ export class Housekeeping {
       try {
         await usage.add(part, Date.now());
       } catch (err) {
-        if (!(err instanceof CommitUncertainError)) for (const each of part) tally.add(each);
+        if (err instanceof CommitUncertainError) {
+          this.#noteFailure(
+            err,
+            'some reads of flags may be lost: the connection broke while they were stored',
+          );
+          continue;
+        }
+        for (const each of part) tally.add(each);
         this.#noteFailure(err, 'the reads of flags could not be stored; retrying in a minute');
       }
     }
