@@ -27,7 +27,7 @@ import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
+import { TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
 import { useCreateCommand } from '../../shell/commands.tsx';
 import { links } from '../../shell/links.ts';
 import { DeliveriesDialog, reportDelivery } from './deliveries-dialog.tsx';
@@ -135,11 +135,13 @@ function WebhookRow({ project, webhook }: { project: ProjectRecord; webhook: Web
 }
 
 /** Whether an attempt is due, or was. */
-function isDue(at: string): boolean {
-  return Date.parse(at) - Date.now() < 5_000;
+function useIsDue(at: string | undefined): boolean {
+  useTimeRefresh();
+  return at !== undefined && Date.parse(at) - Date.now() < 5_000;
 }
 
 function Status({ webhook: { status, reason, nextAttemptAt } }: { webhook: WebhookRecord }) {
+  const isDue = useIsDue(nextAttemptAt);
   if (status !== 'active') {
     return (
       <>
@@ -153,7 +155,7 @@ function Status({ webhook: { status, reason, nextAttemptAt } }: { webhook: Webho
     <>
       <Badge kind="warn">{messages.statuses.failing}</Badge>
       <span className="mt-0.5 block text-xs text-ink-2">
-        {isDue(nextAttemptAt) ? (
+        {isDue ? (
           messages.attemptDue
         ) : (
           <>
