@@ -159,15 +159,14 @@ async function conditions(
     await seqAt(queryable, since, -CLOCK_SKEW_MS),
     await seqAt(queryable, until, CLOCK_SKEW_MS),
   ];
+  // SQLite uses the index for the order only with a condition on it, and only the first of two bounds on one side.
+  const first = from ?? (chosen.length > 0 ? undefined : 0);
+  const ends = [before, beforeSeq, after && after[0] + 1].filter((end) => end !== undefined);
   const indexed = [
-    // Without a condition on it, SQLite does not use the index for the order, but sorts the whole log.
-    ...(chosen.length > 0 ? chosen : [(() => 'seq >= 0') satisfies Condition]),
-    ...(from === undefined ? [] : [((add) => `seq >= ${add(from)}`) satisfies Condition]),
-    ...(before === undefined ? [] : [((add) => `seq < ${add(before)}`) satisfies Condition]),
-    ...(beforeSeq === undefined ? [] : [((add) => `seq < ${add(beforeSeq)}`) satisfies Condition]),
-    ...(after === undefined
-      ? []
-      : [((add) => `seq <= ${add(after[0])}`) satisfies Condition, isAfter(after)]),
+    ...chosen,
+    ...(first === undefined ? [] : [((add) => `seq >= ${add(first)}`) satisfies Condition]),
+    ...(ends.length === 0 ? [] : [((add) => `seq < ${add(Math.min(...ends))}`) satisfies Condition]),
+    ...(after === undefined ? [] : [isAfter(after)]),
   ];
   const others: Condition[] = [
     ...choices.filter((choice) => choice !== chosen).flat(),
