@@ -163,10 +163,13 @@ test(
     expect((await page.request.get('/api/projects')).status()).toBe(200);
 
     // A sign-out that fails leaves the edits on the screen, and they are guarded as before.
-    await page.route('**/api/session', (route) => route.abort(), { times: 1 });
+    await page.route('**/api/session', (route) =>
+      route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+    );
     await signOut();
     await question.getByRole('button', { name: 'Leave' }).click();
     await page.getByText('Not signed out').waitFor();
+    await page.unroute('**/api/session');
     await page.getByRole('link', { name: 'History', exact: true }).click();
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await valueField(page).textContent()).toBe('8');
