@@ -62,7 +62,7 @@ class Installation implements AsyncDisposable {
   /** Opens streams of production and waits for their first frames. */
   async streams(index: number, key: string, count: number): Promise<readonly SseReader[]> {
     const url = `${this.node(index).url}/v1/stream?env=production`;
-    const open = () => this.#open(url, { 'x-service-key': key });
+    const open = () => this.open(url, { 'x-service-key': key });
     const readers = await Promise.all(Array.from({ length: count }, open));
     for (const reader of readers) await reader.nextFrame();
     return readers;
@@ -72,11 +72,11 @@ class Installation implements AsyncDisposable {
   async events(index: number, query = ''): Promise<EventReader> {
     const { url, adminToken } = this.node(index);
     const authorization = `Bearer ${adminToken}`;
-    return new EventReader(await this.#open(`${url}/api/events${query}`, { authorization }));
+    return new EventReader(await this.open(`${url}/api/events${query}`, { authorization }));
   }
 
   /** Opens a stream as soon as this node knows the records that were created on the other one. */
-  async #open(url: string, headers: Readonly<Record<string, string>>): Promise<SseReader> {
+  async open(url: string, headers: Readonly<Record<string, string>>): Promise<SseReader> {
     return await until(`${url} is an open stream`, async () => {
       const reader = await openSse(url, { headers });
       this.#readers.push(reader);
@@ -275,9 +275,7 @@ for (const [engine, create] of Object.entries(PLACES)) {
       const paths = ['/api/events', '/api/projects/watched/environments/production/stream'];
       const readers = await Promise.all(
         paths.map((path) =>
-          openSse(`${installation.node(1).url}${path}`, {
-            headers: { authorization: `Bearer ${made.token}` },
-          }),
+          installation.open(`${installation.node(1).url}${path}`, { authorization: `Bearer ${made.token}` }),
         ),
       );
       for (const reader of readers) await reader.nextFrame();
