@@ -77,9 +77,9 @@ export function checkExpiry(expiresAt: number | undefined, now: number): void {
   throw invalid('"expiresAt" is not in the future: send a later time, or leave it out to never expire.');
 }
 
-/** Names must not contain control characters, which break terminals and log lines. */
+/** Names must not contain control characters, which break terminals and log lines, or halves of characters. */
 function hasControl(text: string): boolean {
-  return /\p{Cc}/u.test(text);
+  return /[\p{Cc}\p{Cs}]/u.test(text);
 }
 
 /** Prefixes a person's note, cut to the longest note allowed; a surrogate pair at the end is not split. */

@@ -62,7 +62,7 @@ export interface WriteTransaction extends Queryable {
   batch(statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
   /**
    * Adds a statement that runs after all others, just before COMMIT and in one round trip with it. `onRows` gets its rows
-   * when it has run, which is before it is known that the transaction has committed.
+   * when it has run, which is before it is known that the transaction has committed. Throws as {@link checkTexts}.
    */
   atCommit(statement: Statement, onRows?: (rows: readonly unknown[]) => void): void;
   /** Makes the commit wake the followers of other processes: with NOTIFY on PostgreSQL; on SQLite they look by themselves. */

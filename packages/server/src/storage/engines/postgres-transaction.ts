@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { StorageError } from '../../domain/errors.ts';
 import {
   CommitUncertainError,
+  checkTexts,
   type Parameter,
   type Queryable,
   type ReadExtent,
@@ -101,7 +102,11 @@ export async function runWrite<T>(
   const transaction: WriteTransaction = {
     query: (text, parameters) => open.query(text, parameters),
     batch: (statements) => open.batch(statements),
-    atCommit: (statement, onRows) => void last.push({ statement, ...(onRows && { onRows }) }),
+    atCommit: (statement, onRows) => {
+      // Here, and not on the way to COMMIT, after which every failure is of unknown outcome.
+      checkTexts(statement.parameters ?? []);
+      last.push({ statement, ...(onRows && { onRows }) });
+    },
     wake: () => void last.push({ statement: NOTIFY }),
     lockForMigration: async () => {
       open.limits = { timeoutMs: MIGRATION_TIMEOUT_MS };

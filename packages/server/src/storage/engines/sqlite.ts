@@ -210,7 +210,10 @@ function writer({ query }: Queryable): { transaction: WriteTransaction; finish: 
         for (const statement of statements) results.push(await run(statement));
         return results;
       },
-      atCommit: (statement, onRows) => void last.push({ statement, ...(onRows && { onRows }) }),
+      atCommit: (statement, onRows) => {
+        checkTexts(statement.parameters ?? []);
+        last.push({ statement, ...(onRows && { onRows }) });
+      },
       wake: () => {},
       lockForMigration: async () => {},
     },
