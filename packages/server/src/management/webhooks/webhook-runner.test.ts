@@ -200,6 +200,23 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     expect((await record()).pendingSince).toBeUndefined();
   });
 
+  test('what is skipped while a receiver holds an attempt stays skipped', async () => {
+    const { project, path, runner, set, got, record } = await hooked();
+    const { promise: hangs, resolve: release } = Promise.withResolvers<Response>();
+    const { arrived } = shared.receiver.answer(project, () => hangs);
+    await set('a', on);
+    await set('b', on);
+    const stuck = runner.runOnce();
+    await within('the receiver holds the first message', arrived);
+    const skipped = await shared.app.call('PATCH', `${path}/webhooks/ci`, { body: { skipPending: true } });
+    expect(skipped.status).toBe(200);
+    release(new Response());
+    await stuck;
+    await runner.runOnce();
+    expect(got().some(({ body }) => body.includes('"target":"b"'))).toBe(false);
+    expect((await record()).pendingSince).toBeUndefined();
+  });
+
   test('one node at a time delivers; when it is killed, the next one continues after the lease', async () => {
     const { project, set, got, record } = await hooked();
     shared.app.node.now += LEASE_MS;

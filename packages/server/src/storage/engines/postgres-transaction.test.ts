@@ -51,6 +51,20 @@ describe('a transaction on PostgreSQL', () => {
     await database.close();
   });
 
+  test('COMMIT, which may wait for a standby, has no time limit', async () => {
+    await using home = await openHome(await sharedPostgres());
+    await home.direct.query('CREATE TABLE noted (statement_timeout TEXT NOT NULL)');
+    await home.direct.query(`CREATE FUNCTION note_limit() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN INSERT INTO noted VALUES (current_setting('statement_timeout')); RETURN NULL; END $$`);
+    // A deferred trigger runs within COMMIT.
+    await home.direct.query(`CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON feed
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_limit()`);
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(await home.direct.query('SELECT DISTINCT statement_timeout FROM noted')).toEqual([
+      { statement_timeout: '0' },
+    ]);
+  });
+
   test('two writers in a deadlock both succeed: one runs again', async () => {
     await using home = await openHome(await sharedPostgres());
     const other = makeEnvironment(home.project, 'other');
