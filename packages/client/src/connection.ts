@@ -188,14 +188,17 @@ export function createConnection(target: Target): Connection {
     let streamError: FlagsError | undefined;
     let hasPolled = false;
     let hasPollFailed = false;
+    /** When REST may be asked again, by its own `Retry-After`. */
+    let restAt = 0;
 
     const stopPolling = () => {
       cancelPoll?.();
       cancelPoll = undefined;
     };
+    /** Asks REST in `ms`, but not before the time that REST itself has named. What a stream names is not REST's. */
     const pollIn = (ms: number) => {
       stopPolling();
-      if (!isEnded) cancelPoll = setTimer(poll, ms);
+      if (!isEnded) cancelPoll = setTimer(poll, Math.max(ms, restAt - now()));
     };
     /** A tenth more or less, so that clients spread; minutes after a refusal. */
     const interval = (error?: FlagsError) =>
@@ -218,17 +221,20 @@ export function createConnection(target: Target): Connection {
       cancelPoll = undefined;
       hasPolled = true;
       const error = await load(streamError);
+      restAt = now() + (error?.retryInMs ?? 0);
       if (isEnded || isLive) return;
+      // A stream that is open may deliver nothing for ever, so the second failure in a row counts by itself.
+      const hasFailed = error && (streamError || isPolling || hasPollFailed);
       hasPollFailed = !!error;
       if (isPolling) {
         if (!error) backoff.reset();
         const retryMs = error ? backoff.next(error) : interval();
         pollIn(error?.retryInMs || isRefusal(error) ? retryMs : Math.min(retryMs, interval()));
       } else if (self.isCurrent && stream && stream === open) live();
-      // The stream may have asked for another poll since.
-      else if (!cancelPoll) pollIn(Math.max(error?.retryInMs ?? 0, interval(error)));
+      // The stream may have asked for another poll since, which came before REST's own delay was known.
+      else if (!cancelPoll || error?.retryInMs) pollIn(interval(error));
       // Last, as in `lose`: a listener may close the client, which ends the timers that exist by then.
-      if (error && (streamError || isPolling)) fail();
+      if (hasFailed) fail();
     };
 
     /** Opens a stream, follows it to its end, and comes back; never rejects. */
@@ -287,9 +293,7 @@ export function createConnection(target: Target): Connection {
       streamError = error;
       // Silence was slow enough by itself to begin again quickly.
       if (isHealthy || (openForMs >= 0 && error.code === 'timeout')) backoff.reset();
-      const retryInMs = error.retryInMs ?? 0;
-      if (!hasPolled) pollIn(retryInMs);
-      else if (retryInMs) pollIn(Math.max(retryInMs, interval()));
+      if (!hasPolled) pollIn(0);
       else if (!cancelPoll) pollIn(wasLive ? NEXT_POLL_MS : interval());
       cancelRetry = setTimer(attempt, backoff.next(error));
       // A stream that held and is then closed has done its work: servers restart.

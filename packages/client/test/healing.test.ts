@@ -25,6 +25,7 @@ const CAUSES: Readonly<Record<string, (request: SeenRequest) => Response | Promi
   '403': () => new Response('no', { status: 403 }),
   '500 in the specified shape': () => errorAnswer(500, 'internal_error'),
   '502 with HTML': () => new Response('<h1>Bad gateway</h1>', { status: 502 }),
+  '503 with a delay': () => new Response('busy', { status: 503, headers: { 'Retry-After': '20' } }),
   '429 without a delay': () => errorAnswer(429, 'rate_limited'),
   '400': () => errorAnswer(400, 'invalid_argument'),
   'a redirect': () => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }),

@@ -193,6 +193,27 @@ describe('over a failing network', () => {
   }, 60_000);
 });
 
+test('a client beyond the streams that a node allows for its key reads its flags by REST', async () => {
+  const full = await startNode({ arguments: ['--max-streams-per-key', '1'] });
+  try {
+    const owner = new Management(full);
+    await owner.createProject('shop');
+    const { key: apiKey } = await owner.createKey('shop', ['production']);
+    await owner.putState('shop', 'production', 'new-checkout', { enabled: true });
+    const options = { apiKey, baseUrl: full.url };
+    const first = client(options);
+    expect((await first.client.ready()).status).toBe('ready');
+    // Other headers, so that they do not share a stream. Its clock is slow: `Retry-After` of the stream never passes.
+    const second = client({ ...options, headers: { 'X-Process': '2' } }, 0.01);
+    expect((await second.client.ready()).status).toBe('ready');
+    expect(second.client.isEnabled('new-checkout')).toBe(true);
+    expect(second.errors.map(({ code }) => code)).toEqual(['rate_limited']);
+    await Promise.all([first.client.close(), second.client.close()]);
+  } finally {
+    await full.stop();
+  }
+}, 60_000);
+
 describe('an address where nothing good is', () => {
   let silent: Server;
   let port: number;

@@ -1,21 +1,94 @@
 import { describe, expect, test } from 'bun:test';
+import { createFlagsHandler } from '../src/handler.ts';
 import type { ClientOptions } from '../src/index.ts';
+import { createTestClient } from '../src/testing.ts';
 import { settle } from './support/fake-platform.ts';
 import { harness, RECOVERY_MS, recovered } from './support/harness.ts';
 import { errorAnswer } from './support/scripted-server.ts';
 
 describe('Retry-After', () => {
-  test('Retry-After is obeyed, for the stream and for the polls in its place', async () => {
+  test('each path is asked again when its own Retry-After says so', async () => {
     const { client, server, platform } = harness();
     await client.ready();
     server.fail(() => errorAnswer(429, 'rate_limited', { 'Retry-After': '90' }));
-    await platform.advance(2_000);
+    await platform.advance(7_000);
     const before = server.requests.length;
-    await platform.advance(86_000);
+    await platform.advance(80_000);
     expect(server.requests.length).toBe(before);
     server.heal();
-    await platform.advance(10_000);
+    await platform.advance(15_000);
     expect(client.status).toBe('ready');
+  });
+
+  test('a stream that is refused with Retry-After leaves REST to a client without a map at once', async () => {
+    const { client, server, platform } = harness();
+    server.onStream = () => new Response('busy', { status: 503, headers: { 'Retry-After': '60' } });
+    const ready = client.ready();
+    await platform.advance(1);
+    expect((await ready).status).toBe('ready');
+    expect(client.getValue('a', 0)).toBe(1);
+    await platform.advance(59_000);
+    expect(server.count('/v1/stream')).toBe(1);
+    server.heal();
+    await platform.advance(32_000);
+    expect(server.streams).toHaveLength(1);
+  });
+
+  test('a stream that is lost and then refused with Retry-After leaves the polls to a client with a map', async () => {
+    const { client, server, platform } = harness({ pollIntervalMs: 5_000 });
+    await client.ready();
+    server.latest.break();
+    server.onStream = () => errorAnswer(500, 'internal_error', { 'Retry-After': '120' });
+    for (let value = 2; value < 8; value++) {
+      server.flags = { a: { enabled: true, value } };
+      server.revision = value;
+      await platform.advanceUntil(() => client.getValue('a', 0) === value, 6_000);
+    }
+  });
+
+  test('a page beyond the streams that a handler allows gets its flags by REST', async () => {
+    const behind = harness();
+    await behind.client.ready();
+    const handler = createFlagsHandler({ client: behind.client, maxStreams: 3 });
+    const { another, platform } = harness({
+      apiKey: false,
+      baseUrl: 'https://app.example/flags',
+      fetch: (url, init) => handler(new Request(url, init)),
+    });
+    for (let page = 0; page < 5; page++) {
+      const ready = another({ headers: { 'X-Page': String(page) } }).ready();
+      await platform.advance(1);
+      expect((await ready).status).toBe('ready');
+    }
+    handler.close();
+  });
+
+  test('a page that starts while the client of its handler is stale gets its flags by REST', async () => {
+    const test = createTestClient({ environment: 'production', flags: { a: true } });
+    test.goStale();
+    const handler = createFlagsHandler({ client: test });
+    const { client, platform } = harness({ fetch: (url, init) => handler(new Request(url, init)) });
+    void client.ready();
+    await platform.advance(1);
+    expect(client.isEnabled('a')).toBe(true);
+    expect(client.status).toBe('ready');
+  });
+
+  test('a poll that the stream asks for does not come before the time that REST has named', async () => {
+    const { client, server, platform } = harness();
+    server.revision = undefined; // each stream that opens asks for a poll
+    server.sendsFirstFrame = false;
+    server.onRest = () => errorAnswer(429, 'rate_limited', { 'Retry-After': '90' });
+    void client.ready();
+    await platform.advance(1);
+    for (let i = 0; i < 8; i++) {
+      server.latest.break();
+      await platform.advance(10_000);
+    }
+    expect(server.streams.length).toBeGreaterThan(2);
+    expect(server.count('/v1/flags')).toBe(1);
+    await platform.advance(15_000);
+    expect(server.count('/v1/flags')).toBe(2);
   });
 
   test('a Retry-After of years delays the polls in the stream’s place by an hour at most', async () => {
@@ -35,10 +108,10 @@ describe('Retry-After', () => {
     await client.ready();
     const until = new Date(platform.wallClock() + 60_000).toUTCString();
     server.fail(() => errorAnswer(500, 'internal_error', { 'Retry-After': until }));
-    await platform.advance(2_000);
-    expect(errors.at(-1)?.retryInMs).toBeGreaterThan(55_000);
+    await platform.advance(7_000);
+    expect(errors.at(-1)?.retryInMs).toBeGreaterThan(50_000);
     const before = server.requests.length;
-    await platform.advance(55_000);
+    await platform.advance(50_000);
     expect(server.requests.length).toBe(before);
   });
 });
@@ -154,4 +227,18 @@ describe('a refusal', () => {
     expect(client.status).toBe('stale');
     expect(client.isEnabled('a')).toBe(true);
   });
+});
+
+test('a client whose stream only sends keep-alives while REST fails has failed, and recovers', async () => {
+  const { client, server, platform } = harness();
+  server.sendsFirstFrame = false;
+  server.onRest = () => errorAnswer(500, 'internal_error');
+  void client.ready();
+  for (let i = 0; i < 5; i++) {
+    await platform.advance(15_000);
+    server.latest.text(':\n\n');
+  }
+  expect(client.status).toBe('failed');
+  server.heal();
+  await recovered({ client, platform });
 });
