@@ -52,6 +52,8 @@ export interface Cursor {
   readonly seq: number;
   /** `changeId` of row `seq`; empty while the log is empty. */
   readonly changeId: string;
+  /** Names what the source gives, where that may be a part of the log; a cursor continues in its own scope only. */
+  readonly scope?: string;
 }
 
 /** A project as nodes know it. */

@@ -1,4 +1,3 @@
-import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import type { LogSource } from '../domain/change-log.ts';
 import type { LastKnown, LastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
@@ -22,8 +21,6 @@ export interface EvaluationNodeConfig extends ReadPlaneSettings, EvaluationSetti
   readonly docsUrl?: string;
   readonly metricsToken?: string;
   readonly drainSeconds: number;
-  /** The name of the scope of `source`; followers of this node get no more than it has. */
-  readonly scope?: () => string | undefined;
   /** Where to keep the last known flags, and those that were found there. */
   readonly lastKnown?: { readonly place: LastKnownPlace; readonly found: LastKnown | undefined };
   /** Sends a report to the upstream of `source`. */
@@ -48,9 +45,9 @@ export async function startEvaluationNode(
   const plane = new ReadPlane({ ...config, source, log });
   const listeners = new Listeners(config);
   const docsUrl = config.docsUrl ?? `${listeners.url}/docs`;
-  const { scope, report } = config;
+  const { report } = config;
   const onReport: LogServerOptions['onReport'] = async (from, dropped) => reports?.take(from, dropped);
-  const logServer = new LogServer({ plane, docsUrl, log, onReport, ...defined({ scope }) });
+  const logServer = new LogServer({ plane, docsUrl, log, onReport });
   const reports =
     report &&
     new ReportSender({
@@ -77,7 +74,7 @@ export async function startEvaluationNode(
     log,
   });
   const { place, found } = config.lastKnown ?? {};
-  const writer = place && new LastKnownWriter({ place, plane, log, ...defined({ scope }) });
+  const writer = place && new LastKnownWriter({ place, plane, log });
   if (writer) plane.observe(writer);
   plane.start(found && { ...found, continues: true });
   const drainMs = config.drainSeconds * 1000;

@@ -39,7 +39,10 @@ async function startTiers() {
   await management.putState('shop', 'production', 'a', ON);
   const { key, id } = await management.createKey('shop', ['production']);
   const relayToken = await management.createRelayToken('test');
-  const first = await start({ relay: { upstream: origin.url, token: relayToken.token } });
+  const first = await start({
+    relay: { upstream: origin.url, token: relayToken.token },
+    arguments: ['--port', String(lastingPort())],
+  });
   const second = await start({ relay: { upstream: first.url, token: relayToken.token } });
   return { origin, startOrigin, management, key, keyId: id, relayToken, first, second };
 }
@@ -103,6 +106,36 @@ describe('two relays in a row', () => {
     });
     expect(reason).not.toContain('hrl_');
     expect(first.logs()).not.toContain('hrl_');
+  });
+
+  test('a relay below follows the scope of the one above it, narrower and wider, with no row in between', async () => {
+    const { origin, management, first, second } = await startTiers();
+    const { key } = await management.createKey('shop', ['production', 'staging']);
+    const wide = await management.createRelayToken('wide');
+    const narrow = await management.createRelayToken('narrow', { environments: ['production'] });
+    const statuses = (node: NodeProcess) =>
+      Promise.all(
+        ['production', 'staging'].map(async (name) => {
+          const headers = { 'X-Service-Key': key };
+          const answer = await fetch(`${node.url}/v1/flags?env=${name}`, { headers });
+          return `${answer.status} ${answer.headers.has('X-Flags-Stale') ? 'stale' : 'current'}`;
+        }),
+      );
+    const both = '200 current,200 current';
+    await until('both are there', async () => String(await statuses(second)) === both);
+    await first.stop();
+    for (const [token, expected] of [
+      [narrow.token, '200 current,404 current'],
+      [wide.token, both],
+    ] as const) {
+      const port = new URL(first.url).port;
+      const again = await start({ relay: { upstream: origin.url, token }, arguments: ['--port', port] });
+      await until(
+        `the relay below has "${expected}"`,
+        async () => String(await statuses(second)) === expected,
+      );
+      await again.stop();
+    }
   });
 
   test('serve no management, and what they follow is counted', async () => {

@@ -1,4 +1,3 @@
-import { defined } from '@halyard/protocol';
 import type { RelayConfig } from '../config/relay-config.ts';
 import { lastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { RemoteLog } from '../evaluation/log/remote-log.ts';
@@ -22,12 +21,11 @@ export async function startRelay(config: RelayConfig): Promise<RunningRelay> {
   const { upstream, relayToken, data } = config;
   const place = lastKnownPlace(data, `${upstream} ${relayToken}`);
   const found = await findLastKnown(place, log);
-  const source = new RemoteLog({ url: upstream, token: relayToken, ...defined({ scope: found?.scope }) });
+  const source = new RemoteLog({ url: upstream, token: relayToken });
   const node = await startEvaluationNode(
     source,
     {
       ...config,
-      scope: () => source.scope,
       report: (body) => source.report(body),
       lastKnown: { place, found },
     },

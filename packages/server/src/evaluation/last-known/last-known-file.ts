@@ -30,8 +30,6 @@ export interface LastKnownHeader {
   readonly format: 'halyard-last-known-flags';
   readonly version: number;
   readonly origin: string;
-  /** The scope of the upstream's log in which the cursor was reached. */
-  readonly scope?: string;
   readonly cursor: Cursor;
   /** When it was written, in epoch milliseconds. */
   readonly savedAt: number;
@@ -43,7 +41,6 @@ export interface LastKnownHeader {
 /** What a node served last. */
 export interface LastKnown {
   readonly snapshot: Snapshot;
-  readonly scope: string | undefined;
   /** When it was last proven current, in epoch milliseconds. */
   readonly provenAt: number;
 }
@@ -71,7 +68,6 @@ export async function readLastKnown(place: LastKnownPlace, now: number): Promise
   const isPlausible = provenAt >= header.savedAt && provenAt <= now;
   return {
     snapshot: parseBody(body),
-    scope: header.scope,
     provenAt: isPlausible ? provenAt : Math.min(header.savedAt, now),
   };
 }

@@ -41,8 +41,6 @@ const PROOF_MS = 5000;
 export interface LastKnownWriterOptions {
   readonly place: LastKnownPlace;
   readonly plane: Pick<ReadPlane, 'catalog' | 'follower'>;
-  /** The scope of the upstream's log; absent where the source is a database. */
-  readonly scope?: () => string | undefined;
   readonly log: Logger;
   /** Pause after a write, in durations of it, unless something was revoked. */
   readonly pauseFactor?: number;
@@ -162,7 +160,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
 
   /** Writes the newest state beside the file, and renames it; returns the new file. */
   async #replace(cursor: Cursor): Promise<FileHandle> {
-    const { place, plane, scope } = this.#options;
+    const { place, plane } = this.#options;
     // Taken in one turn, so that they belong together; encoded and written in many.
     const [contents, provenAt] = [plane.catalog.contents(), Date.now() - plane.follower.sinceProofMs()];
     const path = `${place.path}.${process.pid}.tmp`;
@@ -176,12 +174,10 @@ export class LastKnownWriter implements ReadPlaneObserver {
         await file.write(part, 0, part.length, HEADER_BYTES + bytes);
         bytes += part.length;
       }
-      const name = scope?.();
       const header: LastKnownHeader = {
         format: 'halyard-last-known-flags',
         version: LAST_KNOWN_VERSION,
         origin: place.origin,
-        ...(name === undefined ? {} : { scope: name }),
         cursor,
         savedAt: Math.floor(provenAt),
         bytes,

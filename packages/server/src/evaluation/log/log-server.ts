@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import type { ChangePayload, Cursor, LogRow } from '../../domain/change-log.ts';
@@ -31,8 +32,6 @@ export interface LogServerOptions {
   readonly authorize?: (request: Request) => LogFollower | undefined;
   /** Takes the reports of followers; never rejects. Without it they are dropped. */
   readonly onReport?: (report: DeliveryReport, dropped: number) => Promise<void>;
-  /** The name of the scope of this node's own log; absent where that is a database. */
-  readonly scope?: () => string | undefined;
   readonly docsUrl: string;
   readonly log: Logger;
   /** Bytes of recent rows to keep; by default 16 MiB. */
@@ -253,12 +252,12 @@ export class LogServer implements ReadPlaneObserver {
     // The processes of this node take its connections and must have its log; a relay is one more stream.
     if (this.#options.authorize === undefined) plane.files.admitStream();
     server.timeout(request, 0);
-    const scope = this.#nameOf(follower.scope);
+    const scope = nameIn(cursor, follower.scope);
     const messageOf = (row: BacklogRow | undefined) => row && this.#messages.of(row, follower.scope, scope);
     const continues = from?.scope === scope && this.#backlog.continues(from);
     const stream = new FollowerStream({
       hello: encodeMessage({ type: 'hello', version: LOG_VERSION, epoch: cursor.epoch, scope, continues }),
-      snapshot: continues ? undefined : this.#snapshotIn(follower.scope, cursor),
+      snapshot: continues ? undefined : this.#snapshotIn(follower.scope, { ...cursor, scope }),
       seq: from?.seq ?? 0,
       rowAfter: (seq) => messageOf(this.#backlog.after(seq)),
       hasLost: (seq) => !this.#backlog.holds(seq),
@@ -300,11 +299,6 @@ export class LogServer implements ReadPlaneObserver {
     }
   }
 
-  /** A relay's followers get no more than the relay itself. */
-  #nameOf(scope: LogScope): string {
-    return digestOf(`${this.#options.scope?.() ?? ''}/${scopeName(scope)}`).slice(0, 16);
-  }
-
   /** Ends the streams of a token in the turn in which its revocation is known. */
   #revoke(tokenId: string): void {
     for (const [stream, { id }] of [...this.#streams]) if (id === tokenId) stream.end('revoked');
@@ -320,6 +314,11 @@ export class LogServer implements ReadPlaneObserver {
   }
 }
 
+/** Names what a follower gets: a scope, of what this node itself gets at its own cursor. */
+function nameIn(own: Cursor, scope: LogScope): string {
+  return digestOf(`${own.scope ?? ''}/${scopeName(scope)}`).slice(0, 16);
+}
+
 function tokenInvalid(): ServiceError {
   return new ServiceError(
     'invalid_access_token',
@@ -327,8 +326,8 @@ function tokenInvalid(): ServiceError {
   );
 }
 
-/** The cursor from which the follower would continue, in which scope; `undefined` if it has none. */
-function cursorIn(request: Request): (Cursor & { readonly scope: string | null }) | undefined {
+/** The cursor from which the follower would continue; `undefined` if it has none. */
+function cursorIn(request: Request): Cursor | undefined {
   const query = new URL(request.url).searchParams;
   const [epoch, changeId, text] = [query.get('epoch'), query.get('changeId'), query.get('seq')];
   if (epoch === null && changeId === null && text === null) return undefined;
@@ -336,5 +335,5 @@ function cursorIn(request: Request): (Cursor & { readonly scope: string | null }
   if (epoch === null || changeId === null || text === null || !/^\d{1,15}$/.test(text)) {
     throw invalid('A cursor has epoch, seq and changeId: send all three, or none.');
   }
-  return { epoch, seq, changeId, scope: query.get('scope') };
+  return { epoch, seq, changeId, ...defined({ scope: query.get('scope') ?? undefined }) };
 }

@@ -116,7 +116,7 @@ function record(checks: Readonly<Record<string, Check>>): Check {
     entries.every(([name, check]) => check((value as Members)[name]));
 }
 
-const isCursor = record({ epoch: isName, seq: isCount, changeId: isName });
+const isCursor = record({ epoch: isName, seq: isCount, changeId: isName, scope: optional(isName) });
 
 const isRow = record({
   seq: isCount,

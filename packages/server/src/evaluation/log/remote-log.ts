@@ -12,8 +12,6 @@ export interface RemoteLogOptions {
   readonly unix?: string;
   /** Sent as a bearer token. */
   readonly token?: string;
-  /** The scope in which the first cursor was reached, for a node that starts from its last known flags. */
-  readonly scope?: string;
   /** Default: what a large installation needs. */
   readonly limits?: Partial<SessionLimits>;
 }
@@ -27,17 +25,10 @@ const MAX_ERROR_BYTES = 16 * 1024;
 /** The log of another node, as a source of this one. Nothing here knows flags: rows and snapshots pass through. */
 export class RemoteLog implements LogSource {
   readonly #options: RemoteLogOptions;
-  #scope: string | undefined;
   #session: RemoteSession | undefined;
 
   constructor(options: RemoteLogOptions) {
     this.#options = options;
-    this.#scope = options.scope;
-  }
-
-  /** Names what the upstream gives; `undefined` before the first session. */
-  get scope(): string | undefined {
-    return this.#scope;
   }
 
   /** Connects, and continues at the cursor if the upstream can. */
@@ -63,7 +54,6 @@ export class RemoteLog implements LogSource {
           `it speaks version ${hello.version} of the log protocol, and this program version ${LOG_VERSION}`,
         );
       }
-      this.#scope = hello.scope;
       this.#session = session;
       return session;
     } catch (cause) {
@@ -98,7 +88,7 @@ export class RemoteLog implements LogSource {
       query.set('epoch', from.epoch);
       query.set('seq', String(from.seq));
       query.set('changeId', from.changeId);
-      if (this.#scope !== undefined) query.set('scope', this.#scope);
+      if (from.scope !== undefined) query.set('scope', from.scope);
     }
     const path = query.size === 0 ? LOG_PATH : `${LOG_PATH}?${query}`;
     // No timeout: the stream lives as long as it is followed, and the session notices silence.

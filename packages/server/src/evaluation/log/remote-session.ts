@@ -75,8 +75,12 @@ export class RemoteSession implements LogSession {
   #stage: Stage = 'hello';
   readonly #parts = new SnapshotBuilder();
   #epoch = '';
+  /** Names what the upstream gives. */
+  #scope = '';
   /** Where this session began, and where its rows end. */
   #base: Cursor | undefined;
+  /** Whether the follower is where the session began: at its own cursor, or because it has the snapshot. */
+  #isJoined = false;
   #seq = 0;
   #snapshotBytes = 0;
   #rows: LogRow[] = [];
@@ -125,14 +129,17 @@ export class RemoteSession implements LogSession {
   }
 
   async changeIdAt(seq: number): Promise<string | undefined> {
-    return this.#base?.seq === seq ? this.#base.changeId : undefined;
+    // Rows after a snapshot continue no cursor but the snapshot's, even where both are at one place of the log.
+    return this.#isJoined && this.#base?.seq === seq ? this.#base.changeId : undefined;
   }
 
   /** The snapshot that this session began with, once it is complete. */
   async takeSnapshot(): Promise<Snapshot> {
     if (this.#base !== undefined && this.#base === this.#options.from)
       throw new StoreOutage('the upstream continued instead of sending a snapshot');
-    return await this.#snapshot.promise;
+    const snapshot = await this.#snapshot.promise;
+    this.#isJoined = true;
+    return snapshot;
   }
 
   onWake(listener: () => void): void {
@@ -203,23 +210,30 @@ export class RemoteSession implements LogSession {
   }
 
   #endSnapshot(end: SnapshotEndMessage): void {
-    const snapshot = this.#parts.finish(end);
-    this.#joined(end.cursor);
+    const { epoch, seq, changeId } = end.cursor;
+    const cursor = { epoch, seq, changeId, scope: this.#scope };
+    const snapshot = this.#parts.finish({ ...end, cursor });
+    this.#beginRows(cursor);
     this.#snapshot.resolve(snapshot);
   }
 
   #begin(hello: HelloMessage): void {
     this.#epoch = hello.epoch;
+    this.#scope = hello.scope;
     this.#stage = 'snapshot';
     const { from } = this.#options;
     if (hello.continues && from === undefined)
       throw new LogProtocolError('it continues although nothing was asked to be continued');
-    if (hello.continues && from !== undefined) this.#joined(from);
+    if (hello.continues && from !== undefined) {
+      if (from.scope !== hello.scope) throw new LogProtocolError('it continues in another scope');
+      this.#beginRows(from);
+      this.#isJoined = true;
+    }
     this.#hello.resolve(hello);
   }
 
-  #joined(base: Cursor): void {
-    if (base.epoch !== this.#epoch) throw new LogProtocolError('its snapshot is of another history');
+  #beginRows(base: Cursor): void {
+    if (base.epoch !== this.#epoch) throw new LogProtocolError('it sends another history than it announced');
     this.#base = base;
     this.#seq = base.seq;
     this.#stage = 'rows';
