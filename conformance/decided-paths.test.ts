@@ -147,6 +147,28 @@ conformance('10. Decided: paths and methods', (subject) => {
     }
   });
 
+  test('S10.7 a path of another part of the server is not resolved', async () => {
+    const world = await World.make(subject());
+    for (const target of [
+      '/v1/../healthz',
+      '/v1/%2e%2e/healthz',
+      '/environments/../healthz',
+      '/environments/../api/openapi.json',
+      '/docs/%2E%2e/api/openapi.json',
+      '/docs\\..\\api\\openapi.json',
+      '//api/openapi.json',
+      '/api//openapi.json',
+      '/api/./openapi.json',
+      '/api/openapi.json#/v1',
+      '/api/%6fpenapi.json',
+      '/api/openapi%2Ejson',
+      '/docs/errors/../errors',
+    ]) {
+      const answer = await world.raw(target);
+      expectErrorText(answer, answer.text, 'not_found', target);
+    }
+  });
+
   test('S10.7 the absolute form of a target means the same as its path', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const answer = await world.raw(`http://elsewhere.example/v1/flags/flag?env=production`);

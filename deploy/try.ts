@@ -1,6 +1,7 @@
 /**
  * Tests the recipes in this folder with the proxies that are installed: `bun deploy/try.ts`. Each proxy balances between two
- * real nodes. Reads continue while one is killed, a stream gets every change at once, and headers arrive.
+ * real nodes, one of them with workers. Reads continue while one is killed, a stream gets every change at once, headers
+ * arrive, and no path is answered under another spelling of it.
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import {
   Management,
   type NodeProcess,
   openSse,
+  sendRaw,
   startNode,
   temporaryFolder,
   until,
@@ -81,6 +83,22 @@ const PROXIES: Readonly<Record<string, Proxy>> = {
 
 const READS = 400;
 
+/** Other spellings of `/metrics`, which the recipes hide, and of `/api/whoami`, which a rule by path may hide. */
+const DISGUISED = [
+  '//metrics',
+  '/./metrics',
+  '/x/../metrics',
+  '/x/%2e%2e/metrics',
+  '/\\metrics',
+  '/%6detrics',
+  '//api/whoami',
+  '/environments/../api/whoami',
+  '/docs/%2e%2e/api/whoami',
+  '/docs/..\\api/whoami',
+  '/api/whoami#/v1',
+  '/api/%77hoami',
+];
+
 async function tryProxy(name: string, proxy: Proxy): Promise<string> {
   using folder = temporaryFolder();
   // Two processes on one SQLite file are two nodes.
@@ -89,7 +107,8 @@ async function tryProxy(name: string, proxy: Proxy): Promise<string> {
     adminToken: 'x'.repeat(40),
     env: { HALYARD_TRUST_PROXY: 'true' },
   };
-  const nodes = [await startNode(options), await startNode(options)] as const;
+  const withWorkers = { ...options, env: { ...options.env, HALYARD_WORKERS: '2' } };
+  const nodes = [await startNode(options), await startNode(withWorkers)] as const;
   const port = await lastingPort();
   const addresses = nodes.map(({ url }) => new URL(url).host);
   const command = proxy.prepare(folder.path, addresses, port);
@@ -143,6 +162,7 @@ async function check(name: string, url: string, nodes: readonly [NodeProcess, No
     return again.status === 304;
   });
   if ((await fetch(`${url}/metrics`)).status !== 404) throw new Error('/metrics is public');
+  await checkSpellings(url, nodes[0].adminToken);
 
   const statuses = new Map<number, number>();
   const killed = Bun.sleep(50).then(() => nodes[0].kill());
@@ -162,7 +182,19 @@ async function check(name: string, url: string, nodes: readonly [NodeProcess, No
   });
   stream.close();
   const failed = READS - (statuses.get(200) ?? 0);
-  return `${changes} of ${changes} changes on the stream, 10 unknown methods, ${failed} of ${READS} reads failed while a node was killed`;
+  return `${changes} of ${changes} changes on the stream, 10 unknown methods, ${DISGUISED.length} disguised paths, ${failed} of ${READS} reads failed while a node was killed`;
+}
+
+/** Fails if a node behind the proxy resolves a path. Each is sent several times, so that both nodes get it. */
+async function checkSpellings(url: string, token: string): Promise<void> {
+  const head = `Host: ${new URL(url).host}\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
+  for (const target of DISGUISED) {
+    for (let time = 0; time < 4; time++) {
+      const { answers } = await sendRaw(url, `GET ${target} HTTP/1.1\r\n${head}`, { answers: 1 });
+      const status = answers[0]?.status ?? 0;
+      if (status < 400 || status >= 500) throw new Error(`${target} is answered with ${status}`);
+    }
+  }
 }
 
 for (const [name, proxy] of Object.entries(PROXIES)) {

@@ -53,6 +53,14 @@ export function notFound(path: string): ServiceError {
   );
 }
 
+/** 404 for a path that would have to be resolved before it could be one of ours. */
+export function pathNotLiteral(): ServiceError {
+  return new ServiceError(
+    'not_found',
+    'This path does not exist, and paths are not resolved: send it without "//", ".", "..", "\\" and "#", and without escapes that it does not need.',
+  );
+}
+
 /** 400 for a request whose `Host` is missing or not a host. (RFC 9112, 3.2) */
 export function hostInvalid(): ServiceError {
   return new ServiceError(

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BunRequest, Server } from 'bun';
 import type { Logger } from 'pino';
-import { errorResponse, hostInvalid, notFound, refuseMethod } from './errors.ts';
+import { errorResponse, hostInvalid, notFound, pathNotLiteral, refuseMethod } from './errors.ts';
 import { acceptForwarded, type InnerAddress } from './forwarding.ts';
+import { ANY_PATH, isLiteral } from './literal-paths.ts';
 import type { OpenFiles } from './open-files.ts';
 import { IDLE_SECONDS, requestIdOf } from './request.ts';
 
@@ -137,10 +138,12 @@ export class Listeners {
     const once = <R extends Request>(answer: Answer<R>) => answeredOnce(answer, parts.files);
     const health = mapAnswers(parts.health, (answer) => once(accept(readOnly(parts, answer))));
     const own = server === this.#main ? parts.inner : undefined;
+    const others = accept(answerFallbacks(parts, fallbacks));
     const served = {
-      routes: { ...mapAnswers(routes, accept), ...own },
+      // The router prefers the routes that have a path of their own.
+      routes: { ...fromPaths(ANY_PATH, others), ...mapAnswers(routes, accept), ...own },
       health,
-      fetch: accept(answerFallbacks(parts, fallbacks)),
+      fetch: accept(refuseOthers(parts)),
     };
     server.reload({
       routes: { ...mapAnswers(served.routes, once), ...health },
@@ -225,11 +228,17 @@ function readOnly({ docsUrl, log }: ListenerParts, answer: RouteAnswer): RouteAn
   };
 }
 
-function answerFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fallback[]): Answer<Request> {
+function fromPaths(paths: readonly string[], answer: RouteAnswer): Routes {
+  return Object.fromEntries(paths.map((path) => [path, answer]));
+}
+
+/** Answers what has no route of its own: nothing sees a path that was not sent as it reads. (Spec: S10.7) */
+function answerFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fallback[]): RouteAnswer {
   return async (request, server) => {
     const context = { docsUrl, log, requestId: requestIdOf(request) };
     try {
       if (!URL.canParse(request.url)) throw hostInvalid();
+      if (!isLiteral(request)) throw pathNotLiteral();
       for (const fallback of fallbacks) {
         const answer = await fallback(request, server);
         if (answer !== undefined) return answer;
@@ -238,6 +247,14 @@ function answerFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fa
     } catch (error) {
       return errorResponse(error, context);
     }
+  };
+}
+
+/** Refuses what not even {@link ANY_PATH} matches: paths with an empty segment, and very long ones. */
+function refuseOthers({ docsUrl, log }: ListenerParts): Answer<Request> {
+  return (request) => {
+    const refusal = URL.canParse(request.url) ? pathNotLiteral() : hostInvalid();
+    return errorResponse(refusal, { docsUrl, log, requestId: requestIdOf(request) });
   };
 }
 
