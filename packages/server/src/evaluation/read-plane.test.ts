@@ -12,6 +12,14 @@ class MemoryLog implements LogSource {
   #wake: () => void = () => undefined;
   #lost: (cause: Error) => void = () => undefined;
   isAway = false;
+  /** Snapshots can be loaded, and nothing more. */
+  isAwayAfterLoading = false;
+  /** Without wake-ups the log proves five times a second where it ends. */
+  isPushed = true;
+  /** How old each proof is when it comes, in milliseconds. */
+  proofAgeMs = 0;
+  /** No proof comes before it. */
+  gate: Promise<void> | undefined;
 
   append(row: Pick<LogRow, 'kind'> & Partial<LogRow>): LogRow {
     const seq = this.#rows.length + 1;
@@ -37,7 +45,12 @@ class MemoryLog implements LogSource {
   async open(): Promise<LogSession> {
     if (this.isAway) throw new Error('the log is away');
     return {
-      head: async () => ({ epoch: 'memory', seq: this.#rows.length, pushed: true }),
+      head: async () => {
+        if (this.isAwayAfterLoading) throw new Error('the log went away');
+        await this.gate;
+        const provenAt = performance.now() - this.proofAgeMs;
+        return { epoch: 'memory', seq: this.#rows.length, pushed: this.isPushed, provenAt };
+      },
       read: async (after) => ({ rows: this.#rows.slice(after), isLast: true }),
       changeIdAt: async (seq) => this.#rows[seq - 1]?.changeId,
       onWake: (callback) => {
@@ -70,9 +83,22 @@ afterEach(() => {
   for (const plane of planes.splice(0)) plane.close();
 });
 
+function newPlane(source: LogSource, settings: Partial<ReadPlaneSettings> = {}): ReadPlane {
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const plane = new ReadPlane({ source, log, maxQueuedBytes: 1024 * 1024, ...settings });
+  planes.push(plane);
+  return plane;
+}
+
+/** A plane that starts to follow a log in memory. */
+function start(source: LogSource): ReadPlane {
+  const plane = newPlane(source);
+  plane.start();
+  return plane;
+}
+
 /** A plane that follows a log in memory, one stream of its environment, and what happens, in order. */
-async function setUp(settings: Partial<ReadPlaneSettings> = {}) {
-  const source = new MemoryLog();
+async function setUp(settings: Partial<ReadPlaneSettings> = {}, source = new MemoryLog()) {
   const heard: string[] = [];
   const waiting = new Map<string, () => void>();
   const hear = (event: string) => {
@@ -85,12 +111,7 @@ async function setUp(settings: Partial<ReadPlaneSettings> = {}) {
       : new Promise<void>((resolve) => {
           waiting.set(event, resolve);
         });
-  const plane = new ReadPlane({
-    source,
-    log: createLogger({ level: 'silent', format: 'json' }),
-    maxQueuedBytes: 1024 * 1024,
-    ...settings,
-  });
+  const plane = newPlane(source, settings);
   plane.observe({
     live: (seq) => hear(`live ${seq}`),
     lost: () => hear(`lost, ${plane.hub.size} streams open`),
@@ -99,7 +120,6 @@ async function setUp(settings: Partial<ReadPlaneSettings> = {}) {
     malformed: ({ kind, id }) => hear(`malformed ${kind} ${id}`),
   });
   plane.observe({ applied: ({ seq }) => hear(`second observer: applied ${seq}`) });
-  planes.push(plane);
   plane.start();
   expect(await plane.firstAttempt).toBe(true);
   const environment = plane.catalog.environment('p', 'production');
@@ -127,6 +147,56 @@ describe('the read plane', () => {
     expect(plane.freshness.mayLackRecords()).toBe(false);
     source.lose();
     expect(plane.freshness.mayLackRecords()).toBe(true);
+  });
+
+  test('is not current once no proof has come for three seconds, although its log is followed', async () => {
+    const source = new MemoryLog();
+    source.proofAgeMs = 900;
+    const { plane, heard, until, next } = await setUp({}, source);
+    const gate = Promise.withResolvers<void>();
+    source.gate = gate.promise;
+    await until('lost, 0 streams open');
+    expect(heard).toEqual(['live 0', 'closed: listener', 'lost, 0 streams open']);
+    expect(await next()).toBe('end');
+    expect([plane.follower.isLive, plane.freshness.canStream(), plane.freshness.canRead()]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(plane.freshness.staleSeconds()).toBeGreaterThanOrEqual(3);
+    expect(plane.freshness.trouble()).toContain('seconds old: the way to its database or upstream');
+    source.proofAgeMs = 0;
+    gate.resolve();
+    await eventually('it is current again', () => plane.freshness.canStream());
+    expect(plane.freshness.staleSeconds()).toBeUndefined();
+  });
+
+  test('is never current where proofs come so late that the next one comes too late', async () => {
+    const source = new MemoryLog();
+    Object.assign(source, { proofAgeMs: 2900, isPushed: false });
+    const plane = start(source);
+    const heard: string[] = [];
+    plane.observe({ live: () => heard.push('live'), lost: () => heard.push('lost') });
+    let proofs = 0;
+    plane.observe({ proven: () => proofs++ });
+    expect(await plane.firstAttempt).toBe(false);
+    await eventually('some proofs have come', () => proofs > 3);
+    expect([heard, plane.freshness.canStream()]).toEqual([[], false]);
+    expect(plane.freshness.staleSeconds()).toBe(3);
+    source.proofAgeMs = 1500;
+    await eventually('proofs come in time', () => plane.freshness.canStream());
+    expect(heard).toEqual(['live']);
+  });
+
+  test('answers nothing before the first proof, because the age of what it has loaded is unknown', async () => {
+    const source = new MemoryLog();
+    source.isAwayAfterLoading = true;
+    const plane = start(source);
+    expect(await plane.firstAttempt).toBe(false);
+    expect([plane.follower.hasSnapshot, plane.freshness.canRead()]).toEqual([true, false]);
+    source.isAwayAfterLoading = false;
+    await plane.firstLive;
+    expect([plane.freshness.canRead(), plane.freshness.staleSeconds()]).toEqual([true, undefined]);
   });
 
   test('stops answering while the log is lost once it is too old', async () => {

@@ -17,13 +17,13 @@ import { UsageTally } from './usage/usage-tally.ts';
  * served, in the same turn of the event loop, and must not throw.
  */
 export interface ReadPlaneObserver {
-  /** The catalog is whole and current up to log row `seq`; streams may be opened. */
+  /** The node is current: its catalog ends where the log does, at row `seq`; streams may be opened. */
   live?(seq: number): void;
   /** A snapshot has replaced everything in the catalog. No stream is open. */
   loaded?(cursor: Cursor): void;
   /** The catalog was proven current: about once a second while the log is followed. */
   proven?(): void;
-  /** The log was lost, and every stream has been closed. */
+  /** The node is not current any longer, and every stream has been closed. */
   lost?(): void;
   /** A row was applied, and its frames are on their way. */
   applied?(row: LogRow): void;
@@ -76,9 +76,9 @@ export class ReadPlane implements ReadSide {
   readonly usage: UsageTally;
   /** What is left of the process's limit of open files. */
   readonly files: OpenFiles;
-  /** Whether the first attempt to follow the log succeeded. Rejects with a {@link StorageError}, which retrying cannot fix. */
+  /** Whether the node was current after the first attempt to follow the log. Rejects with a {@link StorageError}, which retrying cannot fix. */
   readonly firstAttempt: Promise<boolean>;
-  /** Resolves when the log is followed for the first time. */
+  /** Resolves when the node is current for the first time. */
   readonly firstLive: Promise<void>;
   readonly #log: Logger;
   readonly #observers: ReadPlaneObserver[] = [];
@@ -113,16 +113,21 @@ export class ReadPlane implements ReadSide {
       source: options.source,
       catalog: this.catalog,
       callbacks: {
-        live: () => this.#onLive(),
+        live: () => this.#log.debug({ seq: this.follower.seq }, 'the change log can be followed'),
         lost: (cause) => this.#onLost(cause),
         stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
         room: () => this.hub.room(),
-        proven: () => this.#notify((observer) => observer.proven?.()),
+        proven: () => this.#onProven(),
         loaded: (cursor) => this.#notify((observer) => observer.loaded?.(cursor)),
         applied: (row) => this.#notify((observer) => observer.applied?.(row)),
       },
     });
-    this.freshness = new NodeFreshness(this.follower, options.maxStaleSeconds);
+    this.freshness = new NodeFreshness({
+      follower: this.follower,
+      maxStaleSeconds: options.maxStaleSeconds,
+      onCurrent: () => this.#onCurrent(),
+      onLapsed: () => this.#onLapsed(),
+    });
   }
 
   /** The open streams. */
@@ -164,12 +169,20 @@ export class ReadPlane implements ReadSide {
   /** Stops following and ends every stream. Safe to call twice. */
   close(): void {
     this.follower.close();
+    this.freshness.lost();
     this.catalog.close();
     this.hub.close();
     this.files.close();
   }
 
-  #onLive(): void {
+  #onProven(): void {
+    this.freshness.proven();
+    this.#notify((observer) => observer.proven?.());
+    // The log can be followed, but the node is not current: it was slow to answer.
+    this.#firstAttempt.resolve(false);
+  }
+
+  #onCurrent(): void {
     const { seq } = this.follower;
     this.#notify((observer) => observer.live?.(seq));
     this.#log.info({ seq }, 'following the change log');
@@ -177,10 +190,19 @@ export class ReadPlane implements ReadSide {
     this.#firstLive.resolve();
   }
 
-  /** (Spec: S6.5) In the turn in which the failure is known, every stream ends and nothing more is sent. */
-  #onLost(cause: Error): void {
+  #onLapsed(): void {
+    this.#endStreams();
+    this.#log.warn({ reason: this.freshness.trouble() }, 'this node is not current; streams are closed');
+  }
+
+  /** (Spec: S6.5) In the turn in which it is known that the node is not current, every stream ends and nothing more is sent. */
+  #endStreams(): void {
     this.hub.closeAll('listener');
     this.#notify((observer) => observer.lost?.());
+  }
+
+  #onLost(cause: Error): void {
+    if (this.freshness.lost()) this.#endStreams();
     if (cause instanceof StorageError && !this.follower.hasSnapshot) {
       this.#log.error({ reason: cause.message }, 'cannot follow the change log');
       this.#firstAttempt.reject(cause);

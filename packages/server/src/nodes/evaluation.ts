@@ -94,5 +94,5 @@ export async function startEvaluationNode(
     await stop();
     throw error;
   }
-  return { url: listeners.url, plane, logServer, isReady: () => plane.follower.isLive, stop };
+  return { url: listeners.url, plane, logServer, isReady: () => plane.freshness.isCurrent, stop };
 }

@@ -79,7 +79,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     log,
     ...(workers && { inner: workers.routes }),
   });
-  const isReady = () => plane.follower.isLive;
+  const isReady = () => plane.freshness.isCurrent;
   const preparation = new Preparation({ config, people: management.people, log, port, isReady });
   const node: RunningNode = {
     url,

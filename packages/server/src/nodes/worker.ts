@@ -73,7 +73,7 @@ export async function runWorker(channel: SupervisorChannel): Promise<void> {
     {
       streams: plane.streams,
       streamsIn: (environmentId) => plane.hub.streamsIn(environmentId),
-      isLive: () => plane.follower.isLive,
+      isLive: () => plane.freshness.isCurrent,
       ...(rateLimiter && { takePassed: () => rateLimiter.takePassed() }),
       metrics: () => metrics.report(),
       usedKeys: async () => [...(await plane.takeUsedKeys())],

@@ -96,7 +96,7 @@ test('a worker that cannot follow its supervisor makes the node unready, and no 
   const fleet = new Fleet({
     size: 1,
     readers: new Readers({ streams, waitForApplied: async () => {}, takeUsedKeys: async () => [] }),
-    own: { isLive: true, seq: 1 },
+    own: { isLive: () => true, seq: () => 1 },
     // An address at which nothing listens.
     settingsOf: (number): WorkerSettings => ({ number, inner: newInnerAddress(), config, docsUrl: '' }),
     sharesLimits: false,

@@ -77,7 +77,7 @@ export class Workers {
     this.fleet = new Fleet({
       size: config.workers,
       readers: this.readers,
-      own: plane.follower,
+      own: { isLive: () => plane.freshness.isCurrent, seq: () => plane.follower.seq },
       settingsOf: (number): WorkerSettings => ({ ...settings, number }),
       sharesLimits: config.rateLimit !== undefined || config.maxStreamsPerKey !== undefined,
       log,

@@ -85,7 +85,7 @@ export class Metrics implements ReadPlaneObserver {
   );
 
   constructor({ plane, screens, webhooks, logServer }: MetricsSources) {
-    const { hub, follower, catalog, counters } = plane;
+    const { hub, follower, freshness, catalog, counters } = plane;
     this.#build();
     this.#process(plane.files);
     this.#gauge('halyard_streams_open', 'Open streams.', () => hub.size);
@@ -93,8 +93,8 @@ export class Metrics implements ReadPlaneObserver {
       this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
     }
     if (webhooks !== undefined) this.#webhooks(webhooks);
-    const up = '1 while this node receives every change of the log.';
-    this.#gauge('halyard_listener_up', up, () => Number(follower.isLive), 'min');
+    const up = '1 while this node is current: the change log proves it within three seconds.';
+    this.#gauge('halyard_listener_up', up, () => Number(freshness.isCurrent), 'min');
     const seq = 'The last row of the change log applied here.';
     this.#gauge('halyard_log_seq', seq, () => follower.seq, 'min');
     this.#gauge(

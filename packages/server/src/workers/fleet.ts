@@ -35,7 +35,7 @@ export interface FleetOptions {
   readonly size: number;
   readonly readers: Readers;
   /** The supervisor's own read plane. */
-  readonly own: { readonly isLive: boolean; readonly seq: number };
+  readonly own: { readonly isLive: () => boolean; readonly seq: () => number };
   /** The settings of one worker, by its number from 1. */
   readonly settingsOf: (number: number) => object;
   /** Whether workers must know what the others do, because a limit holds for all of them. */
@@ -198,7 +198,7 @@ export class Fleet {
         for (const { id } of this.#workers()) {
           if (id !== worker.id) this.#tellPeer(worker, { from: id, streams: readers.streamsOf(id) });
         }
-        worker.process.send({ kind: 'listen', seq: message.isLive ? own.seq : 0 });
+        worker.process.send({ kind: 'listen', seq: message.isLive ? own.seq() : 0 });
         return;
       case 'listening':
         worker.listeningSince = performance.now();
@@ -267,7 +267,7 @@ export class Fleet {
   #check(place: Place, worker: Worker): void {
     const { log, own } = this.#options;
     const phase = worker.listeningSince === undefined ? 'starting' : 'serving';
-    worker.behind = own.isLive && !worker.isLive ? worker.behind + 1 : 0;
+    worker.behind = own.isLive() && !worker.isLive ? worker.behind + 1 : 0;
     const isSilent = worker.unanswered >= UNANSWERED[phase];
     if (!this.#isStopping && (isSilent || worker.behind >= BEHIND[phase])) {
       const facts = { worker: place.number, pid: worker.process.pid };
