@@ -15,13 +15,13 @@ COPY . .
 ARG HALYARD_COMMIT
 RUN bun install --frozen-lockfile --production --ignore-scripts
 # Builds dist/halyard, the dashboard in it, and tries it: serving, command line, stream, screens, documentation.
-RUN bun run build
-RUN mkdir /empty
+RUN bun run build && mkdir /empty
 
 FROM gcr.io/distroless/base-debian12:nonroot
 COPY --from=build /build/dist/halyard /usr/local/bin/halyard
+COPY --from=build /build/LICENSE /build/dist/THIRD-PARTY-NOTICES /usr/share/doc/halyard/
 # The owner must be right before the volume is made: a new volume takes it over.
-COPY --from=build --chown=nonroot:nonroot /empty /data
+COPY --from=build --chown=65532:65532 /empty /data
 VOLUME /data
 
 # Bare: an image is run for real flags, not for a demo. Five seconds of draining fit into the ten that
@@ -33,7 +33,8 @@ ENV HALYARD_HOST=0.0.0.0 \
     HALYARD_LOG_FORMAT=json \
     HALYARD_DRAIN_SECONDS=5
 EXPOSE 7070
-USER nonroot
+# The user nonroot, as a number: Kubernetes cannot see that a name is not root.
+USER 65532:65532
 WORKDIR /data
 
 # Liveness, not readiness: while the database is away no node is ready, but each one still answers reads. Whatever acts

@@ -23,7 +23,11 @@ export async function buildExecutable(outfile: string, target?: Target): Promise
     bytecode: true,
     minify: { whitespace: true, syntax: true },
     sourcemap: 'inline',
-    define: commit === undefined ? {} : { HALYARD_COMMIT: JSON.stringify(commit) },
+    define: {
+      // Otherwise packages get the folder they had on the machine that builds.
+      __dirname: '"/$bunfs/root"',
+      ...(commit === undefined ? {} : { HALYARD_COMMIT: JSON.stringify(commit) }),
+    },
     compile: {
       outfile,
       ...(target !== undefined && { target }),

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test';
+import { resolve } from 'node:path';
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
 import { buildExecutable } from './build-executable.ts';
 import { checkExecutable } from './check-executable.ts';
@@ -38,6 +39,11 @@ test('the executable reports the commit that it was built from', () => {
   const head = String(Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD']).stdout).trim();
   // Without a repository the commit is unknown.
   expect(JSON.parse(String(stdout)).commit ?? '').toStartWith(head);
+});
+
+test('the executable does not hold the folder that it was built in', async () => {
+  const bytes = Buffer.from(await Bun.file(executable).arrayBuffer());
+  expect(bytes.indexOf(resolve(import.meta.dir, '..'))).toBe(-1);
 });
 
 test(

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, utimesSync } from 'node:fs';
+import { temporaryFolder } from '@halyard/testing';
+import { packFolder } from './archive.ts';
+
+const MODIFIED_AT = new Date('2026-01-02T03:04:05Z');
+
+test('an archive has the same bytes on every machine, whatever the age and permissions of its files there', async () => {
+  const archives: Uint8Array[] = [];
+  for (const [names, mode, age] of [
+    [['a', 'b', 'run'], 0o600, 0],
+    [['run', 'b', 'a'], 0o664, 1e9],
+  ] as const) {
+    using parent = temporaryFolder();
+    mkdirSync(parent.file('halyard-1.2.3/deploy'), { recursive: true, mode: mode | 0o700 });
+    for (const name of names) {
+      const path = parent.file(`halyard-1.2.3/deploy/${name}`);
+      await Bun.write(path, `the file ${name}\n`);
+      chmodSync(path, name === 'run' ? mode | 0o100 : mode);
+      utimesSync(path, age, age);
+    }
+    const archive = await packFolder({
+      parent: parent.path,
+      name: 'halyard-1.2.3',
+      modifiedAt: MODIFIED_AT,
+    });
+    const list = Bun.spawnSync(['tar', '-tvzf', archive], { env: { TZ: 'UTC', PATH: process.env.PATH } });
+    expect(String(list.stdout)).toMatch(
+      /^-rwxr-xr-x 0\/0 .* 2026-01-02 03:04 halyard-1\.2\.3\/deploy\/run$/m,
+    );
+    archives.push(await Bun.file(archive).bytes());
+  }
+  expect(archives[1]).toEqual(archives[0] as Uint8Array);
+});
