@@ -71,8 +71,8 @@ export interface DeliveryStore {
   deliveries(projectId: string, limit: number): Promise<readonly Delivery[]>;
   /** Replaces the counts of nodes, in one transaction. */
   savePresence(nodes: readonly NodeStreams[], seenAt: number): Promise<void>;
-  /** The counts that nodes have reported at or after `since`, epoch milliseconds. */
-  presence(since: number): Promise<readonly StreamPresence[]>;
+  /** The counts of nodes that have reported within {@link PRESENCE_MS} of `now`, epoch milliseconds. */
+  presence(now: number): Promise<readonly StreamPresence[]>;
   /** Removes the counts of a node that stops. */
   removePresence(node: string): Promise<void>;
   /** Removes receipts beyond {@link RECEIPT_RETENTION} and nodes beyond {@link PRESENCE_MS}. */

@@ -1,3 +1,5 @@
+import { CLOCK_TOLERANCE_MS } from './clock.ts';
+
 /** The roles, least first. Each role may do everything that the ones before it may. */
 export const ROLES = ['viewer', 'editor', 'admin'] as const;
 
@@ -95,6 +97,12 @@ export interface Session {
   readonly lastUsedAt: number;
 }
 
+/** Whether the session has not ended at `now`. One from the future was made by a wrong clock; a damaged time (NaN) ends it. */
+export function isLive(session: Session, now: number): boolean {
+  const begun = Math.max(session.createdAt, session.lastUsedAt);
+  return sessionEnd(session) > now && begun <= now + CLOCK_TOLERANCE_MS;
+}
+
 /** When the session ends if it is not used again. Epoch milliseconds. */
 export function sessionEnd({ createdAt, lastUsedAt }: Session): number {
   return Math.min(lastUsedAt + SESSION_LIFETIME.idleMs, createdAt + SESSION_LIFETIME.absoluteMs);
@@ -131,9 +139,10 @@ export interface Invitation extends Rights {
   readonly revokedAt?: number;
 }
 
-/** Whether the link can still be used at `now`. */
-export function isOpen(invitation: Invitation, now: number): boolean {
-  return invitation.usedAt === undefined && invitation.revokedAt === undefined && invitation.expiresAt > now;
+/** Whether the link can still be used at `now`. One from the future was made by a wrong clock, and would last too long. */
+export function isOpen({ usedAt, revokedAt, createdAt, expiresAt }: Invitation, now: number): boolean {
+  if (usedAt !== undefined || revokedAt !== undefined) return false;
+  return expiresAt > now && createdAt <= now + CLOCK_TOLERANCE_MS;
 }
 
 /** An operator with the hash of the password, empty without one. The hash is only used to check a password. */

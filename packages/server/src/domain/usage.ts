@@ -59,10 +59,17 @@ export interface LastRead {
 
 /** Reads of usage counts. Part of the store's port. */
 export interface UsageReader {
-  /** When the flags of a project were last read, or one of them; in no order. */
-  lastReads(projectId: string, flagKey?: string): Promise<readonly LastRead[]>;
-  /** The reads of one flag from an hour on, in the environments that exist; the oldest first. */
-  hours(projectId: string, flagKey: string, since: number): Promise<readonly HourlyReads[]>;
+  /**
+   * When the flags of a project were last read, or one of them; in no order. Here and below, hours that lie farther ahead of
+   * `now` than clocks may differ are left out: nothing is known of when those reads were.
+   */
+  lastReads(projectId: string, now: number, flagKey?: string): Promise<readonly LastRead[]>;
+  /** The reads of one flag from the hour `since` on, in the environments that exist; the oldest first. */
+  hours(
+    projectId: string,
+    flagKey: string,
+    times: { readonly since: number; readonly now: number },
+  ): Promise<readonly HourlyReads[]>;
 }
 
 /** Where reads are added up. */

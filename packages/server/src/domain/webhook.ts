@@ -172,6 +172,12 @@ export type PendingWebhook = Pick<Webhook, 'id' | 'nextAttemptAt'> & {
   readonly leasedUntil?: number;
 };
 
+/** How long a node may deliver for a webhook without renewing its lease; longer than one attempt. Milliseconds. */
+export const LEASE_MS = 30_000;
+
+/** The longest pause until the next attempt, which a receiver may ask for. Milliseconds. */
+export const LONGEST_PAUSE_MS = 3_600_000;
+
 /** The right to deliver for one webhook, for a while. */
 export interface Lease {
   readonly id: string;
@@ -197,8 +203,11 @@ export interface Settlement {
 
 /** Deliveries of webhooks. Outside the log: not changes, no audit rows. */
 export interface WebhookStore {
-  /** Active webhooks of these projects, or of all, with changes to deliver; those that wait longest first. */
-  pending(node: string, projects?: readonly string[]): Promise<readonly PendingWebhook[]>;
+  /**
+   * Active webhooks of these projects, or of all, with changes to deliver; those that wait longest first. A lease or a next
+   * attempt that is farther ahead of `now` than a right clock could set it is left out.
+   */
+  pending(node: string, now: number, projects?: readonly string[]): Promise<readonly PendingWebhook[]>;
   /** Takes or renews the lease; `undefined` while another node has it, and for a webhook that is not active. */
   lease(lease: Lease): Promise<WebhookTarget | undefined>;
   /** Writes down an attempt and renews the lease. `undefined` when this node has lost it: nothing is written then. */

@@ -98,9 +98,10 @@ export class Housekeeping {
       await this.#parts.deliveries.prune(Date.now());
       await this.#parts.usage.prune(Date.now());
       await this.#parts.store.people.prune(Date.now(), SIGN_IN_LIMIT.windowMs);
-      const olderThan = Date.now() - LOG_RETENTION.days * DAY_MS;
+      const now = Date.now();
       const pruned = await pruneLog(this.#parts.database, {
-        olderThan,
+        now,
+        olderThan: now - LOG_RETENTION.days * DAY_MS,
         keepRows: LOG_RETENTION.rows,
       });
       if (pruned > 0) this.#parts.log.info({ pruned }, 'old rows of the change log removed');

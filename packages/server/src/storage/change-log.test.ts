@@ -77,7 +77,7 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     await using home = await openLog(engine);
     const { cursor } = await loadSnapshot(home.database);
     const [early] = await readLog(home.database, 3, 1);
-    await pruneLog(home.database, { olderThan: FUTURE, keepRows: 2 });
+    await pruneLog(home.database, { now: FUTURE, olderThan: FUTURE, keepRows: 2 });
     const source = logSourceOf(home.database);
     const held = [cursor, { ...cursor, seq: 4, changeId: early?.changeId ?? '' }];
     for (const kept of [...held, { epoch: 'another', seq: 99, changeId: 'x' }])
@@ -90,18 +90,18 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
   test('pruning removes only old rows, and keeps the required number', async () => {
     await using home = await openLog(engine);
     const seqs = async () => (await readLog(home.database, 0, 100)).map((row) => row.seq);
-    expect(await pruneLog(home.database, { olderThan: 0, keepRows: 1 })).toBe(0);
-    expect(await pruneLog(home.database, { olderThan: FUTURE, keepRows: 100 })).toBe(0);
-    expect(await pruneLog(home.database, { olderThan: FUTURE, keepRows: 4 })).toBe(6);
+    expect(await pruneLog(home.database, { now: FUTURE, olderThan: 0, keepRows: 1 })).toBe(0);
+    expect(await pruneLog(home.database, { now: FUTURE, olderThan: FUTURE, keepRows: 100 })).toBe(0);
+    expect(await pruneLog(home.database, { now: FUTURE, olderThan: FUTURE, keepRows: 4 })).toBe(6);
     expect(await seqs()).toEqual([7, 8, 9, 10]);
-    expect(await pruneLog(home.database, { olderThan: FUTURE, keepRows: 0 })).toBe(3);
+    expect(await pruneLog(home.database, { now: FUTURE, olderThan: FUTURE, keepRows: 0 })).toBe(3);
     expect(await seqs()).toEqual([10]);
   });
 
   test('pruning keeps the newest rows, however old they are', async () => {
     await using home = await openLog(engine);
     await home.database.transaction((transaction) => transaction.query('UPDATE change_log SET at = seq'));
-    expect(await pruneLog(home.database, { olderThan: 9, keepRows: 5 })).toBe(5);
+    expect(await pruneLog(home.database, { now: FUTURE, olderThan: 9, keepRows: 5 })).toBe(5);
     expect((await readLog(home.database, 0, 100)).map((row) => row.seq)).toEqual([6, 7, 8, 9, 10]);
   });
 
@@ -109,15 +109,25 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     await using home = await openLog(engine);
     await home.database.transaction(async (transaction) => {
       await transaction.query('UPDATE change_log SET at = seq');
+      await transaction.query('UPDATE change_log SET at = $1 WHERE seq = 4', [20]);
+    });
+    expect(await pruneLog(home.database, { now: 20, olderThan: 9, keepRows: 1 })).toBe(3);
+    expect((await readLog(home.database, 0, 1))[0]?.seq).toBe(4);
+  });
+
+  test('a row that a wrong clock dated in the future is pruned with those around it', async () => {
+    await using home = await openLog(engine);
+    await home.database.transaction(async (transaction) => {
+      await transaction.query('UPDATE change_log SET at = seq');
       await transaction.query('UPDATE change_log SET at = $1 WHERE seq = 4', [FUTURE]);
     });
-    expect(await pruneLog(home.database, { olderThan: 9, keepRows: 1 })).toBe(3);
-    expect((await readLog(home.database, 0, 1))[0]?.seq).toBe(4);
+    expect(await pruneLog(home.database, { now: 20, olderThan: 9, keepRows: 1 })).toBe(8);
+    expect((await readLog(home.database, 0, 1))[0]?.seq).toBe(9);
   });
 
   test('the log continues where it was after all but its last row were pruned', async () => {
     await using home = await openLog(engine);
-    await pruneLog(home.database, { olderThan: FUTURE, keepRows: 1 });
+    await pruneLog(home.database, { now: FUTURE, olderThan: FUTURE, keepRows: 1 });
     const { seq } = await home.store.commit(ADA, async (transaction) => {
       const [project] = await transaction.projects();
       if (project !== undefined) await transaction.deleteProject(project);

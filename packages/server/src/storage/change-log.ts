@@ -1,4 +1,5 @@
 import type { Cursor, LogPage, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
+import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreOutage } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
 import { readStoredRelays } from './relay-table.ts';
@@ -68,6 +69,8 @@ export async function changeIdAt(queryable: Queryable, seq: number): Promise<str
 export interface PruneOptions {
   /** Epoch milliseconds; rows from this time on are kept. */
   readonly olderThan: number;
+  /** The time by this node's clock; a row from the future does not count as young. */
+  readonly now: number;
   /** How many of the newest rows are kept regardless of age; at least one. */
   readonly keepRows: number;
 }
@@ -93,8 +96,8 @@ export async function pruneLog(database: Database, options: PruneOptions): Promi
 
 async function firstKept(database: Database, options: PruneOptions): Promise<number> {
   const [byAge] = await database.query<{ seq: number | null }>(
-    'SELECT min(seq) AS seq FROM change_log WHERE at >= $1',
-    [options.olderThan],
+    'SELECT min(seq) AS seq FROM change_log WHERE at >= $1 AND at <= $2',
+    [options.olderThan, options.now + CLOCK_TOLERANCE_MS],
   );
   const [end] = await database.query<{ seq: number }>('SELECT seq FROM feed WHERE id = 1');
   const byCount = (end?.seq ?? 0) - Math.max(options.keepRows, 1) + 1;

@@ -127,23 +127,30 @@ for (const engine of ENGINES) {
       const b5 = { node: 'b', streams: [count('e', 'k', 5)] };
       await store.savePresence([{ node: 'a', streams: [first, second] }, b5], now);
       await store.savePresence([{ node: 'a', streams: [count('e', 'k', 3)] }], now + 1);
-      const [a, b] = (await store.presence(now)).toSorted((one, two) => (one.node < two.node ? -1 : 1));
+      const [a, b] = (await store.presence(now + PRESENCE_MS)).toSorted((one, two) =>
+        one.node < two.node ? -1 : 1,
+      );
       expect([a, b]).toEqual([
         { node: 'a', environmentId: 'e', keyId: 'k', streams: 3, seenAt: now + 1 },
         { node: 'b', environmentId: 'e', keyId: 'k', streams: 5, seenAt: now },
       ]);
-      expect(await store.presence(now + 1)).toHaveLength(1);
+      expect(await store.presence(now + 1 + PRESENCE_MS)).toHaveLength(1);
       await store.savePresence([{ node: 'a', streams: [count('e', '', 1)] }], now + 1);
-      expect(await store.presence(now + 1)).toMatchObject([{ node: 'a', keyId: '', streams: 1 }]);
+      expect(await store.presence(now + 1 + PRESENCE_MS)).toMatchObject([
+        { node: 'a', keyId: '', streams: 1 },
+      ]);
       await store.removePresence('a');
-      expect((await store.presence(now)).map(({ node }) => node)).toEqual(['b']);
+      expect((await store.presence(now + PRESENCE_MS)).map(({ node }) => node)).toEqual(['b']);
       await store.prune(now + PRESENCE_MS + 1);
-      expect(await store.presence(0)).toEqual([]);
+      expect(await store.presence(now)).toEqual([]);
+      await store.savePresence([{ node: 'ahead', streams: [first] }], now + DAY_MS);
+      expect(await store.presence(now)).toEqual([]);
+      await store.removePresence('ahead');
       const many = Array.from({ length: 450 }, (_, index) => ({ node: `n${index}`, streams: [first] }));
       await store.savePresence(many, now);
       const closed = many.map(({ node }) => ({ node, streams: [] }));
       await store.savePresence([...closed.slice(1), b5], now);
-      const left = (await store.presence(now)).map(({ node }) => node);
+      const left = (await store.presence(now + PRESENCE_MS)).map(({ node }) => node);
       expect(left.sort()).toEqual(['b', 'n0']);
     });
   });

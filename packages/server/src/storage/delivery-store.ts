@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import {
   type Delivery,
   type DeliveryReceipt,
@@ -87,11 +88,11 @@ export class SqlDeliveryStore implements DeliveryStore {
     });
   }
 
-  presence(since: number): Promise<readonly StreamPresence[]> {
+  presence(now: number): Promise<readonly StreamPresence[]> {
     return this.#database.query<StreamPresence>(
       `SELECT node_id AS node, environment_id AS "environmentId", key_id AS "keyId", streams, seen_at AS "seenAt"
-        FROM stream_presence WHERE seen_at >= $1`,
-      [since],
+        FROM stream_presence WHERE seen_at >= $1 AND seen_at <= $2`,
+      [now - PRESENCE_MS, now + CLOCK_TOLERANCE_MS],
     );
   }
 

@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import {
   type AttemptBucket,
   type AttemptWindow,
@@ -69,8 +70,9 @@ export class SqlPeopleStore implements PeopleStore {
         [digest, at],
       );
       await transaction.query(
-        'UPDATE operators SET last_seen_at = $2 WHERE id = $1 AND (last_seen_at IS NULL OR last_seen_at < $2)',
-        [operatorId, at],
+        `UPDATE operators SET last_seen_at = $2
+          WHERE id = $1 AND (last_seen_at IS NULL OR last_seen_at < $2 OR last_seen_at > $3)`,
+        [operatorId, at, at + CLOCK_TOLERANCE_MS],
       );
     });
   }
@@ -101,6 +103,9 @@ export class SqlPeopleStore implements PeopleStore {
   }
 }
 
+/** Whether the window of a count has ended, or began later than a right clock could say. */
+const IS_OVER = '(sign_in_failures.since <= $3 OR sign_in_failures.since > $5)';
+
 /** Counts one failure. The row's lock orders attempts at the same moment; the WHERE refuses what is too many. */
 async function reserve(
   transaction: WriteTransaction,
@@ -110,11 +115,11 @@ async function reserve(
   const [counted] = await transaction.query<{ failures: number }>(
     `INSERT INTO sign_in_failures (bucket, failures, since) VALUES ($1, 1, $2)
       ON CONFLICT (bucket) DO UPDATE SET
-        failures = CASE WHEN sign_in_failures.since <= $3 THEN 1 ELSE sign_in_failures.failures + 1 END,
-        since = CASE WHEN sign_in_failures.since <= $3 THEN $2 ELSE sign_in_failures.since END
-      WHERE sign_in_failures.since <= $3 OR sign_in_failures.failures < $4
+        failures = CASE WHEN ${IS_OVER} THEN 1 ELSE sign_in_failures.failures + 1 END,
+        since = CASE WHEN ${IS_OVER} THEN $2 ELSE sign_in_failures.since END
+      WHERE ${IS_OVER} OR sign_in_failures.failures < $4
       RETURNING failures`,
-    [name, now, now - windowMs, limit],
+    [name, now, now - windowMs, limit, now + CLOCK_TOLERANCE_MS],
   );
   if (counted !== undefined) return counted.failures;
   const [full] = await transaction.query<{ since: number }>(

@@ -57,6 +57,19 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     }
   });
 
+  test('a window that a wrong clock began in the future counts as over', async () => {
+    const { people } = home.store;
+    const bucket = { name: 'account:ahead', limit: 1 };
+    const ahead = { ...WINDOW, now: NOW + 30 * 86_400_000 };
+    await people.reserveAttempt([bucket], ahead);
+    const counted = { failures: new Map([[bucket.name, 1]]) };
+    expect(await people.reserveAttempt([bucket], WINDOW)).toEqual(counted);
+    // Another node's clock may be a minute behind.
+    expect(await people.reserveAttempt([bucket], { ...WINDOW, now: NOW - 60_000 })).toMatchObject({
+      full: bucket.name,
+    });
+  });
+
   test('the failures of an account are forgotten in every network, and only its own', async () => {
     const { people } = home.store;
     const names = ['account:a_b', 'account:a_b@192.0.2.1', 'account:axb@192.0.2.1', 'account:a_bc'];

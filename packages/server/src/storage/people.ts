@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type {
   Credentials,
@@ -80,9 +81,10 @@ export class SqlPeopleReader implements PeopleReader {
   openInvitations(now: number): Promise<readonly Invitation[]> {
     return this.#records<Invitation>(
       `SELECT ${INVITATION_COLUMNS} FROM invitations
-        WHERE kind <> 'setup' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > $1
+        WHERE kind <> 'setup' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > $1 AND created_at <= $2
         ORDER BY created_at DESC, id DESC`,
       now,
+      now + CLOCK_TOLERANCE_MS,
     );
   }
 

@@ -1,5 +1,6 @@
 import type { Actor } from '../domain/audit.ts';
 import type { CommittedRows } from '../domain/change-log.ts';
+import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import type {
   Committed,
@@ -135,8 +136,8 @@ export class SqlStore implements Store {
         for (const [id, at] of uses) {
           await transaction.query(
             `UPDATE ${table} SET last_used_at = $1
-              WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)`,
-            [at, id],
+              WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1 OR last_used_at > $3)`,
+            [at, id, at + CLOCK_TOLERANCE_MS],
           );
         }
       });

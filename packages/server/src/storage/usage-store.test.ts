@@ -8,6 +8,7 @@ import { SqlUsageStore } from './usage-store.ts';
 setDefaultTimeout(60_000);
 
 const NOON = 1_790_000_000_000 - (1_790_000_000_000 % HOUR_MS);
+const LATER = NOON + 2 * HOUR_MS;
 
 for (const engine of ENGINES) {
   describe(`SqlUsageStore on ${engine.name}`, () => {
@@ -32,8 +33,12 @@ for (const engine of ENGINES) {
       return [{ environmentId, flags }];
     }
 
-    function hoursOf(projectId: string, flagKey: string, since = 0) {
-      return home.store.read((reader) => reader.usage.hours(projectId, flagKey, since));
+    function hoursOf(projectId: string, flagKey: string, { since = 0, now = LATER } = {}) {
+      return home.store.read((reader) => reader.usage.hours(projectId, flagKey, { since, now }));
+    }
+
+    function lastReadsOf(projectId: string, now = LATER) {
+      return home.store.read((reader) => reader.usage.lastReads(projectId, now));
     }
 
     test('reads of an hour are added up by outcome, also by two nodes at once', async () => {
@@ -50,12 +55,30 @@ for (const engine of ENGINES) {
         { ...at, hour: NOON, outcome: 'on', reads: 4 },
         { ...at, hour: NOON + HOUR_MS, outcome: 'on', reads: 1 },
       ]);
-      expect(await hoursOf(project.id, 'a', NOON + 1)).toHaveLength(1);
-      const lastReads = await home.store.read((reader) => reader.usage.lastReads(project.id));
+      expect(await hoursOf(project.id, 'a', { since: NOON + 1 })).toHaveLength(1);
+      const lastReads = await lastReadsOf(project.id);
       expect(lastReads.toSorted((x, y) => (x.flagKey < y.flagKey ? -1 : 1))).toEqual([
         { ...at, flagKey: 'a', hour: NOON + HOUR_MS },
         { ...at, flagKey: 'b', hour: NOON },
       ]);
+    });
+
+    test('reads that a wrong clock dated in the future do not count, and the next read corrects the date', async () => {
+      const { project, environment } = await makeWorld('ahead');
+      const { id } = environment;
+      const store = new SqlUsageStore(home.database);
+      const year = 365 * 24 * HOUR_MS;
+      await store.add(count(id, ['a', 1, 0], ['b', 1, 0]), NOON + year);
+      expect([await lastReadsOf(project.id, NOON), await hoursOf(project.id, 'a', { now: NOON })]).toEqual([
+        [],
+        [],
+      ]);
+      await store.add(count(id, ['a', 1, 0]), NOON);
+      const corrected = [{ environmentId: id, flagKey: 'a', hour: NOON }];
+      expect(await lastReadsOf(project.id, NOON)).toEqual(corrected);
+      // The clock of another node is an hour behind, at most.
+      await store.add(count(id, ['a', 1, 0]), NOON - 1);
+      expect(await lastReadsOf(project.id, NOON)).toEqual(corrected);
     });
 
     test('hours that are too old or too many are removed, and the last reads stay', async () => {
@@ -70,7 +93,7 @@ for (const engine of ENGINES) {
       expect(await hours()).toEqual([NOON - days, NOON]);
       await store.prune(NOON);
       expect(await hours()).toEqual([NOON]);
-      const lastReads = () => home.store.read((reader) => reader.usage.lastReads(project.id, 'a'));
+      const lastReads = () => home.store.read((reader) => reader.usage.lastReads(project.id, LATER, 'a'));
       expect(await lastReads()).toMatchObject([{ hour: NOON }]);
       await home.store.commit(ADA, (transaction) => transaction.deleteFlag(makeFlag(project, 'a')));
       expect(await lastReads()).toEqual([]);

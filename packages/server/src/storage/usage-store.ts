@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import {
   type EnvironmentUsage,
@@ -29,20 +30,25 @@ export class SqlUsageReader implements UsageReader {
     this.#queryable = queryable;
   }
 
-  lastReads(projectId: string, flagKey?: string): Promise<readonly LastRead[]> {
-    const one = flagKey === undefined ? '' : 'AND flag_key = $2';
+  lastReads(projectId: string, now: number, flagKey?: string): Promise<readonly LastRead[]> {
+    const one = flagKey === undefined ? '' : 'AND flag_key = $3';
+    const parameters = [projectId, now + CLOCK_TOLERANCE_MS];
     return this.#queryable.query<LastRead>(
       `SELECT environment_id AS "environmentId", flag_key AS "flagKey", hour FROM flag_last_reads
-        WHERE environment_id IN (${ENVIRONMENTS}) ${one}`,
-      flagKey === undefined ? [projectId] : [projectId, flagKey],
+        WHERE environment_id IN (${ENVIRONMENTS}) AND hour <= $2 ${one}`,
+      flagKey === undefined ? parameters : [...parameters, flagKey],
     );
   }
 
-  hours(projectId: string, flagKey: string, since: number): Promise<readonly HourlyReads[]> {
+  hours(
+    projectId: string,
+    flagKey: string,
+    { since, now }: { readonly since: number; readonly now: number },
+  ): Promise<readonly HourlyReads[]> {
     return this.#queryable.query<HourlyReads>(
       `SELECT environment_id AS "environmentId", hour, outcome, reads FROM flag_usage
-        WHERE environment_id IN (${ENVIRONMENTS}) AND flag_key = $2 AND hour >= $3 ORDER BY hour`,
-      [projectId, flagKey, since],
+        WHERE environment_id IN (${ENVIRONMENTS}) AND flag_key = $2 AND hour >= $3 AND hour <= $4 ORDER BY hour`,
+      [projectId, flagKey, since, now + CLOCK_TOLERANCE_MS],
     );
   }
 }
@@ -85,9 +91,10 @@ export class SqlUsageStore implements UsageStore {
         table: 'flag_last_reads',
         columns: ['environment_id', 'flag_key', 'hour'],
         rows: lastReads,
-        // Within the hour nothing is written.
+        // Within the hour nothing is written, and an hour of a clock that is a little behind does not count.
         suffix: `ON CONFLICT (environment_id, flag_key)
-          DO UPDATE SET hour = excluded.hour WHERE flag_last_reads.hour < excluded.hour`,
+          DO UPDATE SET hour = excluded.hour WHERE flag_last_reads.hour < excluded.hour
+            OR flag_last_reads.hour > excluded.hour + ${HOUR_MS + CLOCK_TOLERANCE_MS}`,
       });
     });
     await added.catch((error: unknown) => this.#requireCommitted(error));

@@ -1,6 +1,9 @@
+import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import {
   KEPT_DELIVERIES,
+  LEASE_MS,
   type Lease,
+  LONGEST_PAUSE_MS,
   type PendingWebhook,
   type Settlement,
   type Webhook,
@@ -32,14 +35,15 @@ export class SqlWebhookStore implements WebhookStore {
     this.#database = database;
   }
 
-  async pending(node: string, projects?: readonly string[]): Promise<readonly PendingWebhook[]> {
-    const chosen = projects === undefined ? '' : `AND project_id IN (${placeholders(projects.length, 1)})`;
+  async pending(node: string, now: number, projects?: readonly string[]): Promise<readonly PendingWebhook[]> {
+    const chosen = projects === undefined ? '' : `AND project_id IN (${placeholders(projects.length, 3)})`;
     const rows = await this.#database.query<NullableColumns<PendingWebhook>>(
-      `SELECT * FROM (SELECT id, next_attempt_at AS "nextAttemptAt", ${PENDING_SINCE} AS "pendingSince",
-          CASE WHEN leased_by = $1 THEN NULL ELSE leased_until END AS "leasedUntil"
+      `SELECT * FROM (SELECT id, ${PENDING_SINCE} AS "pendingSince",
+          CASE WHEN next_attempt_at <= $3 THEN next_attempt_at END AS "nextAttemptAt",
+          CASE WHEN leased_by <> $1 AND leased_until <= $2 THEN leased_until END AS "leasedUntil"
         FROM webhooks WHERE status = 'active' ${chosen}) AS active
         WHERE "pendingSince" IS NOT NULL ORDER BY COALESCE("nextAttemptAt", 0), "pendingSince" LIMIT ${PENDING}`,
-      [node, ...(projects ?? [])],
+      [node, latestLease(now), latestAttempt(now), ...(projects ?? [])],
     );
     return rows.map(withoutNulls<PendingWebhook>);
   }
@@ -48,9 +52,10 @@ export class SqlWebhookStore implements WebhookStore {
     const rows = await this.#database.transaction((transaction) =>
       transaction.query<TargetRow>(
         `UPDATE webhooks SET leased_by = $2, leased_until = $4 WHERE id = $1 AND status = 'active'
-          AND (leased_by = $2 OR leased_until IS NULL OR leased_until <= $3)
-          AND (next_attempt_at IS NULL OR next_attempt_at <= $3) RETURNING ${WEBHOOK_COLUMNS}`,
-        [id, node, now, until],
+          AND (leased_by = $2 OR leased_until IS NULL OR leased_until <= $3 OR leased_until > $5)
+          AND (next_attempt_at IS NULL OR next_attempt_at <= $3 OR next_attempt_at > $6)
+          RETURNING ${WEBHOOK_COLUMNS}`,
+        [id, node, now, until, latestLease(now), latestAttempt(now)],
       ),
     );
     return rows.map(toTarget)[0];
@@ -112,6 +117,12 @@ export class SqlWebhookStore implements WebhookStore {
     );
   }
 }
+
+/** The last time at which a lease can honestly end. */
+const latestLease = (now: number) => now + LEASE_MS + CLOCK_TOLERANCE_MS;
+
+/** The last time for which a next attempt can honestly be planned. */
+const latestAttempt = (now: number) => now + LONGEST_PAUSE_MS + CLOCK_TOLERANCE_MS;
 
 /** Adds the attempts, the last of which has the number `deliveries`, and removes the oldest beyond the limit. */
 async function writeDeliveries(

@@ -159,9 +159,9 @@ export class Activity implements DeliveryReader {
   }
 
   /** The stored presence, including the streams that are open on this node now. */
-  async presence(since: number): Promise<readonly StreamPresence[]> {
+  async presence(now: number): Promise<readonly StreamPresence[]> {
     await this.#report(0);
-    return this.#parts.store.presence(since);
+    return this.#parts.store.presence(now);
   }
 
   /** Ends all event streams, writes the last receipts and removes this node's presence. Safe to call twice. */

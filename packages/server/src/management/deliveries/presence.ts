@@ -3,7 +3,6 @@ import {
   countStreams,
   type DeliveryReader,
   type DeliveryStore,
-  PRESENCE_MS,
   type StreamPresence,
 } from '../../domain/delivery.ts';
 import type { Environment, ProjectKey } from '../../domain/project.ts';
@@ -49,7 +48,7 @@ export class Presence {
 
   /** The streams of all nodes that reported recently. */
   read(): Promise<readonly StreamPresence[]> {
-    return this.#options.store.presence(this.#options.now() - PRESENCE_MS);
+    return this.#options.store.presence(this.#options.now());
   }
 
   #isDue(leastMs: number): boolean {
@@ -175,7 +174,7 @@ export async function listClients(
     return { environments: await reader.environments(id), keys: await reader.keys(id) };
   });
   const now = context.now();
-  const presence = await deliveries.presence(now - PRESENCE_MS);
+  const presence = await deliveries.presence(now);
   return environments.map((environment) => {
     const rows = presence.filter(({ environmentId }) => environmentId === environment.id);
     const clients = keys

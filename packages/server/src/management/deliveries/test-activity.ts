@@ -1,6 +1,11 @@
 import { within } from '@halyard/testing';
 import type { ChangeKind, LogRow } from '../../domain/change-log.ts';
-import type { DeliveryReceipt, DeliveryStore, StreamPresence } from '../../domain/delivery.ts';
+import {
+  type DeliveryReceipt,
+  type DeliveryStore,
+  PRESENCE_MS,
+  type StreamPresence,
+} from '../../domain/delivery.ts';
 import { Catalog } from '../../evaluation/catalog/catalog.ts';
 import { Activity } from './activity.ts';
 
@@ -31,7 +36,7 @@ export class TestNode {
         );
         this.written.presence = [...others, ...rows];
       },
-      presence: async (since) => this.written.presence.filter(({ seenAt }) => seenAt >= since),
+      presence: async (now) => this.written.presence.filter(({ seenAt }) => seenAt >= now - PRESENCE_MS),
       removePresence: async (node) => void this.written.withdrawn.push(node),
       prune: async () => {},
       delivery: async (asked) => {

@@ -172,6 +172,21 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect((await app.call('GET', '/api/invitations')).json.invitations).toEqual([]);
   });
 
+  test('what a wrong clock made in the future, a link or a session, does not last until then', async () => {
+    const now = app.node.now;
+    app.node.now += 30 * 24 * HOUR_MS;
+    const body = { email: 'early@example.com', role: 'viewer' };
+    const { token } = (await app.call('POST', '/api/invitations', { body })).json;
+    const guest = new TestBrowser(app);
+    await guest.signIn('ada@example.com');
+    expect((await guest.call('GET', '/api/whoami')).status).toBe(200);
+    app.node.now = now;
+    expect((await guest.call('GET', '/api/whoami')).status).toBe(401);
+    const inspected = await guest.call('POST', '/api/invitations/inspect', { body: { token } });
+    expect(inspected.status).toBe(410);
+    expect((await app.call('GET', '/api/invitations')).json.invitations).toEqual([]);
+  });
+
   test('an administrator who is removed, demoted or revoked during a request leaves no link behind', async () => {
     const operator = await join(app, { email: 'dora@example.com', role: 'admin' });
     const token = (await app.call('POST', '/api/tokens', { body: { name: 'inviter' } })).json;

@@ -3,10 +3,10 @@ import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import {
   type Credentials,
+  isLive,
   type Operator,
   SESSION_LIFETIME,
   type Session,
-  sessionEnd,
 } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
@@ -100,8 +100,7 @@ export async function startSession(
 export async function verifySession(context: PeopleContext, id: string): Promise<ActiveSession | undefined> {
   if (!id.startsWith(SESSION_PREFIX) || id.length > 100) return undefined;
   const found = await context.store.read(({ people }) => people.session(digestOf(id)));
-  // Written so that a damaged time (NaN) counts as expired.
-  return found !== undefined && sessionEnd(found.session) > context.now() ? found : undefined;
+  return found !== undefined && isLive(found.session, context.now()) ? found : undefined;
 }
 
 /** Records that a session is used now: in the background, once a minute. Reports failed writes to `onFailure`. */

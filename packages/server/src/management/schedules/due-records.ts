@@ -93,7 +93,7 @@ export async function runDue<Record extends Due, Status extends string>(
       seen.add(id);
       // A record with a damaged time is never due.
       if (!isTime(dueAt)) continue;
-      const dueNow = Math.max(dueAt, attempts.get(id)?.retryAt ?? 0);
+      const dueNow = Math.max(dueAt, retryOf(attempts.get(id), context.now()));
       if (dueNow > context.now()) {
         nextDueAt = Math.min(nextDueAt, dueNow);
         continue;
@@ -111,6 +111,12 @@ export async function runDue<Record extends Due, Status extends string>(
     for (const id of attempts.keys()) if (!seen.has(id)) attempts.delete(id);
     return { settled, errors, ...(nextDueAt === Number.POSITIVE_INFINITY ? {} : { nextDueAt }) };
   }
+}
+
+/** When a record is retried; at once if the clock was ahead when that was planned. */
+function retryOf({ retryAt } = { retryAt: 0 }, now: number): number {
+  const { most, pauseMs } = SCHEDULE_ATTEMPTS;
+  return retryAt <= now + pauseMs * 2 ** most ? retryAt : 0;
 }
 
 /** Runs one record; without a status when another node moved it, or it will be retried. */

@@ -50,7 +50,7 @@ describe.each(ENGINES)('reports of usage on $name', (engine: TestEngine) => {
     // The last hour of a day, a day after the flag was made.
     app.node.now = Math.ceil(app.node.now / (24 * HOUR_MS)) * 24 * HOUR_MS + 48 * HOUR_MS - 1;
     const hour = app.node.now + 1 - HOUR_MS;
-    for (const ago of [0, 0, 1, 23, 24, 100])
+    for (const ago of [100, 24, 23, 1, 0, 0])
       await store.add([{ environmentId, flags: [['used', 2, 1]] }], hour - ago * HOUR_MS);
     const iso = (at: number) => new Date(at).toISOString();
     const usage = (await app.call('GET', `${path}/flags/used/usage`)).json;

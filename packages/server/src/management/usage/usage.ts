@@ -43,7 +43,7 @@ export function readProjectUsage(
   return context.store.read(async (reader) => {
     const { id, usageSince } = await findProject(reader, actor, project);
     const lastReads = new Map<string, number>();
-    for (const { flagKey, hour } of await reader.usage.lastReads(id))
+    for (const { flagKey, hour } of await reader.usage.lastReads(id, context.now()))
       lastReads.set(flagKey, Math.max(hour, lastReads.get(flagKey) ?? 0));
     return { ...counted(usageSince), lastReads };
   });
@@ -58,26 +58,28 @@ export function readFlagUsage(
   return context.store.read(async (reader) => {
     const { id, usageSince } = await findProject(reader, actor, project);
     const flag = await findFlag(reader, id, key);
-    const today = startOf(DAY_MS, context.now());
+    const now = context.now();
+    const today = startOf(DAY_MS, now);
     const since = today - (USAGE_RETENTION.days - 1) * DAY_MS;
-    const firstHour = startOf(HOUR_MS, context.now()) - 23 * HOUR_MS;
+    const firstHour = startOf(HOUR_MS, now) - 23 * HOUR_MS;
     const lastReads = new Map(
-      (await reader.usage.lastReads(id, key)).map((each) => [each.environmentId, each.hour]),
+      (await reader.usage.lastReads(id, now, key)).map((each) => [each.environmentId, each.hour]),
     );
     // An earlier flag of this key may have been read too.
     const from = Math.max(since, startOf(HOUR_MS, flag.createdAt));
-    const byEnvironment = Map.groupBy(await reader.usage.hours(id, key, from), (row) => row.environmentId);
+    const rows = await reader.usage.hours(id, key, { since: from, now });
+    const byEnvironment = Map.groupBy(rows, (row) => row.environmentId);
     const environments = (await reader.environments(id)).map((environment) => {
-      const rows = byEnvironment.get(environment.id) ?? [];
+      const own = byEnvironment.get(environment.id) ?? [];
       const lastReadAt = lastReads.get(environment.id);
       return {
         environment,
         ...(lastReadAt !== undefined && { lastReadAt }),
         hours: sums(
-          rows.filter(({ hour }) => hour >= firstHour),
+          own.filter(({ hour }) => hour >= firstHour),
           HOUR_MS,
         ),
-        days: sums(rows, DAY_MS),
+        days: sums(own, DAY_MS),
       };
     });
     return { ...counted(usageSince), environments };

@@ -1,9 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
+import { LEASE_MS } from '../../domain/webhook.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { sharedWebhooks } from './test-webhooks.ts';
-import { LEASE_MS, WEBHOOK_RETRIES } from './webhook-runner.ts';
+import { WEBHOOK_RETRIES } from './webhook-runner.ts';
 
 setDefaultTimeout(60_000);
 
@@ -245,6 +246,33 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     const [first = 0, ...rest] = seqs;
     expect(ids).toEqual([first, first, ...rest]);
     expect(await record()).toMatchObject({ deliveredSeq: seqs.at(-1) });
+  });
+
+  test('a clock that was far ahead for a moment holds no webhook up until that date', async () => {
+    const { project, set, got, record } = await hooked();
+    shared.app.node.now += LEASE_MS;
+    const month = 30 * 24 * HOUR_MS;
+    await set('a', on);
+    // The node is killed while the receiver holds its message, so its lease stays.
+    shared.app.node.now += month;
+    const killed = node();
+    const { arrived } = shared.receiver.answer(project, () => new Promise(() => {}));
+    const stuck = killed.runOnce();
+    await within('the killed node sends a message', arrived);
+    shared.app.node.now -= month;
+    shared.receiver.answer(project, () => new Response('', { status: 503 }));
+    const next = node();
+    await next.runOnce();
+    expect([got().length, (await record()).failures]).toEqual([2, 1]);
+    // The same for the pause after an attempt that failed.
+    await shared.app.home.database.query('UPDATE webhooks SET next_attempt_at = next_attempt_at + $1', [
+      month,
+    ]);
+    shared.receiver.answer(project, () => new Response());
+    await next.runOnce();
+    expect([got().length, (await record()).pendingSince]).toEqual([3, undefined]);
+    await killed.close();
+    await stuck;
   });
 
   test('a node that stops ends its attempt at once, and the next one need not wait', async () => {

@@ -2,12 +2,13 @@ import type { Logger } from 'pino';
 import { SYSTEM } from '../../domain/audit.ts';
 import type { LogRow } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
-import type {
-  DeliveryOutcome,
-  Lease,
-  Settlement,
-  WebhookMessage,
-  WebhookTarget,
+import {
+  type DeliveryOutcome,
+  LEASE_MS,
+  type Lease,
+  type Settlement,
+  type WebhookMessage,
+  type WebhookTarget,
 } from '../../domain/webhook.ts';
 import type { ManagementContext } from '../context.ts';
 import { write } from '../write.ts';
@@ -25,9 +26,6 @@ export const WEBHOOK_RETRIES = {
   /** A webhook that failed for this long is switched off. */
   disableMs: 5 * 24 * HOUR_MS,
 } as const;
-
-/** How long a node may deliver for a webhook without renewing its lease; longer than one attempt. */
-export const LEASE_MS = 30_000;
 
 /** Webhooks that this node delivers for at once, and messages until another webhook has its turn. */
 const LIMITS = { active: 64, turn: 50 } as const;
@@ -148,7 +146,8 @@ export class WebhookRunner {
     for (const project of changed) this.#changed.delete(project);
     if (!isPoll && changed.length === 0) return this.#untilPoll();
     try {
-      const pending = await context.store.webhooks.pending(node, isPoll ? undefined : changed);
+      const now = context.now();
+      const pending = await context.store.webhooks.pending(node, now, isPoll ? undefined : changed);
       if (isPoll) {
         this.#polledAt = performance.now();
         this.#pendingSince = pending.reduce<number | undefined>(
@@ -158,8 +157,8 @@ export class WebhookRunner {
         this.#failing = pending.filter(({ nextAttemptAt }) => nextAttemptAt !== undefined).length;
       }
       let next = this.#changed.size > 0 ? 0 : this.#untilPoll();
-      const now = context.now();
-      for (const [id, until] of this.#stalled) if (until <= now) this.#stalled.delete(id);
+      for (const [id, until] of this.#stalled)
+        if (until <= now || until > now + PAUSES.error) this.#stalled.delete(id);
       for (const { id, nextAttemptAt = 0, leasedUntil = 0 } of pending) {
         const wait = Math.max(nextAttemptAt, leasedUntil, this.#stalled.get(id) ?? 0) - now;
         if (wait > 0) next = Math.min(next, wait);
@@ -259,7 +258,7 @@ export class WebhookRunner {
     const failures = target.failures + 1;
     // Time in which no node tried, such as a night without power, is not time of failing.
     const idleMs = Math.max(0, attempt.at - (target.nextAttemptAt ?? attempt.at));
-    const failingSince = (target.failingSince ?? now) + idleMs;
+    const failingSince = Math.min(target.failingSince ?? now, now) + idleMs;
     // PostgreSQL refuses fractions of a millisecond.
     const nextAttemptAt = Math.ceil(now + Math.max(this.#pauseAfter(failures), retryAfterMs));
     const failed = { failures, failingSince, nextAttemptAt } as const;

@@ -1,5 +1,10 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { WebhookDelivery, WebhookMessage, WebhookTarget } from '../../domain/webhook.ts';
+import {
+  LONGEST_PAUSE_MS,
+  type WebhookDelivery,
+  type WebhookMessage,
+  type WebhookTarget,
+} from '../../domain/webhook.ts';
 import { type GuardedPoster, PostError } from '../../http/guarded-post.ts';
 import { messageBody, pingBody } from './message-body.ts';
 import { signatureHeaders } from './signing.ts';
@@ -8,7 +13,7 @@ import { signatureHeaders } from './signing.ts';
 const MANUAL_LIMIT = 8;
 
 /** Seconds that a receiver may ask to be left alone, with `Retry-After`. */
-const MAX_RETRY_AFTER_SECONDS = 3600;
+const MAX_RETRY_AFTER_SECONDS = LONGEST_PAUSE_MS / 1000;
 
 /** What became of one request to a receiver. */
 export interface Attempt
