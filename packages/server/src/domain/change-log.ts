@@ -101,6 +101,8 @@ export interface StoredKey {
 
 /** Some rows of the change log, in order: as many as one read may take, counted in bytes. */
 export interface LogPage {
+  /** The history that these rows are of; absent where there is no row. */
+  readonly epoch?: string;
   readonly rows: readonly LogRow[];
   /** Whether the log ended with these rows when they were read. */
   readonly isLast: boolean;
@@ -121,6 +123,8 @@ export interface CommittedRows {
 export interface LogHead {
   readonly epoch: string;
   readonly seq: number;
+  /** The change id of the row that was asked for, empty for row 0; absent when the log does not hold that row. */
+  readonly changeId?: string;
   /** Whether wake-ups arrive; without them the follower polls. */
   readonly pushed: boolean;
   /** When this was the end of the log, on the monotonic clock of this process; absent: when it was asked for. */
@@ -131,12 +135,10 @@ export interface LogHead {
 
 /** One session with the log: it carries the wake-ups, the heartbeat and the reads. */
 export interface LogSession {
-  /** The heartbeat. Rejects when the end of the log is not known. */
-  head(): Promise<LogHead>;
+  /** The heartbeat, with the change id of row `seq`, of one moment. Rejects when the end of the log is not known. */
+  head(seq?: number): Promise<LogHead>;
   /** The next rows after `seq`; at least one if it exists. */
   read(afterSeq: number): Promise<LogPage>;
-  /** The change id of row `seq`; `undefined` when the log does not hold that row. */
-  changeIdAt(seq: number): Promise<string | undefined>;
   /**
    * Called whenever the log may have grown: a hint only. `committed`: rows of it that this process has just committed, so
    * that they need not be read. At most one callback.

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { defined } from '@halyard/protocol';
 import { until as eventually } from '@halyard/testing';
 import type { LogRow, LogSession, LogSource } from '../domain/change-log.ts';
 import { createLogger } from '../observability/logger.ts';
@@ -45,14 +46,15 @@ class MemoryLog implements LogSource {
   async open(): Promise<LogSession> {
     if (this.isAway) throw new Error('the log is away');
     return {
-      head: async () => {
+      head: async (seq = 0) => {
         if (this.isAwayAfterLoading) throw new Error('the log went away');
         await this.gate;
         const provenAt = performance.now() - this.proofAgeMs;
-        return { epoch: 'memory', seq: this.#rows.length, pushed: this.isPushed, provenAt };
+        const changeId = seq === 0 ? '' : this.#rows[seq - 1]?.changeId;
+        const end = { epoch: 'memory', seq: this.#rows.length, ...defined({ changeId }) };
+        return { ...end, pushed: this.isPushed, provenAt };
       },
       read: async (after) => ({ rows: this.#rows.slice(after), isLast: true }),
-      changeIdAt: async (seq) => this.#rows[seq - 1]?.changeId,
       onWake: (callback) => {
         this.#wake = callback;
       },

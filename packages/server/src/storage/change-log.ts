@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Cursor, LogPage, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreOutage } from '../domain/errors.ts';
@@ -14,6 +15,7 @@ interface StoredRow extends Omit<LogRow, 'environmentId' | 'revision'> {
   readonly environmentId: string | null;
   readonly revision: number | null;
   readonly afterId: string | null;
+  readonly epoch: string;
 }
 
 /** The limits of one read of the log. A single row may be larger than `bytes`; it is then read alone. */
@@ -28,7 +30,8 @@ export interface PageLimits {
 // Rows whose predecessors in the page have fewer bytes than the limit, so that there is always at least one.
 const READ = `SELECT seq, change_id AS "changeId", kind, project_id AS "projectId",
     environment_id AS "environmentId", revision, payload, actor, at,
-    (SELECT change_id FROM change_log WHERE seq = $1) AS "afterId"
+    (SELECT change_id FROM change_log WHERE seq = $1) AS "afterId",
+    (SELECT epoch FROM feed WHERE id = 1) AS epoch
   FROM change_log WHERE seq > $1 AND seq <= (
     SELECT max(seq) FROM (
       SELECT seq, sum(bytes) OVER (ORDER BY seq) - bytes AS bytes_before FROM (
@@ -47,15 +50,15 @@ export async function readLogPage(
   limits: PageLimits = PAGE_LIMITS,
 ): Promise<LogPage> {
   const stored = await queryable.query<StoredRow>(READ, [afterSeq, limits.rows, limits.bytes]);
-  const rows = stored.map(({ environmentId, revision, afterId: _, ...row }) => ({
+  const rows = stored.map(({ environmentId, revision, afterId: _, epoch: __, ...row }) => ({
     ...row,
     ...(environmentId === null ? {} : { environmentId }),
     ...(revision === null ? {} : { revision }),
   }));
   const bytes = rows.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
-  const afterId = stored[0]?.afterId ?? undefined;
+  const { epoch, afterId } = stored[0] ?? {};
   const isLast = rows.length < limits.rows && bytes < limits.bytes;
-  return { rows, isLast, ...(afterId !== undefined && { afterId }) };
+  return { rows, isLast, ...defined({ epoch, afterId: afterId ?? undefined }) };
 }
 
 /** The change id of row `seq`; `undefined` when the log does not hold that row. */
@@ -168,9 +171,8 @@ export function logSourceOf(database: Database, options: LogSourceOptions = {}):
     open: async () => {
       const session = await database.openLogSession();
       return {
-        head: () => session.head(),
+        head: async (seq) => ({ ...(await session.head(seq)), ...(seq === 0 && { changeId: '' }) }),
         read: (afterSeq) => readLogPage(session, afterSeq),
-        changeIdAt: (seq) => changeIdAt(session, seq),
         onWake: (callback) => session.onWake(callback),
         onLost: (callback) => session.onLost(callback),
         close: () => session.close(),

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Cursor, LogHead, LogPage, LogRow, LogSession, Snapshot } from '../../domain/change-log.ts';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import type { MessageReader } from './framing.ts';
@@ -113,10 +114,14 @@ export class RemoteSession implements LogSession {
     return this.#hello.promise;
   }
 
-  async head(): Promise<LogHead> {
+  async head(seq?: number): Promise<LogHead> {
     await this.#current.promise;
     if (this.#lost !== undefined) throw this.#lost;
-    return { epoch: this.#epoch, seq: this.#seq, pushed: true, provenAt: this.#provenAt };
+    // Rows after a snapshot continue no cursor but the snapshot's, even where both are at one place of the log.
+    const base = this.#isJoined ? this.#base : undefined;
+    const changeId = base?.seq === seq ? base?.changeId : undefined;
+    const end = { epoch: this.#epoch, seq: this.#seq, ...defined({ changeId }) };
+    return { ...end, pushed: true, provenAt: this.#provenAt };
   }
 
   async read(afterSeq: number): Promise<LogPage> {
@@ -125,12 +130,8 @@ export class RemoteSession implements LogSession {
     this.#rows = [];
     this.#waitingBytes = 0;
     this.#room?.resolve();
-    return this.#isCurrent ? { rows, isLast: true, provenAt: this.#provenAt } : { rows, isLast: true };
-  }
-
-  async changeIdAt(seq: number): Promise<string | undefined> {
-    // Rows after a snapshot continue no cursor but the snapshot's, even where both are at one place of the log.
-    return this.#isJoined && this.#base?.seq === seq ? this.#base.changeId : undefined;
+    const page = { epoch: this.#epoch, rows, isLast: true };
+    return this.#isCurrent ? { ...page, provenAt: this.#provenAt } : page;
   }
 
   /** The snapshot that this session began with, once it is complete. */

@@ -96,6 +96,23 @@ describe('a follower whose log does not continue', () => {
     expect(source.snapshots).toBe(2);
   });
 
+  test('applies no row of another history, also before a heartbeat has seen it', async () => {
+    const { database, source, follower, until } = await setUp();
+    const { cursor } = follower;
+    await database.transaction(async (transaction) => {
+      await transaction.query(`INSERT INTO change_log (seq, change_id, kind, project_id, payload, actor, at)
+        SELECT seq + 1, 'next', 'records.changed', '', '{"actions":[]}', '', 1 FROM feed`);
+      await transaction.query(`UPDATE feed SET epoch = 'restored', seq = seq + 1`);
+      source.refuses = true;
+    });
+    database.announce();
+    await until('lost');
+    expect(follower.cursor).toEqual(cursor);
+    source.refuses = false;
+    await until('live', 2);
+    expect(follower.cursor).toMatchObject({ epoch: 'restored', changeId: 'next' });
+  });
+
   test('begins a new epoch, with greater revisions, when the log has lost rows that were applied', async () => {
     const { database, source, follower, until, write } = await setUp();
     for (const n of [1, 2, 3]) await follower.waitForApplied(await write(n));

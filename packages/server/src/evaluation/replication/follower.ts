@@ -256,23 +256,18 @@ export class Follower {
     const askedAt = performance.now();
     // As it was when asked: rows that this process commits in between may be newer than the answer.
     const cursor = this.#cursor;
-    const head = await session.head();
+    const head = await session.head(cursor?.seq);
     if (cursor === undefined || head.epoch !== cursor.epoch || head.seq < cursor.seq) {
       throw this.#broken(`the log ends at ${head.seq} of a different history than row ${cursor?.seq}`);
     }
+    // A session through a pooler may outlive a failover: then its log has other rows than those that were applied.
+    this.#checkId(cursor, head.changeId);
     if (head.seq > this.seq) await this.#drain(session);
-    else await this.#checkLastRow(session);
     this.#alarm?.throwIfFailed();
     this.#provenAt = head.provenAt ?? askedAt;
     this.#becomeLive();
     this.#noteProof(this.#provenAt);
     return head.pushed;
-  }
-
-  /** A session through a pooler may outlive a failover: then its log has other rows than those that were applied. */
-  async #checkLastRow(session: LogSession): Promise<void> {
-    const cursor = this.#cursor;
-    if (cursor !== undefined) this.#checkId(cursor, await session.changeIdAt(cursor.seq));
   }
 
   /** `found`: the change id at the cursor's place; `undefined` where that was pruned. */
@@ -298,8 +293,12 @@ export class Follower {
 
   async #applyPages(session: LogSession): Promise<void> {
     for (;;) {
-      const { rows, isLast, provenAt, afterId } = await this.#read(session);
-      if (this.#cursor !== undefined) this.#checkId(this.#cursor, afterId);
+      const { epoch, rows, isLast, provenAt, afterId } = await this.#read(session);
+      if (this.#cursor !== undefined) {
+        this.#checkId(this.#cursor, afterId);
+        if (epoch !== undefined && epoch !== this.#cursor.epoch)
+          throw this.#broken(`row ${this.#cursor.seq} is followed by rows of a different history`);
+      }
       let sliceEnds = performance.now() + SLICE_MS;
       for (const row of rows) {
         if (performance.now() > sliceEnds) {
@@ -380,11 +379,9 @@ async function find(
   session: LogSession,
   cursor: Cursor,
 ): Promise<'held' | 'awaited' | 'lost' | 'pruned' | 'foreign'> {
-  const head = await session.head();
-  if (head.epoch !== cursor.epoch) return 'foreign';
-  if (head.seq < cursor.seq) return head.isCopy ? 'awaited' : 'lost';
-  if (cursor.seq === 0) return 'held';
-  const changeId = await session.changeIdAt(cursor.seq);
+  const { epoch, seq, changeId, isCopy } = await session.head(cursor.seq);
+  if (epoch !== cursor.epoch) return 'foreign';
+  if (seq < cursor.seq) return isCopy ? 'awaited' : 'lost';
   if (changeId === undefined) return 'pruned';
   return changeId === cursor.changeId ? 'held' : 'lost';
 }

@@ -49,15 +49,14 @@ class FaultySource implements LogSource {
     const session = await this.#source.open();
     let isDead = false;
     return {
-      head: () => {
-        if (this.isCopy) return session.head().then((head) => ({ ...head, isCopy: true }));
-        if (!this.isDying) return this.#head(session);
+      head: (seq) => {
+        if (this.isCopy) return session.head(seq).then((head) => ({ ...head, isCopy: true }));
+        if (!this.isDying) return this.#head(session, seq);
         if (!isDead) this.deaths++;
         isDead = true;
         this.lose();
-        return this.isDying === 'answered' ? session.head() : Promise.reject(new Error('lost'));
+        return this.isDying === 'answered' ? session.head(seq) : Promise.reject(new Error('lost'));
       },
-      changeIdAt: (seq) => session.changeIdAt(seq),
       read: async (after) => {
         this.reads++;
         const page = await session.read(after);
@@ -72,8 +71,8 @@ class FaultySource implements LogSource {
     };
   }
 
-  async #head(session: LogSession) {
-    const head = await session.head();
+  async #head(session: LogSession, seq?: number) {
+    const head = await session.head(seq);
     const work = this.beforeHead;
     this.beforeHead = undefined;
     await work?.();

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { defined } from '@halyard/protocol';
 import pg from 'pg';
 import type { CommittedRows, LogHead } from '../../domain/change-log.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreBusy } from '../../domain/errors.ts';
@@ -55,7 +56,7 @@ const HEARTBEAT_LIMITS: TimeLimits = { timeoutMs: SESSION_TIMEOUT_MS };
 /** How long until a standby is asked again that has not proven anything yet. */
 const PROOF_PAUSE_MS = 50;
 
-const HEAD = `SELECT epoch, seq,
+const HEAD = `SELECT epoch, seq, (SELECT change_id FROM change_log WHERE seq = $1) AS "changeId",
     EXISTS (SELECT 1 FROM pg_listening_channels() AS channel WHERE channel = '${WAKE_CHANNEL}') AS "isListening",
     CASE WHEN pg_is_in_recovery() THEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) END AS "isReceiving",
     pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')::float8 AS received,
@@ -65,6 +66,7 @@ const HEAD = `SELECT epoch, seq,
 interface Head extends Omit<StandbyState, 'isReceiving'> {
   readonly epoch: string;
   readonly seq: number;
+  readonly changeId: string | null;
   readonly isListening: boolean;
   /** Only on a standby. */
   readonly isReceiving: boolean | null;
@@ -265,28 +267,29 @@ class PostgresLogSession implements SqlLogSession {
   }
 
   /** On a standby, waits until it has once shown what it had received: before that it may be of any age. */
-  async head(): Promise<LogHead> {
+  async head(seq = 0): Promise<LogHead> {
     for (;;) {
-      const head = await this.#ask();
+      const head = await this.#ask(seq);
       if (head !== undefined) return head;
       await sleep(PROOF_PAUSE_MS);
     }
   }
 
   /** Returns `undefined` while the standby has not proven anything yet. */
-  async #ask(): Promise<LogHead | undefined> {
+  async #ask(asked: number): Promise<LogHead | undefined> {
     const askedAt = performance.now();
-    const [row] = await this.#runOrLose<Head>(HEARTBEAT_LIMITS, HEAD);
+    const [row] = await this.#runOrLose<Head>(HEARTBEAT_LIMITS, HEAD, [asked]);
     if (row === undefined) throw new StorageError('The database has lost the position of its log.');
     const { epoch, seq, isReceiving } = row;
+    const end = { epoch, seq, ...defined({ changeId: row.changeId ?? undefined }) };
     if (isReceiving !== null) {
       const provenAt = this.#proveStandby({ ...row, isReceiving }, askedAt);
-      return provenAt === undefined ? undefined : { epoch, seq, pushed: false, isCopy: true, provenAt };
+      return provenAt === undefined ? undefined : { ...end, pushed: false, isCopy: true, provenAt };
     }
     // Promoted: now it takes the subscription that it refused.
     if (this.#standby !== undefined) await this.listen();
     this.#standby = undefined;
-    return { epoch, seq, pushed: row.isListening && !this.#isDeaf(seq) };
+    return { ...end, pushed: row.isListening && !this.#isDeaf(seq) };
   }
 
   /** Rejects, and ends the session, while the standby may be older than its primary. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CommittedRows } from '../../domain/change-log.ts';
+import { defined } from '@halyard/protocol';
+import type { CommittedRows, LogHead } from '../../domain/change-log.ts';
 import { StorageError } from '../../domain/errors.ts';
 import {
   checkTexts,
@@ -274,12 +275,15 @@ class SqliteLogSession implements SqlLogSession {
     }
   }
 
-  async head(): Promise<{ epoch: string; seq: number; pushed: boolean }> {
-    const [row] = await this.query<{ epoch: string; seq: number }>(
-      'SELECT epoch, seq FROM feed WHERE id = 1',
+  async head(asked = 0): Promise<LogHead> {
+    const [row] = await this.query<{ epoch: string; seq: number; changeId: string | null }>(
+      `SELECT epoch, seq, (SELECT change_id FROM change_log WHERE seq = $1) AS "changeId"
+      FROM feed WHERE id = 1`,
+      [asked],
     );
     if (row === undefined) throw new StorageError('The database has lost the position of its log.');
-    return { ...row, pushed: true };
+    const { epoch, seq, changeId } = row;
+    return { epoch, seq, pushed: true, ...defined({ changeId: changeId ?? undefined }) };
   }
 
   onWake(callback: (committed?: CommittedRows) => void): void {
