@@ -37,6 +37,25 @@ conformance('14. Decided: failures and operation', (subject) => {
     }
   });
 
+  test('S14.11 a writer finds what a request of its own changed, by its reference', async () => {
+    const world = await World.make(subject(), { flag: { enabled: true } });
+    const reference = crypto.randomUUID();
+    const found = async () =>
+      (await (await world.manage('GET', `/api/changes?reference=${reference}`)).json()) as unknown;
+    expect(await found()).toEqual({ changes: [], running: false });
+
+    const path = `/api/projects/${world.project}/environments/production/flags/flag`;
+    const body = JSON.stringify({ enabled: false });
+    const written = await world.manage('PUT', path, body, { 'X-Change-Reference': reference });
+    const { seq } = (await written.json()) as { seq: number };
+    expect(await found()).toEqual({ changes: [{ seq, at: expect.any(String) }], running: false });
+    const again = await world.manage('PUT', path, body, { 'X-Change-Reference': 'too short' });
+    expect([again.status, ((await again.json()) as { error: string }).error]).toEqual([
+      400,
+      'invalid_argument',
+    ]);
+  });
+
   test('S14.8 what is not HTTP is rejected, and the next caller is served', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const key = `X-Service-Key: ${world.key}`;

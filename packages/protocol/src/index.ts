@@ -6,6 +6,7 @@ export * from './flag-state.ts';
 export * from './headers.ts';
 export * from './json.ts';
 export * from './json-text.ts';
+export * from './lost-answer.ts';
 export * from './names.ts';
 export * from './ofrep.ts';
 export * from './project-key.ts';

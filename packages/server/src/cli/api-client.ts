@@ -1,7 +1,8 @@
-import { createSseParser } from '@halyard/protocol';
+import { createSseParser, REFERENCE_HEADER, type ReferenceRecord } from '@halyard/protocol';
 import type { Connection } from '../config/connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.ts';
 import { Fields, parseForDisplay } from './fields.ts';
+import { LostAnswer, withOutcome } from './lost-answer.ts';
 
 /** One request to the management API. */
 export interface ApiRequest {
@@ -51,6 +52,17 @@ export class ApiClient {
 
   /** Sends a request and reads the whole answer. */
   async request(request: ApiRequest): Promise<ApiAnswer> {
+    if (!isWrite(request)) return this.#answer(request);
+    const reference = crypto.randomUUID();
+    const headers = { ...request.headers, [REFERENCE_HEADER]: reference };
+    try {
+      return await this.#answer({ ...request, headers });
+    } catch (error) {
+      throw error instanceof LostAnswer ? await withOutcome(error, () => this.#recordOf(reference)) : error;
+    }
+  }
+
+  async #answer(request: ApiRequest): Promise<ApiAnswer> {
     const signal = AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS);
     const response = await this.#send(request, signal);
     const text = await response.text().catch((cause: unknown) => this.#failed(request, cause));
@@ -61,6 +73,17 @@ export class ApiClient {
         return new Fields(parseBody(text));
       },
     };
+  }
+
+  /** What the server knows about a write; `unknown` if it cannot say, `undefined` while it does not answer. */
+  async #recordOf(reference: string): Promise<ReferenceRecord | 'unknown' | undefined> {
+    try {
+      const { text } = await this.#answer({ path: apiPath`/changes`, query: { reference } });
+      // The shape is the API's contract.
+      return JSON.parse(text) as ReferenceRecord;
+    } catch (error) {
+      return error instanceof CliError && error.exitCode !== EXIT.failed ? 'unknown' : undefined;
+    }
   }
 
   /** The pages of a list, one after another; each is asked for when the one before has been taken. */
@@ -109,8 +132,10 @@ export class ApiClient {
   #failed(request: ApiRequest, cause: unknown): never {
     if (cause instanceof Error && cause.name === 'AbortError') throw cause;
     const timeoutMs = request.timeoutMs ?? TIMEOUT_MS;
-    const message = describeConnectionFailure(cause, { url: this.url, timeoutMs, isWrite: isWrite(request) });
-    throw new CliError(message, { cause });
+    const failed = { url: this.url, timeoutMs, isWrite: isWrite(request) };
+    const message = describeConnectionFailure(cause, failed);
+    const isHarmless = describeHarmlessFailure(codeOf(cause), this.url) !== undefined;
+    throw new (failed.isWrite && !isHarmless ? LostAnswer : CliError)(message, { cause });
   }
 }
 
@@ -159,15 +184,15 @@ function refusalOf(
   { url, isWrite, tokenOrigin = 'your settings' }: RefusedRequest,
 ): CliError {
   const exitCode = exitCodeOf(response.status);
+  // The server may have failed after the commit, or a proxy have stopped waiting for it.
+  const Refusal = isWrite && response.status >= 500 ? LostAnswer : CliError;
   let body: Fields;
   try {
     body = new Fields(JSON.parse(text));
   } catch {
     // The page of a proxy or of another program.
     const hint = 'This is not a Halyard answer: check the address and any proxy in between.';
-    // After a timeout in a proxy, the server may still have made the change.
-    const outcome = isWrite && response.status >= 500 ? ` ${MAYBE_CHANGED}` : '';
-    return new CliError(`${url} returned ${response.status}. ${hint}${outcome}`, { exitCode });
+    return new Refusal(`${url} returned ${response.status}. ${hint}`, { exitCode });
   }
   const code = body.optionalText('error');
   const message =
@@ -175,7 +200,7 @@ function refusalOf(
       ? rejectedToken(tokenOrigin)
       : (body.optionalText('message') ?? `The server returned ${response.status}.`);
   const docs = body.optionalText('docs');
-  return new CliError(message, { exitCode, ...(code && { code }), ...(docs && { docs }) });
+  return new Refusal(message, { exitCode, ...(code && { code }), ...(docs && { docs }) });
 }
 
 /** Replaces the server's message, which is about headers. */
@@ -211,9 +236,7 @@ export interface FailedRequest {
   readonly isWrite: boolean;
 }
 
-/**
- * Describes why `fetch` rejected with `cause` and what to do next, and warns if a write may have reached the server.
- */
+/** Describes why `fetch` rejected with `cause`, and what to do next; not what became of a write. */
 export function describeConnectionFailure(
   cause: unknown,
   { url, timeoutMs, isWrite }: FailedRequest,
@@ -225,16 +248,12 @@ export function describeConnectionFailure(
     code === 'TimeoutError'
       ? `${url} did not answer within ${timeoutMs / 1000} seconds.`
       : `The connection to ${url} was lost before the answer arrived (${code}).`;
-  if (isWrite) return `${problem} ${MAYBE_CHANGED}`;
+  if (isWrite) return problem;
   const hint = url.startsWith('http:')
     ? ` If this port expects TLS, use ${url.replace('http:', 'https:')}.`
     : '';
   return `${problem} Try again.${hint}`;
 }
-
-/** For a write with an unknown outcome. */
-const MAYBE_CHANGED =
-  'The change may have been made. Check "halyard audit" before you run the command again.';
 
 /** Describes failures that cannot have changed anything; `undefined` for all others. */
 function describeHarmlessFailure(code: string, url: string): string | undefined {

@@ -40,6 +40,36 @@ async function seen(line: string | readonly string[]): Promise<string> {
 
 const PRODUCTION = ['--project', 'shop', '--env', 'production'];
 
+test('a change of which the answer is lost is found, with its number', async () => {
+  let isLost = false;
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const { method, headers } = request;
+      const answer = await fetch(node.url + pathname + search, {
+        method,
+        headers,
+        body: await request.bytes(),
+      });
+      if (method === 'GET') return answer;
+      isLost = true;
+      return new Response('<h1>Bad gateway</h1>', { status: 502 });
+    },
+  });
+  try {
+    const env = { HALYARD_URL: `http://127.0.0.1:${proxy.port}` };
+    const { exitCode, err } = await halyard('project create lost', { env });
+    expect([isLost, exitCode]).toEqual([true, 1]);
+    const { operation } = (await json('audit --limit 1')).entries[0];
+    expect(err).toContain(`The change was made: it is number ${operation}.`);
+    expect(err).not.toContain('may have been made');
+  } finally {
+    await proxy.stop(true);
+  }
+});
+
 test('long lists are read and written page by page', async () => {
   await halyard('project create long');
   const changes = Array.from({ length: 1001 }, (_, index) => ({

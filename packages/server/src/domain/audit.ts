@@ -14,6 +14,8 @@ export interface Actor {
   readonly ip?: string;
   /** Free text of the person: why. */
   readonly note?: string;
+  /** The caller's own name for this request, by which it finds what the request changed. */
+  readonly reference?: string;
 }
 
 /** The author of what the server does by itself. */

@@ -52,6 +52,11 @@ export interface StoreReader {
   auditPage(filter: AuditFilter): Promise<AuditPage>;
   /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
+  /** The operations of an actor under one of its references, oldest first. */
+  operationsUnder(place: {
+    readonly actor: string;
+    readonly reference: string;
+  }): Promise<readonly MadeChange[]>;
   /** Searches for `text`, ignoring case; returns the best hits first. */
   search(text: string, query: SearchQuery): Promise<readonly SearchHit[]>;
 }
@@ -77,6 +82,14 @@ export interface AuditedOperation {
   readonly entries: readonly AuditEntry[];
   /** The revision it made of each environment, by environment id, as long as the change log reaches back to it. */
   readonly revisions: ReadonlyMap<string, number>;
+}
+
+/** An operation that was committed. */
+export interface MadeChange {
+  /** The number of the change. */
+  readonly seq: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 /** The place of an entry in the audit log: its `seq`, time and position in its operation, all descending. */

@@ -1,5 +1,5 @@
 import { AUDIT_PAGE_SIZE, type AuditEntry, PEOPLE_NOUNS, sizeOf } from '../domain/audit.ts';
-import type { AuditedOperation, AuditFilter, AuditPage, AuditPlace } from '../domain/store.ts';
+import type { AuditedOperation, AuditFilter, AuditPage, AuditPlace, MadeChange } from '../domain/store.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { type NullableColumns, withoutNulls } from './rows.ts';
 import { likeText, spellings } from './search.ts';
@@ -133,6 +133,18 @@ export async function readOperation(
     entries,
     revisions: new Map(revisions.map(({ id, revision }) => [id, revision])),
   };
+}
+
+/** The operations of `actor` under one of its references, oldest first. */
+export function readOperationsUnder(
+  queryable: Queryable,
+  { actor, reference }: { readonly actor: string; readonly reference: string },
+): Promise<MadeChange[]> {
+  return queryable.query<MadeChange>(
+    `SELECT COALESCE(operation_seq, seq) AS seq, max(at) AS at FROM audit_log
+      WHERE reference = $1 AND actor = $2 GROUP BY COALESCE(operation_seq, seq) ORDER BY 1`,
+    [reference, actor],
+  );
 }
 
 /** The conditions that one index answers together with the order, and the others. */

@@ -42,7 +42,9 @@ const AUDIT: Insert = {
   columns: [
     fromEnd('seq'),
     fromEnd('operation_seq'),
-    ...'id position actor ip note action project_id environment_id target before after at'.split(' '),
+    ...'id position actor ip note reference action project_id environment_id target before after at'.split(
+      ' ',
+    ),
   ],
 };
 
@@ -114,7 +116,7 @@ export class Journal {
 
   /** The rows for the audit log; `rowsAfter` rows of the change log follow the last one of this journal. */
   auditRows(at: number, rowsAfter: number) {
-    const { name, ip = null, note = null } = this.#actor;
+    const { name, ip = null, note = null, reference = null } = this.#actor;
     const last = this.#rows.length - 1;
     return this.#entries.map(({ entry, logIndex }, index) => [
       rowsAfter + last - logIndex,
@@ -124,6 +126,7 @@ export class Journal {
       name,
       ip,
       note,
+      reference,
       entry.action,
       entry.projectId ?? null,
       entry.environmentId ?? null,

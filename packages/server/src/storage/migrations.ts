@@ -338,4 +338,9 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     // The kind of value that code expects.
     `ALTER TABLE flags ADD COLUMN value_kind TEXT NOT NULL DEFAULT 'any'`,
   ],
+  [
+    // The caller's own name for the request, by which it finds what it changed.
+    'ALTER TABLE audit_log ADD COLUMN reference TEXT',
+    'CREATE INDEX audit_log_by_reference ON audit_log (reference) WHERE reference IS NOT NULL',
+  ],
 ];

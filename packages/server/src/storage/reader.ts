@@ -12,13 +12,14 @@ import type {
   AuditedOperation,
   AuditFilter,
   AuditPage,
+  MadeChange,
   PageOf,
   PlacedState,
   SearchHit,
   SearchQuery,
   StoreReader,
 } from '../domain/store.ts';
-import { readAudit, readOperation } from './audit-reader.ts';
+import { readAudit, readOperation, readOperationsUnder } from './audit-reader.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
 import { SqlRelayReader } from './relay-table.ts';
@@ -195,6 +196,13 @@ export class SqlReader implements StoreReader {
 
   operation(seq: number): Promise<AuditedOperation | undefined> {
     return readOperation(this.#queryable, seq);
+  }
+
+  operationsUnder(place: {
+    readonly actor: string;
+    readonly reference: string;
+  }): Promise<readonly MadeChange[]> {
+    return readOperationsUnder(this.#queryable, place);
   }
 
   search(text: string, query: SearchQuery): Promise<readonly SearchHit[]> {

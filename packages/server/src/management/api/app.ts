@@ -15,6 +15,7 @@ import {
 } from '../deliveries/delivery-routes.ts';
 import { mountBulkArchive } from '../flags/flag-routes.ts';
 import { mountChanges, mountStream } from '../flags/flag-state-routes.ts';
+import { mountReferences, RunningReferences } from '../history/references.ts';
 import { mountInvitations, mountSetup } from '../people/invitation-routes.ts';
 import { mountOperators } from '../people/operator-routes.ts';
 import type { PeopleContext } from '../people/people.ts';
@@ -67,7 +68,9 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountSession(app, context, log);
   mountSso(app, context, log);
   mountSetup(app, context);
-  app.use(authenticate(options));
+  const running = new RunningReferences();
+  app.use(authenticate({ ...options, running }));
+  mountReferences(app, context, running);
   mountPassword(app, context);
   mountOperators(app, context);
   mountInvitations(app, context);

@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
+import { defined, REFERENCE_HEADER } from '@halyard/protocol';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, ServiceError, StoreOutage } from '../../domain/errors.ts';
 import { bearerTokenIn } from '../../http/request.ts';
+import { type RunningReferences, readReference } from '../history/references.ts';
 import { type TokenHolder, TokenUses, verifyAccessToken } from '../people/access-tokens.ts';
 import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
 import { type ActiveSession, noteSessionUse, sessionIdIn, verifySession } from '../people/sessions.ts';
@@ -16,6 +18,8 @@ export interface AuthenticationOptions {
   /** The token from the settings, which has no record. */
   readonly adminToken: string | undefined;
   readonly log: Logger;
+  /** Is shown every request that runs under a reference. */
+  readonly running: RunningReferences;
 }
 
 /** Seconds a request may be silent once it is authenticated: longer than one statement may take, which is 60. */
@@ -83,8 +87,9 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
     c.set('stillValid', stillValid);
     if (session !== undefined) c.set('session', session);
-    c.set('actor', withNote(actor, c.req.header('X-Change-Note')));
-    await next();
+    const reference = readReference(c.req.header(REFERENCE_HEADER));
+    c.set('actor', { ...withNote(actor, c.req.header('X-Change-Note')), ...defined({ reference }) });
+    await options.running.during(c.get('actor'), next);
   };
 }
 

@@ -106,8 +106,8 @@ test.each([
 });
 
 test.each([
-  ['archiveFlags', ['X-Confirm-Environment', 'X-Change-Note']],
-  ['archiveFlag', ['X-Confirm-Environment', 'X-Change-Note']],
+  ['archiveFlags', ['X-Confirm-Environment', 'X-Change-Note', 'X-Change-Reference']],
+  ['archiveFlag', ['X-Confirm-Environment', 'X-Change-Note', 'X-Change-Reference']],
   ['listFlags', []],
   ['signIn', []],
 ])('%s documents the headers %j', (id, names) => {

@@ -256,6 +256,9 @@ const HEADERS = {
     'The protected environments that this request may change, separated by commas. Required of signed-in operators, ' +
     'not of access tokens.',
   'X-Change-Note': 'The reason for the change; kept in the audit log.',
+  'X-Change-Reference':
+    "The caller's own name for this request, such as a UUID: 8 to 64 letters, digits, `.`, `_`, `:` and `-`. If the answer " +
+    'is lost, `GET /api/changes` says by it what the request changed.',
 } as const;
 
 /** The OpenAPI description of a management operation. */
@@ -335,7 +338,7 @@ function headersOf<Path extends string, Body, Query>(
   const names = [
     ...conditions,
     ...(isConfirmed ? (['X-Confirm-Environment'] as const) : []),
-    ...(method === 'get' || role === 'anyone' ? [] : (['X-Change-Note'] as const)),
+    ...(method === 'get' || role === 'anyone' ? [] : (['X-Change-Note', 'X-Change-Reference'] as const)),
   ];
   return names.map((name) =>
     z.object({

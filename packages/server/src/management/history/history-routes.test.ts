@@ -30,6 +30,62 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
   const put = (path: string, key: string, body: object, headers = {}) =>
     done('PUT', `${path}/environments/production/flags/${key}`, { body, headers });
 
+  describe('a request under a reference', () => {
+    const found = async (reference: string, request: TestRequest = {}) =>
+      (await app.call('GET', `/api/changes?reference=${reference}`, request)).json;
+
+    test('is found with the changes that it made, each once, and by its own actor only', async () => {
+      const { path } = await app.project();
+      const reference = crypto.randomUUID();
+      const headers = { 'X-Change-Reference': reference };
+      const { seq } = await put(path, 'a', on, headers);
+      expect(await found(reference)).toEqual({
+        changes: [{ seq, at: expect.stringMatching(/^\d{4}-.*Z$/) }],
+        running: false,
+      });
+      await put(path, 'a', on, headers);
+      expect((await found(reference)).changes).toHaveLength(1);
+      await done('POST', `${path}/flags/archive`, { body: { keys: ['a'] }, headers });
+      expect((await found(reference)).changes).toHaveLength(2);
+      const { token } = await done('POST', '/api/tokens', { body: { name: reference, role: 'admin' } });
+      expect(await found(reference, { token })).toEqual({ changes: [], running: false });
+      expect(await found(crypto.randomUUID())).toEqual({ changes: [], running: false });
+    });
+
+    test('is running until its answer is ready', async () => {
+      const { path } = await app.project();
+      const reference = crypto.randomUUID();
+      const applied = Promise.withResolvers<void>();
+      const waits = Promise.withResolvers<void>();
+      app.node.waitForApplied = () => {
+        waits.resolve();
+        return applied.promise;
+      };
+      const written = put(path, 'a', on, { 'X-Change-Reference': reference });
+      await waits.promise;
+      expect(await found(reference)).toMatchObject({ changes: [{}], running: true });
+      app.node.waitForApplied = async () => {};
+      applied.resolve();
+      await written;
+      expect((await found(reference)).running).toBe(false);
+    });
+
+    test.each(['short', 'with spaces in it', 'x'.repeat(65)])(
+      'refuses the reference %j',
+      async (reference) => {
+        const { path } = await app.project();
+        const headers = { 'X-Change-Reference': reference };
+        const answer = await app.call('PUT', `${path}/environments/production/flags/a`, {
+          body: on,
+          headers,
+        });
+        expect([answer.status, answer.json.error]).toEqual([400, 'invalid_argument']);
+        const query = encodeURIComponent(reference);
+        expect((await app.call('GET', `/api/changes?reference=${query}`)).status).toBe(400);
+      },
+    );
+  });
+
   describe('a change', () => {
     test('is returned with everything that its operation changed', async () => {
       const { name, path } = await app.project();
