@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type CpuWait, READERS } from './checker/history.ts';
 import { now } from './clock.ts';
-import type { Fleet, FleetNode } from './fleet.ts';
+import type { Fleet, FleetNode } from './fleet-node.ts';
 
 /** Time between two samples, in milliseconds. */
 const EVERY_MS = 500;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { beforeDeadline, Management, openSse, type SseReader, until } from '@halyard/testing';
-import { type Fleet, startPostgresFleet } from './fleet.ts';
+import { startPostgresFleet } from './fleet.ts';
+import type { Fleet } from './fleet-node.ts';
 
 let fleet: Fleet;
 let management: Management;

@@ -1,9 +1,10 @@
 import type { SseReader } from '@halyard/testing';
 import { now } from './clock.ts';
-import type { FleetNode } from './fleet.ts';
+import type { FleetNode } from './fleet-node.ts';
 import type { Random } from './random.ts';
 import { backoffMs, recordStream, stay } from './reader.ts';
 import type { OpenEventSession } from './recorder.ts';
+import { freshnessOf } from './rest-reader.ts';
 import type { Place, World } from './world.ts';
 
 /** A key and its public id. */
@@ -154,7 +155,7 @@ export async function readBulkRecorded(
     ...{ answeredAt: now(), status, ...node.processOf(headers) },
     ...(isGranted ? { revision: Number(headers.get('x-flags-revision') ?? Number.NaN) } : {}),
     ...(after === undefined ? {} : { after }),
-    freshness: headers.has('x-flags-stale') ? 'stale' : 'current',
+    ...freshnessOf(headers),
   });
   if (status !== 200) return {};
   // A 200 of this route has this shape by specification; without the address no stream is opened, which shows.

@@ -1,7 +1,10 @@
 import type { TcpProxy } from '@halyard/testing';
-import type { Fleet, FleetNode } from './fleet.ts';
+import { now } from './clock.ts';
+import type { Fleet, FleetNode } from './fleet-node.ts';
+import { BALANCER_FAULTS, STANDBY_FAULTS } from './follow-faults.ts';
 import { endKeyWithOpenStreams } from './key-faults.ts';
 import type { Random } from './random.ts';
+import { WORKER_FAULTS } from './worker-faults.ts';
 import type { World } from './world.ts';
 
 /** One kind of trouble: it begins, lasts and ends within `run`. */
@@ -32,46 +35,18 @@ const NODE_FAULTS: readonly Fault[] = [
   },
   {
     kind: 'rolling restart',
-    run: async ({ fleet }) => {
+    run: async ({ fleet, recorder }) => {
       for (const node of fleet.nodes) {
+        const stoppedAt = now();
         await node.stop();
         await node.start();
+        recorder.restart({ node: node.name, stoppedAt, readyAt: now() });
       }
     },
   },
   { kind: 'key revoked', run: (world, random) => endKeyWithOpenStreams(world, random, 'revoked') },
   { kind: 'key expired', run: (world, random) => endKeyWithOpenStreams(world, random, 'expired') },
 ];
-
-/** Trouble that befalls the workers of a node, and not their supervisor. */
-const WORKER_FAULTS: readonly Fault[] = [
-  { kind: 'worker killed', run: async ({ fleet }, random) => killWorkers(fleet, random, 1) },
-  { kind: 'two workers killed', run: async ({ fleet }, random) => killWorkers(fleet, random, 2) },
-  {
-    kind: 'worker frozen',
-    run: async ({ fleet }, random) => {
-      const pids = random.pick(fleet.nodes).workerPids();
-      if (pids.length === 0) return;
-      const pid = random.pick(pids);
-      signal(pid, 'SIGSTOP');
-      await Bun.sleep(random.between(300, 7_000));
-      signal(pid, 'SIGCONT');
-    },
-  },
-];
-
-function killWorkers(fleet: Fleet, random: Random, count: number): void {
-  const pids = random.shuffle(random.pick(fleet.nodes).workerPids());
-  for (const pid of pids.slice(0, count)) signal(pid, 'SIGKILL');
-}
-
-function signal(pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended by itself, or because it did not answer.
-  }
-}
 
 /** Trouble with a database server. */
 const SERVER_FAULTS: readonly Fault[] = [
@@ -261,6 +236,8 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
   const ofCommit = fleet.pooler === undefined && ofNetwork.length > 0 ? COMMIT_FAULTS : [];
   const ofPair = fleet.pair === undefined ? [] : FAILOVER_FAULTS;
   const ofPooler = fleet.pooler === undefined ? [] : POOLER_FAULTS;
+  const ofBalancer = fleet.balancer === undefined ? [] : BALANCER_FAULTS;
+  const ofStandby = fleet.standby === undefined ? [] : STANDBY_FAULTS;
   const ofWorkers = fleet.nodes.some(({ workers }) => workers > 1) ? WORKER_FAULTS : [];
   const ofLinks = fleet.nodes.some(({ remembers }) => remembers) ? LINK_FAULTS : [];
   return [
@@ -269,6 +246,8 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
     ...ofCommit,
     ...ofPair,
     ...ofPooler,
+    ...ofBalancer,
+    ...ofStandby,
     ...NODE_FAULTS,
     ...ofWorkers,
     ...ofLinks,

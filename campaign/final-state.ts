@@ -1,6 +1,6 @@
 import { Management } from '@halyard/testing';
 import type { Final } from './checker/history.ts';
-import { type FleetNode, managersOf } from './fleet.ts';
+import { type FleetNode, managersOf } from './fleet-node.ts';
 import { contentOf } from './rest-reader.ts';
 import type { Place, World } from './world.ts';
 import { NOTE_PREFIX } from './writer.ts';

@@ -1,7 +1,7 @@
 import { beforeDeadline, Management } from '@halyard/testing';
 import { now } from './clock.ts';
 import { openRecordedEvents, readBulkRecorded } from './event-reader.ts';
-import { type FleetNode, managersOf } from './fleet.ts';
+import { type FleetNode, managersOf } from './fleet-node.ts';
 import type { Random } from './random.ts';
 import { openRecorded } from './reader.ts';
 import { readRecorded } from './rest-reader.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Management, ManagementError, openSse, type SseReader, until } from '@halyard/testing';
-import { type Fleet, type FleetNode, startPostgresFleet } from './fleet.ts';
+import { startPostgresFleet } from './fleet.ts';
+import type { Fleet, FleetNode } from './fleet-node.ts';
 
 let fleet: Fleet;
 let key: string;

@@ -1,7 +1,7 @@
 import { openSse, type SseFrame, type SseReader } from '@halyard/testing';
 import type { StreamSession } from './checker/history.ts';
 import { now } from './clock.ts';
-import type { FleetNode } from './fleet.ts';
+import type { FleetNode } from './fleet-node.ts';
 import type { Random } from './random.ts';
 import type { OpenSession } from './recorder.ts';
 import type { Place, World } from './world.ts';

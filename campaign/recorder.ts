@@ -11,6 +11,8 @@ import type {
   History,
   Loss,
   Read,
+  Restart,
+  Silence,
   StreamSession,
   Write,
 } from './checker/history.ts';
@@ -44,6 +46,8 @@ export class Recorder {
   readonly #endedKeys: EndedKey[] = [];
   readonly #losses: Loss[] = [];
   readonly #cpuWaits: CpuWait[] = [];
+  readonly #restarts: Restart[] = [];
+  readonly #silences: Silence[] = [];
   readonly #crashes: Crash[] = [];
   readonly #finals: Final[] = [];
   readonly #audit: AuditedWrite[] = [];
@@ -72,6 +76,14 @@ export class Recorder {
 
   cpuWait(wait: CpuWait): void {
     this.#cpuWaits.push(wait);
+  }
+
+  restart(restart: Restart): void {
+    this.#restarts.push(restart);
+  }
+
+  silence(silence: Silence): void {
+    this.#silences.push(silence);
   }
 
   crash(crash: Crash): void {
@@ -131,6 +143,8 @@ export class Recorder {
       endedKeys: this.#endedKeys,
       losses: this.#losses,
       cpuWaits: this.#cpuWaits,
+      restarts: this.#restarts,
+      silences: this.#silences,
       crashes: this.#crashes,
       finals: this.#finals,
       audit: this.#audit,

@@ -1,5 +1,6 @@
+import type { Read } from './checker/history.ts';
 import { now } from './clock.ts';
-import type { FleetNode } from './fleet.ts';
+import type { FleetNode } from './fleet-node.ts';
 import type { Place, World } from './world.ts';
 
 /** Reads whole maps over REST until `signal` aborts, through random nodes, one every `everyMs`. */
@@ -36,8 +37,14 @@ export async function readRecorded(
   world.recorder.read({
     ...{ kind: 'read', node: node.name, environment: place.name, key: key.id, requestedAt },
     ...{ answeredAt: now(), status: answer.status, ...node.processOf(answer.headers), ...granted },
-    freshness: answer.headers.has('x-flags-stale') ? 'stale' : 'current',
+    ...freshnessOf(answer.headers),
   });
+}
+
+/** What the answer says of its age. */
+export function freshnessOf(headers: Headers): Pick<Read, 'freshness' | 'ageSeconds'> {
+  const age = headers.get('x-flags-stale');
+  return age === null ? { freshness: 'current' } : { freshness: 'stale', ageSeconds: Number(age) };
 }
 
 /** The map inside the answer, as JSON text, and its revision. */

@@ -3,7 +3,7 @@ import { Management, temporaryFolder } from '@halyard/testing';
 import type { Violation } from './checker/violation.ts';
 import { now } from './clock.ts';
 import { untilDone } from './cpu-waits.ts';
-import { type Fleet, managersOf } from './fleet.ts';
+import { type Fleet, managersOf } from './fleet-node.ts';
 import type { World } from './world.ts';
 
 const MAIN = join(import.meta.dir, '../packages/server/src/main.ts');

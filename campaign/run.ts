@@ -12,7 +12,8 @@ const HELP = `bun run campaign [options]
 
   --engine <name> postgres (three nodes), sqlite (one node), sqlite-shared (three nodes on one file),
                   workers (one node with three workers, on PostgreSQL), sqlite-workers (the same on SQLite);
-                  relay (a node and two relays in a row), cold-start (nodes that start without PostgreSQL),
+                  relay (a node and two relays in a row), balancer (two nodes, and relays that a load
+                  balancer moves between them), standby (nodes on a standby that is cut off), cold-start (nodes that start without PostgreSQL),
                   failover (a primary and its synchronous standby), pooler (PgBouncer, if it is installed);
                   default all of them, one after the other
   --seconds <n>   how long faults happen; default 600 for PostgreSQL, and a fifth of it for the others

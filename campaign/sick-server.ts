@@ -1,5 +1,5 @@
 import type { NodeProcess } from '@halyard/testing';
-import { type Fleet, FleetNode } from './fleet.ts';
+import { type Fleet, FleetNode } from './fleet-node.ts';
 
 /** The fault of the server: with frames once, at the tenth change of an environment that has a stream. */
 export type Sickness =

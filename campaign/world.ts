@@ -1,5 +1,5 @@
 import { Management, ManagementError, until } from '@halyard/testing';
-import { type Fleet, type FleetNode, managersOf } from './fleet.ts';
+import { type Fleet, type FleetNode, managersOf } from './fleet-node.ts';
 import { prepare } from './preparation.ts';
 import type { Random } from './random.ts';
 import type { Recorder } from './recorder.ts';

@@ -1,6 +1,6 @@
 import { Management } from '@halyard/testing';
 import type { Operation } from './checker/history.ts';
-import { managersOf } from './fleet.ts';
+import { managersOf } from './fleet-node.ts';
 import type { Random } from './random.ts';
 import { COUNTER, type Place, type World } from './world.ts';
 

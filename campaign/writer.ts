@@ -1,6 +1,6 @@
 import type { Write } from './checker/history.ts';
 import { now } from './clock.ts';
-import { type FleetNode, managersOf } from './fleet.ts';
+import { type FleetNode, managersOf } from './fleet-node.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 import { composeWrite, type WriteRequest } from './write-request.ts';

@@ -1,9 +1,11 @@
+import { type AgeLimits, checkAges } from './age-rules.ts';
 import { checkAudit } from './audit-rules.ts';
 import { type AuthorityLimits, checkGrants, checkRefusals } from './authority-rules.ts';
 import { checkEventOrder, checkEventReads } from './event-rules.ts';
 import type { History, Write } from './history.ts';
 import { checkNodesNeverGoBack, checkReads } from './node-rules.ts';
 import { checkConditionalWrites, checkCrashes, checkOutcome } from './outcome-rules.ts';
+import { checkRestarts, checkSilences } from './restart-rules.ts';
 import { checkFailStop, checkLiveness, checkStreamOrder } from './stream-rules.ts';
 import { Timelines } from './timelines.ts';
 import type { Violation } from './violation.ts';
@@ -16,6 +18,12 @@ export interface CheckLimits {
   readonly ownWriteMs: number;
   /** How much later than a node's own statement of loss a frame may still be read here: our delay, not its. */
   readonly lossSlackMs: number;
+  /** How old an answer may be. */
+  readonly age: AgeLimits;
+  /** How long a node that was restarted may have been without a processor before it starts with its last known flags. */
+  readonly restartSlackMs: number;
+  /** How long a node may answer nothing while its workers are killed. */
+  readonly silentMs: number;
   /** For keys whose end is a row of the log: a change asked for later is committed later, so no time is needed. */
   readonly revoked: AuthorityLimits;
   /** For keys that end by the clock. */
@@ -27,12 +35,15 @@ export const DEFAULT_LIMITS: CheckLimits = {
   liveWithinMs: 10_000,
   ownWriteMs: 2_000,
   lossSlackMs: 1_000,
+  age: { proofMs: 3_000, slackMs: 500 },
+  restartSlackMs: 1_500,
+  silentMs: 5_000,
   revoked: { frameMs: 0, requestMs: 5_000, closeMs: 15_000 },
   expired: { frameMs: 1_500, requestMs: 1_500, closeMs: 15_000 },
 };
 
 /**
- * Judges a recorded history against the properties a fleet promises (P1 to P3, P4 bounded, P5 to P7, P9, P10).
+ * Judges a recorded history against the properties a fleet promises (P1 to P3, P4 bounded, P5 to P7, P9 to P13).
  * Returns every violation in order of time; only an empty list is good.
  */
 export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIMITS): readonly Violation[] {
@@ -50,6 +61,9 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
   }
   checkNodesNeverGoBack(history, limits.ownWriteMs, report);
   checkReads(history, timelines, report);
+  checkAges(history, acknowledged, limits.age, report);
+  checkRestarts(history, limits.restartSlackMs, report);
+  checkSilences(history, limits.silentMs, report);
   checkEventReads(history, report);
   for (const cause of ['revoked', 'expired'] as const) {
     const endedKeys = history.endedKeys.filter((key) => key.cause === cause);

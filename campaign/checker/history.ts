@@ -17,6 +17,10 @@ export interface History {
   readonly losses: readonly Loss[];
   /** When nodes, or the readers, waited for a processor; in order of time. Absent where it was not recorded. */
   readonly cpuWaits?: readonly CpuWait[];
+  /** Restarts of nodes whose source was there all the time. Absent where there was none. */
+  readonly restarts?: readonly Restart[];
+  /** Times in which a node answered nothing while its workers were killed. Absent where there was none. */
+  readonly silences?: readonly Silence[];
   /** Processes that ended on their own. */
   readonly crashes: readonly Crash[];
   /** The state in every source after the last change, when all faults were off and time to converge had passed. */
@@ -118,6 +122,8 @@ export interface Read {
   readonly after?: number;
   /** Whether the answer said, with `X-Flags-Stale`, that it may be old. */
   readonly freshness: 'current' | 'stale';
+  /** The seconds of `X-Flags-Stale`; absent in an answer that calls itself current. */
+  readonly ageSeconds?: number;
 }
 
 /** A key that ceased to be valid. */
@@ -141,6 +147,20 @@ export const READERS = 'readers';
 
 /** A time in which a node, or its readers, waited for a processor. */
 export interface CpuWait {
+  readonly node: string;
+  readonly from: number;
+  readonly ms: number;
+}
+
+/** A node that was stopped and started again while its source was there. */
+export interface Restart {
+  readonly node: string;
+  readonly stoppedAt: number;
+  readonly readyAt: number;
+}
+
+/** A time in which nothing of a node answered. */
+export interface Silence {
   readonly node: string;
   readonly from: number;
   readonly ms: number;

@@ -31,6 +31,9 @@ const ENVIRONMENTS = ['shop/production', 'shop/staging', 'blog/production'];
 const NODES = ['node-1', 'node-2', 'node-3'];
 const READERS = 9;
 
+/** How far a node may lag behind and still call itself current. */
+const LONGEST_LAG_MS = 2_000;
+
 /** These of the readers follow events. */
 const FIRST_EVENT_READER = 6;
 
@@ -97,6 +100,7 @@ class PerfectFleet {
   readonly #open = new Map<number, OpenSession>();
   readonly #bases = new Map<string, Base>();
   #time = 1_000_000;
+  #caughtUpAt = 1_000_000;
   #nextId = 1;
 
   constructor() {
@@ -110,6 +114,7 @@ class PerfectFleet {
 
   take(step: Step): void {
     this.#time += 20;
+    if (this.#time - this.#caughtUpAt > LONGEST_LAG_MS) this.#catchUpAll();
     if (step.kind === 'write') this.#write(step);
     else if (step.kind === 'catch-up')
       this.#catchUp(pick(NODES, step.node), pick(ENVIRONMENTS, step.environment));
@@ -121,7 +126,7 @@ class PerfectFleet {
   /** Brings all nodes and readers up to date, as time without faults does, and returns the history. */
   finish(): History {
     this.#time += 100;
-    for (const name of NODES) for (const environment of ENVIRONMENTS) this.#catchUp(name, environment);
+    this.#catchUpAll();
     for (let index = 0; index < READERS; index += 1)
       if (!this.#open.has(index)) this.#reconnect(index, index);
     const finals: Final[] = [];
@@ -188,6 +193,11 @@ class PerfectFleet {
       else next[key] = JSON.parse(state);
     }
     log.push(next);
+  }
+
+  #catchUpAll(): void {
+    this.#caughtUpAt = this.#time;
+    for (const name of NODES) for (const environment of ENVIRONMENTS) this.#catchUp(name, environment);
   }
 
   #catchUp(on: string, name: string): void {

@@ -4,6 +4,7 @@ import {
   framesWhere,
   inEvents,
   inFrames,
+  lateRead,
   missing,
   newestAcknowledged,
   type Plant,
@@ -233,6 +234,41 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
         ],
       };
     },
+  },
+  {
+    name: 'a read that calls itself current lacks a change of five seconds ago',
+    caughtAs: ['not-current'],
+    plant: lateRead({ afterMs: 5_000, freshness: 'current' }),
+  },
+  {
+    name: 'a read is older than it admits',
+    caughtAs: ['age-too-small'],
+    plant: lateRead({ afterMs: 10_000, freshness: 'stale', ageSeconds: 4 }),
+  },
+  {
+    name: 'a restarted node answers from before its restart',
+    caughtAs: ['restarted-in-the-past'],
+    plant: (history, choice) => {
+      const spoiled = lateRead({ afterMs: 5_000, freshness: 'stale', ageSeconds: 60 })(history, choice);
+      const late = spoiled?.reads.at(-1);
+      if (spoiled === undefined || late?.revision === undefined) return undefined;
+      const times = { requestedAt: late.requestedAt - 3_000, answeredAt: late.requestedAt - 2_999 };
+      const before = { ...late, ...times, revision: late.revision + 1 };
+      const restart = {
+        node: late.node,
+        stoppedAt: late.requestedAt - 1_000,
+        readyAt: late.requestedAt + 1_000,
+      };
+      return { ...spoiled, reads: [before, ...spoiled.reads], restarts: [restart] };
+    },
+  },
+  {
+    name: 'a node whose workers are killed answers nothing for ten seconds',
+    caughtAs: ['silent'],
+    plant: (history) => ({
+      ...history,
+      silences: [{ node: 'node-1', from: history.endedAt - 10_000, ms: 10_000 }],
+    }),
   },
   {
     name: 'a revoked key receives a later change',

@@ -1,4 +1,4 @@
-import type { ChangeEvent, Frame, History, StreamSession, Write } from './history.ts';
+import type { ChangeEvent, Frame, History, Read, StreamSession, Write } from './history.ts';
 
 /**
  * Spoils a correct history. `choice` picks one of the places where it can. Returns `undefined` if the history has no place
@@ -82,6 +82,23 @@ function endsWithAcknowledged(history: History, stream: StreamSession): boolean 
   if (last === undefined || stream.frames.length < 2) return false;
   const id = counterIn(last.content);
   return history.writes.some((write) => write.id === id && write.outcome === 'acknowledged');
+}
+
+/** Adds a read that lacks an acknowledged change although it was asked for `afterMs` later. */
+export function lateRead({
+  afterMs,
+  ...said
+}: Pick<Read, 'freshness' | 'ageSeconds'> & { readonly afterMs: number }): Plant {
+  return (history, choice) => {
+    const write = pickFrom(history.writes, choice, (each) => each.outcome === 'acknowledged');
+    if (write?.revision === undefined) return undefined;
+    const requestedAt = write.finishedAt + afterMs;
+    const read: Read = {
+      ...{ kind: 'bulk', node: write.node, environment: write.environment, key: 'reader', status: 200 },
+      ...{ requestedAt, answeredAt: requestedAt + 1, revision: write.revision - 1, ...said },
+    };
+    return { ...history, reads: [...history.reads, read] };
+  };
 }
 
 /** Ends the key of a stream before the stream's last change. */

@@ -125,6 +125,20 @@ test('a reset tears down open connections and lets new ones pass', async () => {
   expect(await ask(await open(), 'again')).toBe('again');
 });
 
+test('a proxy that leads elsewhere keeps open connections where they are', async () => {
+  const other = createServer((socket) => socket.end('other'));
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const before = await open();
+  try {
+    proxy.lead({ port: (other.address() as AddressInfo).port }); // a TCP port was asked for
+    const [answer] = await next(await open(), 'data');
+    expect(String(answer)).toBe('other');
+    expect(await ask(before, 'hello')).toBe('hello');
+  } finally {
+    other.close();
+  }
+});
+
 test('refused connections are reset until the proxy is restored', async () => {
   proxy.refuse();
   const client = connect({ port: proxy.port, host: '127.0.0.1' });

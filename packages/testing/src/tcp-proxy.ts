@@ -27,7 +27,7 @@ interface Trap {
  */
 export class TcpProxy {
   readonly #server: Server;
-  readonly #target: ProxyTarget;
+  #target: ProxyTarget;
   readonly #links = new Set<Link>();
   /** The last pieces of clients that are gone, by the socket that they still go to. */
   readonly #late = new Map<Socket, Buffer>();
@@ -66,6 +66,11 @@ export class TcpProxy {
    */
   blackhole(): void {
     this.#mode = 'blackhole';
+  }
+
+  /** From now on new connections lead to `target`, as after a decision of a load balancer. Open ones stay where they are. */
+  lead(target: ProxyTarget): void {
+    this.#target = target;
   }
 
   /** Resets every open connection on both sides, now. New connections work. */
