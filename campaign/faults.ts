@@ -173,6 +173,19 @@ const LINK_FAULTS: readonly Fault[] = [
       await node.process.readiness(200, 60_000);
     },
   },
+  {
+    kind: 'restarted over a slow link',
+    run: async ({ fleet, recorder }, random) => {
+      const node = random.pick(fleet.nodes.filter(({ remembers }) => remembers));
+      const proxy = proxyOf(node);
+      proxy.delay(random.between(10, 60));
+      const stoppedAt = now();
+      await node.stop();
+      await node.start();
+      recorder.restart({ node: node.name, stoppedAt, readyAt: now() });
+      proxy.restore();
+    },
+  },
   linkFault('link cut in the middle of a message', async (proxy, random) =>
     proxy.dropAfter(Math.floor(random.between(1, 5_000))),
   ),

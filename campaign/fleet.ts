@@ -1,4 +1,11 @@
-import { randomAdminToken, startNode, startPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
+import {
+  lastingPort,
+  randomAdminToken,
+  startNode,
+  startPostgres,
+  startTcpProxy,
+  temporaryFolder,
+} from '@halyard/testing';
 import { type Fleet, FleetNode, STARTS_WITHIN_MS, startAll } from './fleet-node.ts';
 import { PgBouncer } from './pgbouncer.ts';
 import { startBalancedFleet, startRelayFleet } from './relay-fleets.ts';
@@ -46,10 +53,13 @@ export async function startPostgresFleet(
       const env = { HALYARD_WORKERS: String(workers) };
       const remembers = remembering.includes(name);
       const folder = remembers ? { dataFolder: data.file(name) } : {};
+      // It comes back at the same address, where its readers notice what it says first.
+      const port = String(lastingPort());
       return new FleetNode(name, { proxy, workers, remembers }, (until = 'ready') =>
         startNode({
           ...{ databaseUrl: url.href, adminToken, timeoutMs: STARTS_WITHIN_MS, env, until },
           ...folder,
+          arguments: ['--port', port],
         }),
       );
     }),

@@ -26,6 +26,7 @@ export function summarise(
     `lag       ${describeLag(history)}`,
     `losses    ${history.losses.length} times a node said that it lost the log`,
     `waits     ${describeWaits(history)}`,
+    `silence   ${describeSilence(history)}`,
     `keys      ${history.endedKeys.length} ended`,
     `faults    ${describe(faults)}`,
     `violations ${violations.length}${violations.length === 0 ? '' : `: ${describe(countBy(violations.map(({ kind }) => kind)))}`}`,
@@ -66,6 +67,13 @@ function describeWaits({ cpuWaits = [] }: History): string {
   for (const { node, ms } of cpuWaits) byNode.set(node, (byNode.get(node) ?? 0) + ms);
   const seconds = [...byNode].map(([node, ms]) => `${node} ${Math.round(ms / 1_000)} s`);
   return `for a processor: ${seconds.sort().join(', ') || 'none'}`;
+}
+
+/** For how long at most a node whose workers were killed answered nothing. */
+function describeSilence({ silences = [] }: History): string {
+  if (silences.length === 0) return 'not looked for';
+  const longestMs = Math.max(...silences.map(({ ms }) => ms));
+  return `at most ${Math.round(longestMs)} ms without an answer of /healthz while workers were killed`;
 }
 
 function countBy(names: readonly string[]): ReadonlyMap<string, number> {

@@ -23,7 +23,7 @@ export const WORKER_FAULTS: readonly Fault[] = [
 ];
 
 /** How many workers {@link killEachSecond} kills. */
-const DEATHS = 20;
+const DEATHS = 40;
 
 /** Kills workers for so long that a fleet may want to hold them back, and records for how long nothing answered. */
 async function killEachSecond({ fleet, recorder }: World, random: Random): Promise<void> {

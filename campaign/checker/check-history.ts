@@ -36,7 +36,7 @@ export const DEFAULT_LIMITS: CheckLimits = {
   ownWriteMs: 2_000,
   lossSlackMs: 1_000,
   age: { proofMs: 3_000, slackMs: 500 },
-  restartSlackMs: 1_500,
+  restartSlackMs: 2_000,
   silentMs: 5_000,
   revoked: { frameMs: 0, requestMs: 5_000, closeMs: 15_000 },
   expired: { frameMs: 1_500, requestMs: 1_500, closeMs: 15_000 },

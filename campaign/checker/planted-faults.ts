@@ -251,15 +251,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     plant: (history, choice) => {
       const spoiled = lateRead({ afterMs: 5_000, freshness: 'stale', ageSeconds: 60 })(history, choice);
       const late = spoiled?.reads.at(-1);
-      if (spoiled === undefined || late?.revision === undefined) return undefined;
-      const times = { requestedAt: late.requestedAt - 3_000, answeredAt: late.requestedAt - 2_999 };
-      const before = { ...late, ...times, revision: late.revision + 1 };
-      const restart = {
-        node: late.node,
-        stoppedAt: late.requestedAt - 1_000,
-        readyAt: late.requestedAt + 1_000,
-      };
-      return { ...spoiled, reads: [before, ...spoiled.reads], restarts: [restart] };
+      if (late === undefined) return undefined;
+      const times = { stoppedAt: late.requestedAt - 1_000, readyAt: late.requestedAt + 1_000 };
+      return spoiled && { ...spoiled, restarts: [{ node: late.node, ...times }] };
     },
   },
   {

@@ -1,59 +1,27 @@
 import type { CpuWait, History, Restart } from './history.ts';
 import type { Report } from './violation.ts';
 
-/** What a node showed of an environment. */
-interface Shown {
-  readonly node: string;
-  readonly environment: string;
-  readonly revision: number;
-  readonly askedAt: number;
-  readonly knownAt: number;
-}
-
 /**
- * A node that is restarted while its source is there never answers older than it did before, not even with a mark: it
- * asks its source before it listens. `slackMs` bounds how long it may wait for its source, beyond which it starts with its
- * last known flags; a node that had no processor for longer is not judged.
+ * P12: a node that is restarted while its source is there asks it before it listens. So no read at its address fails or
+ * says that it may be old, from the moment it is stopped until it is ready. A node waits only so long for its source, so one
+ * that had no processor for longer than `slackMs` is not judged.
  */
 export function checkRestarts(history: History, slackMs: number, report: Report): void {
-  if (history.restarts === undefined) return;
-  const shown = [...everythingShown(history)];
-  for (const restart of history.restarts) {
+  for (const restart of history.restarts ?? []) {
     if (waitedMs(history.cpuWaits ?? [], restart) > slackMs) continue;
-    const newest = newestBefore(shown, restart);
-    for (const { node, environment, revision, askedAt, knownAt } of shown) {
-      if (node !== restart.node || askedAt < restart.stoppedAt || askedAt > restart.readyAt) continue;
-      const best = newest.get(environment) ?? 0;
-      if (revision >= best) continue;
+    for (const read of history.reads) {
+      const { node, requestedAt, kind, status, freshness, revision } = read;
+      if (node !== restart.node || requestedAt < restart.stoppedAt || requestedAt > restart.readyAt) continue;
+      if (kind === 'stream' || (status < 500 && freshness === 'current')) continue;
+      const said = status < 500 ? `revision ${revision}, which it said may be old` : `status ${status}`;
       report({
         kind: 'restarted-in-the-past',
-        at: knownAt,
-        environment,
+        at: read.answeredAt,
+        environment: read.environment,
         subject: node,
-        story: `${node} was restarted while its source was there. It had shown revision ${best} of ${environment}, and ${Math.round(askedAt - restart.stoppedAt)} ms after it was stopped it answered with revision ${revision}.`,
+        story: `${node} was restarted while its source was there. ${Math.round(requestedAt - restart.stoppedAt)} ms after it was stopped, and ${Math.round(restart.readyAt - requestedAt)} ms before it was ready, it answered a ${kind} of ${read.environment} with ${said}.`,
       });
     }
-  }
-}
-
-/** The highest revision of each environment that the node had shown when it was stopped. */
-function newestBefore(shown: readonly Shown[], { node, stoppedAt }: Restart): ReadonlyMap<string, number> {
-  const newest = new Map<string, number>();
-  for (const each of shown) {
-    if (each.node !== node || each.knownAt > stoppedAt) continue;
-    newest.set(each.environment, Math.max(each.revision, newest.get(each.environment) ?? 0));
-  }
-  return newest;
-}
-
-function* everythingShown({ reads, streams, eventStreams }: History): Generator<Shown> {
-  for (const { node, environment, revision, requestedAt, answeredAt } of reads) {
-    if (revision !== undefined)
-      yield { node, environment, revision, askedAt: requestedAt, knownAt: answeredAt };
-  }
-  for (const { node, environment, revision, requestedAt, frames } of [...streams, ...eventStreams]) {
-    const first = frames[0];
-    if (first !== undefined) yield { node, environment, revision, askedAt: requestedAt, knownAt: first.at };
   }
 }
 

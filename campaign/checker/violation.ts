@@ -21,7 +21,7 @@ export const VIOLATION_KINDS = {
   'not-current': 'P11: an answer that calls itself current and lacks an old change',
   'age-too-small': 'P11: an answer that is older than it admits',
   'restarted-in-the-past':
-    'P12: a restarted node that answered from before its restart, although its source was there',
+    'P12: a restarted node that failed, or answered from its past, although its source was there',
   silent: 'P13: a node that answered nothing while its workers were killed',
   'served-after-end': 'P10: a key that went on working after its end',
   'not-closed': 'P10: a stream left open after its key ended',
