@@ -54,3 +54,9 @@ export interface Freshness {
   /** Whole seconds since the catalog was last known to be current; `undefined` while it is. */
   staleSeconds(): number | undefined;
 }
+
+/** How current this node is, and what a load balancer should send to it. */
+export interface Readiness extends Freshness {
+  /** Whether it should get reads: it answers them, perhaps with an age, and is not stopping. */
+  takesReads(): boolean;
+}

@@ -1,5 +1,5 @@
 import { StorageError } from '../domain/errors.ts';
-import type { Freshness } from '../domain/read-side.ts';
+import type { Readiness } from '../domain/read-side.ts';
 import type { Follower } from './replication/follower.ts';
 
 /** A catalog whose last proof is older than this is not current: two heartbeats, and one that was not answered. */
@@ -28,7 +28,7 @@ export interface NodeFreshnessOptions {
  * but steady, does not make it current for a part of each second: a proof that is older than a second when it comes
  * counts only if the one before it was still good. (Spec: S14.1)
  */
-export class NodeFreshness implements Freshness {
+export class NodeFreshness implements Readiness {
   readonly #options: NodeFreshnessOptions;
   readonly #maxStaleMs: number;
   #isCurrent = false;
@@ -81,6 +81,10 @@ export class NodeFreshness implements Freshness {
 
   canStream(): boolean {
     return this.isCurrent && !this.#isDraining;
+  }
+
+  takesReads(): boolean {
+    return this.canRead() && !this.#isDraining;
   }
 
   mayLackRecords(): boolean {

@@ -209,10 +209,12 @@ describe('the read plane', () => {
     await eventually('reads are refused', () => !plane.freshness.canRead());
   });
 
-  test('opens no streams while it drains, and answers reads', async () => {
+  test('opens no streams and asks for no reads while it drains, and answers them', async () => {
     const { plane } = await setUp();
+    expect(plane.freshness.takesReads()).toBe(true);
     await plane.drain(0);
-    expect([plane.freshness.canStream(), plane.freshness.canRead()]).toEqual([false, true]);
+    expect([plane.freshness.canStream(), plane.freshness.takesReads()]).toEqual([false, false]);
+    expect(plane.freshness.canRead()).toBe(true);
   });
 
   test('sends each row of the log as one frame, in order, and then calls its observers', async () => {
@@ -234,7 +236,7 @@ describe('the read plane', () => {
     expect(heard).toEqual(['live 0', 'closed: listener', 'lost, 0 streams open']);
     expect(await next()).toBe('end');
     expect(plane.freshness.canStream()).toBe(false);
-    expect(plane.freshness.canRead()).toBe(true);
+    expect([plane.freshness.canRead(), plane.freshness.takesReads()]).toEqual([true, true]);
   });
 
   test('ends the streams of a key in the turn in which its revocation is applied', async () => {
@@ -261,7 +263,7 @@ describe('the read plane', () => {
     planes.push(plane);
     plane.start();
     expect(await plane.firstAttempt).toBe(false);
-    expect(plane.freshness.canRead()).toBe(false);
+    expect([plane.freshness.canRead(), plane.freshness.takesReads()]).toEqual([false, false]);
     source.isAway = false;
     await plane.firstLive;
     expect(plane.freshness.canStream()).toBe(true);

@@ -1,21 +1,22 @@
-import type { Freshness } from '../domain/read-side.ts';
+import type { Readiness } from '../domain/read-side.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import type { RouteAnswer, Routes } from './listeners.ts';
 
 /** `/healthz` and `/readyz` of a node. */
-export function healthRoutes(freshness: Freshness): Routes {
-  return { '/healthz': healthAnswer, '/readyz': () => readinessAnswer(freshness) };
+export function healthRoutes(node: Readiness): Routes {
+  return { '/healthz': healthAnswer, '/readyz': (request) => readinessAnswer(node, request) };
 }
 
 /**
  * The same of a process that passes requests on to another one, which knows it of all of them. `own`: how current this
  * process is, for when the other one does not answer.
  */
-export function forwardedHealthRoutes(forward: RouteAnswer, own: Freshness): Routes {
+export function forwardedHealthRoutes(forward: RouteAnswer, own: Readiness): Routes {
   const readiness: RouteAnswer = async (request, server) => {
     const answer = await forward(request, server);
-    return answer.status === 500 ? notReadyAnswer(own) : answer;
+    if (answer.status !== 500) return answer;
+    return isAboutReads(request) ? readsAnswer(own) : notReadyAnswer(own);
   };
   return { '/healthz': forward, '/readyz': readiness };
 }
@@ -30,17 +31,33 @@ function healthAnswer(): Response {
  * Whether this node should get traffic: its catalog is complete and current, it will see every change, and it is not
  * shutting down. It turns unready again when any of that ends.
  */
-function readinessAnswer(freshness: Freshness): Response {
-  return freshness.canStream() ? statusAnswer(200, { status: 'ready' }) : notReadyAnswer(freshness);
+function readinessAnswer(node: Readiness, request: Request): Response {
+  if (isAboutReads(request)) return readsAnswer(node);
+  return node.canStream() ? statusAnswer(200, { status: 'ready' }) : notReadyAnswer(node);
 }
 
-function notReadyAnswer(freshness: Freshness): Response {
+/** `?for=reads` asks whether this node should get reads, for load balancers that leave no node in when none is ready. */
+function isAboutReads(request: Request): boolean {
+  return URL.parse(request.url)?.searchParams.get('for') === 'reads';
+}
+
+/** Reads survive the loss of the database, so a node takes them while it is not current, and says so. */
+function readsAnswer(node: Readiness): Response {
+  if (!node.takesReads()) return notReadyAnswer(node);
   // JSON leaves out members that are undefined.
+  return statusAnswer(200, {
+    status: 'ready for reads',
+    reason: node.trouble(),
+    staleSeconds: node.staleSeconds(),
+  });
+}
+
+function notReadyAnswer(node: Readiness): Response {
   return statusAnswer(503, {
     status: 'not ready',
-    canRead: freshness.canRead(),
-    reason: freshness.trouble(),
-    staleSeconds: freshness.staleSeconds(),
+    canRead: node.canRead(),
+    reason: node.trouble(),
+    staleSeconds: node.staleSeconds(),
   });
 }
 

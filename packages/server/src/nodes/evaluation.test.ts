@@ -70,6 +70,9 @@ test('a node whose database files were removed is not ready, and explains why th
     });
     const reason = 'The file halyard.db-wal was removed or replaced while in use: restart Halyard.';
     expect(body).toMatchObject({ status: 'not ready', canRead: true, reason });
+    // It still answers reads, so it is ready for them; the reason is there for an operator.
+    const forReads = await fetch(`${node.url}/readyz?for=reads`);
+    expect([forReads.status, await forReads.json()]).toMatchObject([200, { reason }]);
     expect(errors.length).toBeGreaterThan(0);
     expect(errors[0]).toContain(reason);
   } finally {

@@ -51,6 +51,7 @@ test('a lost database closes the streams of all workers; reads go on with their 
     proxy.refuse();
     for (const stream of streams) expect((await stream.untilEnded()).how).toBe('closed');
     await machine.node.readiness(503);
+    expect((await fetch(`${machine.node.url}/readyz?for=reads`)).status).toBe(200);
     await eachWorker(machine, async (response) => {
       expect(response.status).toBe(200);
       return response.headers.has('X-Flags-Stale');
@@ -79,6 +80,7 @@ test('a supervisor that is frozen loses no worker: their streams end, reads go o
   expect((await machine.openStream()).status).toBe(500);
   const ready = await fetch(`${machine.node.url}/readyz`);
   expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'not ready', canRead: true }]);
+  expect((await fetch(`${machine.node.url}/readyz?for=reads`)).status).toBe(200);
   machine.node.resume();
   await machine.node.readiness(200);
   await machine.management.putState('demo', 'production', 'a', { enabled: false });
@@ -111,13 +113,15 @@ test('a worker that cannot follow its supervisor makes the node unready, and no 
     const own = {
       canRead: yes,
       canStream: yes,
+      takesReads: yes,
       mayLackRecords: () => false,
       trouble: unknown,
       staleSeconds: unknown,
     };
-    const { canRead, canStream, trouble } = fleet.freshness(own);
-    expect([canRead(), canStream(), trouble()]).toEqual([
+    const { canRead, canStream, takesReads, trouble } = fleet.freshness(own);
+    expect([canRead(), canStream(), takesReads(), trouble()]).toEqual([
       true,
+      false,
       false,
       'Worker processes are not serving yet.',
     ]);

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Freshness } from '../domain/read-side.ts';
+import type { Readiness } from '../domain/read-side.ts';
 import type { EnvironmentUsage } from '../domain/usage.ts';
 import type { Answers, FromWorker, PeerReport, ToWorker } from './messages.ts';
 import type { Readers } from './readers.ts';
@@ -56,9 +56,20 @@ interface Worker {
   readonly ended: PromiseWithResolvers<void>;
   listeningSince: number | undefined;
   isLive: boolean;
+  /** Whether it was live at any time, so that it has flags to answer with. */
+  hasFollowed: boolean;
   unanswered: number;
   behind: number;
   lastMetrics: Answers['metrics'];
+}
+
+function isListening({ listeningSince }: Worker): boolean {
+  return listeningSince !== undefined;
+}
+
+function noteLive(worker: Worker, isLive: boolean): void {
+  worker.isLive = isLive;
+  worker.hasFollowed ||= isLive;
 }
 
 /** The place of one worker, whose process is replaced when it ends. */
@@ -96,7 +107,7 @@ export class Fleet {
 
   /** Whether at least one worker serves, and each one that does follows the log. */
   get isServing(): boolean {
-    const serving = this.#workers().filter(({ listeningSince }) => listeningSince !== undefined);
+    const serving = this.#workers().filter(isListening);
     return serving.length > 0 && serving.every(({ isLive }) => isLive);
   }
 
@@ -112,11 +123,13 @@ export class Fleet {
     for (const { process } of this.#workers()) process.send({ kind: 'retry' });
   }
 
-  /** How current the machine is: as its supervisor, with workers that serve. */
-  freshness(own: Freshness): Freshness {
+  /** How current the machine is: as its supervisor, with workers that serve. For reads one of them is enough. */
+  freshness(own: Readiness): Readiness {
     return {
       canRead: () => own.canRead(),
       canStream: () => own.canStream() && this.isServing,
+      takesReads: () =>
+        own.takesReads() && this.#workers().some((worker) => isListening(worker) && worker.hasFollowed),
       mayLackRecords: () => own.mayLackRecords(),
       trouble: () => own.trouble() ?? (this.isServing ? undefined : 'Worker processes are not serving yet.'),
       staleSeconds: () => own.staleSeconds(),
@@ -180,6 +193,7 @@ export class Fleet {
       ended: Promise.withResolvers(),
       listeningSince: undefined,
       isLive: false,
+      hasFollowed: false,
       unanswered: 0,
       behind: 0,
       lastMetrics: [],
@@ -193,7 +207,7 @@ export class Fleet {
     const { readers, log, own } = this.#options;
     switch (message.kind) {
       case 'ready':
-        worker.isLive = message.isLive;
+        noteLive(worker, message.isLive);
         readers.join(worker.id, message.seq, async () => (await worker.process.ask('usedKeys')) ?? []);
         for (const { id } of this.#workers()) {
           if (id !== worker.id) this.#tellPeer(worker, { from: id, streams: readers.streamsOf(id) });
@@ -210,7 +224,7 @@ export class Fleet {
         log.warn({ worker: place.number, reason: message.message }, 'a worker cannot listen');
         return;
       case 'alive':
-        worker.isLive = message.isLive;
+        noteLive(worker, message.isLive);
         worker.unanswered = 0;
         return;
       case 'report': {
