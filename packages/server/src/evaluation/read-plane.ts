@@ -160,6 +160,13 @@ export class ReadPlane implements ReadSide {
     void this.follower.run();
   }
 
+  /** Resolves once the first attempt to follow the log has ended, or takes longer than this. Rejects as {@link firstAttempt}. */
+  async attempted(withinMs: number): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, withinMs);
+    await Promise.race([this.firstAttempt, late.promise]).finally(() => clearTimeout(timer));
+  }
+
   /** Ends the streams spread over a window, so that their clients do not all return at once. */
   drain(windowMs: number): Promise<void> {
     this.freshness.drain();

@@ -1,4 +1,4 @@
-import type { Routes } from '../http/listeners.ts';
+import type { Routes } from '../http/listener.ts';
 import { ofrepRoutes } from './ofrep/routes.ts';
 import type { EvaluationContext } from './serving/context.ts';
 import { usageRoutes } from './usage/routes.ts';

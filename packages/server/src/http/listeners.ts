@@ -1,28 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { BunRequest, Server } from 'bun';
+import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import { errorResponse, hostInvalid, notFound, pathNotLiteral, refuseMethod } from './errors.ts';
 import { acceptForwarded, type InnerAddress } from './forwarding.ts';
+import { type Answer, Listener, type ListenerAnswers, type RouteAnswer, type Routes } from './listener.ts';
 import { ANY_PATH, isLiteral } from './literal-paths.ts';
 import type { OpenFiles } from './open-files.ts';
-import { IDLE_SECONDS, requestIdOf } from './request.ts';
-
-/**
- * No limit of the parser's own, whose 413 has no JSON body. Each route counts and refuses for itself, and a body that
- * is not read stays in the socket, so it takes no memory.
- */
-const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
-
-/** Longest a request may take to finish once the node stops, in milliseconds. */
-const FINISH_MS = 2000;
-
-type Answer<R extends Request> = (request: R, server: Server<undefined>) => Response | Promise<Response>;
-
-/** Answers one route. */
-export type RouteAnswer = Answer<BunRequest>;
-
-/** Answers by path, as `Bun.serve` takes them. */
-export type Routes = Record<string, RouteAnswer>;
+import { requestIdOf } from './request.ts';
 
 /** Answers what is not a route; `undefined` leaves the request to the next one. */
 export type Fallback = (
@@ -64,7 +47,7 @@ export interface ListenersOptions {
   readonly inner?: InnerAddress;
 }
 
-/** The open listeners of a node. They listen from the beginning, and answer 500 until they have something to serve. */
+/** The listeners of a node. Their addresses are checked at once, and open from {@link serve} on. */
 export class Listeners {
   /** Where this machine reaches the evaluation interface. */
   readonly url: string;
@@ -72,31 +55,34 @@ export class Listeners {
   readonly port: number;
   /** Where it reaches management, if that has its own address. */
   readonly managementUrl?: string;
-  readonly #main: Server<undefined>;
-  readonly #second: Server<undefined> | undefined;
+  readonly #main: Listener;
+  readonly #second: Listener | undefined;
   readonly #inner: InnerAddress | undefined;
-  readonly #served = new Map<Server<undefined>, Served>();
+  readonly #served = new Map<Listener, Served>();
 
-  /** Listens. Throws a {@link ListenError} when an address is not available; then none is open. */
+  /** Throws a {@link ListenError} when an address is not available; then none is open. */
   constructor({ host, port, reusePort, managementPort, managementHost = host, inner }: ListenersOptions) {
     this.#inner = inner;
-    this.#main = inner
-      ? serveNothing({ unix: inner.socket })
-      : listen({ host, port, isManagement: false }, reusePort);
-    this.port = this.#main.port ?? port;
+    this.#main = new Listener(
+      inner ? { unix: inner.socket } : { host, port, reusePort, isManagement: false },
+    );
+    this.port = inner ? port : this.#main.port;
     this.url = addressOf(host, this.port);
     if (managementPort === undefined) return;
     try {
-      const place = { host: managementHost, port: managementPort, isManagement: true };
-      this.#second = listen(place, reusePort);
+      const place = { host: managementHost, port: managementPort, reusePort, isManagement: true };
+      this.#second = new Listener(place);
     } catch (error) {
-      void this.#main.stop(true);
+      void this.#main.close();
       throw error;
     }
-    this.managementUrl = addressOf(managementHost, this.#second.port ?? managementPort);
+    this.managementUrl = addressOf(managementHost, this.#second.port);
   }
 
-  /** Serves everything from now on: on one listener, or each part where it belongs. */
+  /**
+   * Opens the listeners, and serves everything from now on: on one, or each part where it belongs. Throws a
+   * {@link ListenError} when another program has taken an address meanwhile.
+   */
   serve(parts: ListenerParts): void {
     const { evaluation, scrape, docs, management = [] } = parts;
     const metrics = { '/metrics': readOnly(parts, scrape) };
@@ -112,8 +98,8 @@ export class Listeners {
   /** Ends each connection with its next answer, until clients have left or the time is over. */
   async drain(windowMs: number): Promise<void> {
     const draining = new DrainingResponses();
-    for (const [server, { routes, health, fetch }] of this.#served) {
-      server.reload({
+    for (const [listener, { routes, health, fetch }] of this.#served) {
+      listener.answer({
         // A load balancer that checks the node's health does not keep it from stopping.
         routes: { ...mapAnswers(routes, draining.ending), ...health },
         fetch: draining.ending(fetch),
@@ -124,20 +110,14 @@ export class Listeners {
 
   /** Accepts no more connections, lets the running requests finish, then ends what is left. */
   async close(): Promise<void> {
-    const servers = this.#second === undefined ? [this.#main] : [this.#main, this.#second];
-    await Promise.all(servers.map(stopServer));
+    await Promise.all([this.#main.close(), this.#second?.close()]);
   }
 
-  #serveOn(
-    server: Server<undefined>,
-    parts: ListenerParts,
-    routes: Routes,
-    fallbacks: readonly Fallback[],
-  ): void {
-    const accept = this.#acceptOn(server);
+  #serveOn(listener: Listener, parts: ListenerParts, routes: Routes, fallbacks: readonly Fallback[]): void {
+    const accept = this.#acceptOn(listener);
     const once = <R extends Request>(answer: Answer<R>) => answeredOnce(answer, parts.files);
     const health = mapAnswers(parts.health, (answer) => once(accept(readOnly(parts, answer))));
-    const own = server === this.#main ? parts.inner : undefined;
+    const own = listener === this.#main ? parts.inner : undefined;
     const others = accept(answerFallbacks(parts, fallbacks));
     const served = {
       // The router prefers the routes that have a path of their own.
@@ -145,25 +125,23 @@ export class Listeners {
       health,
       fetch: accept(refuseOthers(parts)),
     };
-    server.reload({
+    listener.answer({
       routes: { ...mapAnswers(served.routes, once), ...health },
       fetch: once(served.fetch),
     });
-    this.#served.set(server, served);
+    this.#served.set(listener, served);
   }
 
   /** What a request passes before its answer: on an inner listener the check that another process passed it on. */
-  #acceptOn(server: Server<undefined>): <R extends Request>(answer: Answer<R>) => Answer<R> {
-    const inner = server === this.#main ? this.#inner : undefined;
+  #acceptOn(listener: Listener): <R extends Request>(answer: Answer<R>) => Answer<R> {
+    const inner = listener === this.#main ? this.#inner : undefined;
     return inner === undefined ? (answer) => answer : (answer) => acceptForwarded(inner, answer);
   }
 }
 
 /** The parts that one listener serves. */
-interface Served {
-  readonly routes: Routes;
+interface Served extends ListenerAnswers {
   readonly health: Routes;
-  readonly fetch: Answer<Request>;
 }
 
 /** How long a draining node must have no requests before it counts as abandoned, in milliseconds. */
@@ -258,72 +236,9 @@ function refuseOthers({ docsUrl, log }: ListenerParts): Answer<Request> {
   };
 }
 
-/** One address to listen on. */
-interface ListenPlace {
-  readonly host: string;
-  readonly port: number;
-  /** Whether it is the one that management has of its own. */
-  readonly isManagement: boolean;
-}
-
-function listen(place: ListenPlace, reusePort: boolean): Server<undefined> {
-  try {
-    return serveNothing({ hostname: place.host, port: place.port, reusePort });
-  } catch (cause) {
-    throw new ListenError(place, cause);
-  }
-}
-
-/** Listens, and answers 500 until there is something to serve. */
-function serveNothing(
-  place:
-    | { readonly unix: string }
-    | { readonly hostname: string; readonly port: number; readonly reusePort: boolean },
-): Server<undefined> {
-  const options = {
-    ...place,
-    idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: MAX_BODY_BYTES,
-    // Otherwise Bun writes a stack to standard error for each stream that is cut.
-    development: false,
-    fetch: () => new Response(null, { status: 500, headers: { 'Retry-After': '1' } }),
-  };
-  // The types know no `idleTimeout` on a Unix socket, but Bun keeps it there too (forwarding.test.ts).
-  return Bun.serve(options as Bun.Serve.Options<undefined>);
-}
-
-/** An address is not available. The message says which, and which setting chooses another. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-
-  constructor(place: ListenPlace, cause: unknown) {
-    super(describe(place, cause), { cause });
-  }
-}
-
-function describe({ host, port, isManagement }: ListenPlace, cause: unknown): string {
-  const [portFlag, hostFlag] = isManagement
-    ? ['--management-port', '--management-host']
-    : ['--port', '--host'];
-  switch (cause instanceof Error && 'code' in cause ? cause.code : undefined) {
-    case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another with ${portFlag}.`;
-    case 'EACCES':
-      return `This user may not listen on port ${port} of ${host}. Choose one from 1024 on with ${portFlag}.`;
-    default:
-      // For a name that does not resolve, the system's own message is misleading, such as "file already exists".
-      return `Cannot listen on ${host}: this machine does not have that address. Choose another with ${hostFlag}.`;
-  }
-}
-
 /** Where this machine reaches a listener. A wildcard address cannot be linked to. */
 function addressOf(host: string, port: number): string {
   const reachable = ['0.0.0.0', '::', '[::]'].includes(host) ? 'localhost' : host;
   const name = reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable;
   return `http://${name}:${port}`;
-}
-
-async function stopServer(server: Server<undefined>): Promise<void> {
-  await Promise.race([server.stop(false), sleep(FINISH_MS, undefined, { ref: false })]);
-  await server.stop(true);
 }

@@ -1,7 +1,7 @@
 import type { Readiness } from '../domain/read-side.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import { COMMIT, VERSION } from '../version.ts';
-import type { RouteAnswer, Routes } from './listeners.ts';
+import type { RouteAnswer, Routes } from './listener.ts';
 
 /** `/healthz` and `/readyz` of a node. */
 export function healthRoutes(node: Readiness): Routes {

@@ -9,11 +9,12 @@ import { ReadPlane, type ReadPlaneSettings } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
 import { type EvaluationSettings, evaluationContext } from '../evaluation/serving/context.ts';
 import { createDocs } from '../http/docs/docs.ts';
-import { Listeners, type ListenersOptions } from '../http/listeners.ts';
+import { type ListenerParts, Listeners, type ListenersOptions } from '../http/listeners.ts';
 import { guardMetrics, healthRoutes } from '../http/monitoring.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { newNodeName, type RunningNode } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
+import { CURRENT_WITHIN_MS } from './start-from-last-known.ts';
 
 /** Settings of a node that only serves reads. */
 export interface EvaluationNodeConfig extends ReadPlaneSettings, EvaluationSettings, ListenersOptions {
@@ -61,7 +62,7 @@ export async function startEvaluationNode(
   plane.observe(logServer);
   plane.observe(metrics);
   if (reports) plane.observe(reports);
-  listeners.serve({
+  const parts: ListenerParts = {
     files: plane.files,
     evaluation: {
       ...evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
@@ -72,7 +73,7 @@ export async function startEvaluationNode(
     docs: createDocs({ docsUrl, log }),
     docsUrl,
     log,
-  });
+  };
   const { place, found } = config.lastKnown ?? {};
   const writer = place && new LastKnownWriter({ place, plane, log });
   if (writer) plane.observe(writer);
@@ -89,6 +90,8 @@ export async function startEvaluationNode(
       { name: 'stop following the log', run: () => plane.close() },
     ]);
   try {
+    await plane.attempted(CURRENT_WITHIN_MS);
+    listeners.serve(parts);
     await plane.firstAttempt;
   } catch (error) {
     await stop();

@@ -5,7 +5,7 @@ import { evaluationRoutes } from '../evaluation/routes.ts';
 import { evaluationContext } from '../evaluation/serving/context.ts';
 import { createDashboard, loadBuiltAssets } from '../http/dashboard/dashboard.ts';
 import { createDocs } from '../http/docs/docs.ts';
-import { Listeners } from '../http/listeners.ts';
+import { type ListenerParts, Listeners } from '../http/listeners.ts';
 import { guardMetrics, healthRoutes } from '../http/monitoring.ts';
 import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
@@ -17,7 +17,7 @@ import { Preparation } from './first-start.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
 import { type NodeOptions, type RunningNode, stoppable } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
-import { lastKnownOf, startFromLastKnown } from './start-from-last-known.ts';
+import { CURRENT_WITHIN_MS, lastKnownOf, startFromLastKnown } from './start-from-last-known.ts';
 import { placeOfWorkers, Workers } from './workers.ts';
 
 /**
@@ -68,7 +68,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const freshness = workers?.fleet.freshness(plane.freshness) ?? plane.freshness;
   // Workers serve these routes themselves.
   const reads = workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log }));
-  listeners.serve({
+  const parts: ListenerParts = {
     files: plane.files,
     evaluation: { ...reads, ...logServer.routes },
     health: healthRoutes(freshness),
@@ -78,7 +78,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     docsUrl,
     log,
     ...(workers && { inner: workers.routes }),
-  });
+  };
   const isReady = () => plane.freshness.isCurrent;
   const preparation = new Preparation({ config, people: management.people, log, port, isReady });
   const node: RunningNode = {
@@ -92,8 +92,10 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const keepLastKnown = await startFromLastKnown(plane, lastKnown, log);
   management.start();
   try {
-    const isLive = await plane.firstAttempt;
+    await plane.attempted(CURRENT_WITHIN_MS);
+    listeners.serve(parts);
     await workers?.fleet.start();
+    const isLive = await plane.firstAttempt;
     log.info({ url, managementUrl, version: VERSION, ready: isLive }, 'listening');
     if (isLive) await preparation.run();
     else void plane.firstLive.then(() => preparation.runLate()).then(() => options.onLateStart?.(node));

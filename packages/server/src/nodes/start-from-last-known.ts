@@ -11,6 +11,12 @@ import { LastKnownWriter } from '../evaluation/last-known/last-known-writer.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import type { ShutdownStep } from './shutdown.ts';
 
+/**
+ * How long a node that starts may take to become current before it listens all the same, in milliseconds: no reader gets
+ * an answer that is older than what the node served before, unless the source does not answer. (Spec: S14.9)
+ */
+export const CURRENT_WITHIN_MS = 3000;
+
 /** Reads the last known flags, to start from them while the source is away. Says in one line why a file is ignored. */
 export async function findLastKnown(place: LastKnownPlace, log: Logger): Promise<LastKnown | undefined> {
   const { path } = place;

@@ -7,7 +7,7 @@ import { invalid, logIsLost, ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
-import type { RouteAnswer, Routes } from '../../http/listeners.ts';
+import type { RouteAnswer, Routes } from '../../http/listener.ts';
 import { bearerTokenIn, readBody, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import { type BacklogRow, EncodedRows, LogBacklog } from './backlog.ts';

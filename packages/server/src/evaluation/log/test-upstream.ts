@@ -2,7 +2,7 @@ import { onTestFinished } from 'bun:test';
 import { temporaryFolder } from '@halyard/testing';
 import type { BunRequest, Server } from 'bun';
 import type { LogRow, LogSource } from '../../domain/change-log.ts';
-import type { RouteAnswer } from '../../http/listeners.ts';
+import type { RouteAnswer } from '../../http/listener.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';

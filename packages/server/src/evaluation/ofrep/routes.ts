@@ -6,7 +6,7 @@ import {
   parseOfrepRequest,
 } from '@halyard/protocol';
 import type { BunRequest } from 'bun';
-import type { Routes } from '../../http/listeners.ts';
+import type { Routes } from '../../http/listener.ts';
 import { readBody } from '../../http/request.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';

@@ -7,7 +7,7 @@ import {
 } from '@halyard/protocol';
 import { invalid, ServiceError } from '../../domain/errors.ts';
 import { errorResponse, notFound } from '../../http/errors.ts';
-import type { Routes } from '../../http/listeners.ts';
+import type { Routes } from '../../http/listener.ts';
 import { readBody } from '../../http/request.ts';
 import { authenticate, findAgain, openEnvironment } from '../serving/access.ts';
 import type { Dialect, EvaluationContext } from '../serving/context.ts';

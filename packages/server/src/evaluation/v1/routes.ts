@@ -10,7 +10,7 @@ import {
 import type { Server } from 'bun';
 import { invalid, ServiceError } from '../../domain/errors.ts';
 import { errorResponse } from '../../http/errors.ts';
-import type { Routes } from '../../http/listeners.ts';
+import type { Routes } from '../../http/listener.ts';
 import { readBody } from '../../http/request.ts';
 import {
   admitStream,
