@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import type { AccessToken } from '../domain/people.ts';
 import {
   DELETED_MARK,
@@ -125,16 +126,41 @@ export class SqlReader implements StoreReader {
   }
 
   async archivedStates({ projectId, key }: Pick<Flag, 'projectId' | 'key'>): Promise<ArchivedStates> {
-    const text = 'SELECT archived_states AS states FROM flags WHERE project_id = $1 AND key = $2';
-    const [row] = await this.#rows<{ states: string | null }>(text, projectId, key);
-    return parseArchivedStates(row?.states ?? undefined);
+    const archived = await this.#archivedStates('project_id = $1 AND key = $2', projectId, key);
+    return archived.get(key) ?? new Map();
   }
 
   async archivedStatesIn(projectId: string): Promise<ReadonlyMap<string, ArchivedStates>> {
-    const text = `SELECT key, archived_states AS states FROM flags
-      WHERE project_id = $1 AND archived_at IS NOT NULL`;
-    const rows = await this.#rows<{ key: string; states: string | null }>(text, projectId);
-    return new Map(rows.map(({ key, states }) => [key, parseArchivedStates(states ?? undefined)]));
+    return this.#archivedStates('project_id = $1 AND archived_at IS NOT NULL', projectId);
+  }
+
+  /**
+   * Without those of an environment that was made again since: they are of an earlier one, whose id it has. That is removed
+   * when an environment is made again, but was not by older versions, and a flag that is created again brings it back.
+   */
+  async #archivedStates(
+    condition: string,
+    ...parameters: readonly [projectId: string, ...string[]]
+  ): Promise<ReadonlyMap<string, ArchivedStates>> {
+    const flags = await this.#rows<{ key: string; states: string | null; at: number | null }>(
+      `SELECT key, archived_states AS states, archived_at AS at FROM flags WHERE ${condition}`,
+      ...parameters,
+    );
+    const madeAgain = await this.#rows<{ id: string; createdAt: number }>(
+      // The expression makes both engines begin with the few deletions. The clocks alone would take a date that was wrong.
+      `SELECT id, created_at AS "createdAt" FROM environments WHERE project_id = $1 AND EXISTS (
+        SELECT 1 FROM audit_log WHERE action = 'environment.deleted' AND environment_id || '' = environments.id)`,
+      parameters[0],
+    );
+
+    return new Map(
+      flags.map(({ key, states, at }) => {
+        const kept = new Map(parseArchivedStates(states ?? undefined));
+        for (const { id, createdAt } of madeAgain)
+          if (createdAt > (at ?? 0) + CLOCK_TOLERANCE_MS) kept.delete(id);
+        return [key, kept];
+      }),
+    );
   }
 
   async states(environmentId: string, page?: PageOf<readonly [string]>): Promise<readonly StoredState[]> {

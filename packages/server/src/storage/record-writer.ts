@@ -11,12 +11,13 @@ import {
 } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import type { ArchivedStates } from '../domain/store.ts';
+import { HOUR_MS } from '../domain/usage.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
 import { removeProjectRoles, rightsText, rightsValues } from './rights.ts';
 import { SqlRolloutWriter } from './rollout-table.ts';
-import { type Insert, insertRows, parseTextList, writeArchivedStates } from './rows.ts';
+import { type Insert, insertRows, parseArchivedStates, parseTextList, writeArchivedStates } from './rows.ts';
 import { SqlScheduleWriter } from './schedule-table.ts';
 
 /**
@@ -294,7 +295,32 @@ export abstract class RecordWriter extends SqlReader {
         WHERE project_id = $1 AND name = $2 AND deleted_at IS NOT NULL RETURNING ${ENVIRONMENT_COLUMNS}`,
       ...[projectId, name, ...appearance],
     );
+    if (revived !== undefined) await this.#forgetEarlier(revived);
     return revived;
+  }
+
+  /** Removes what the environment that had this id before has left: kept states of archived flags, and reads. */
+  async #forgetEarlier({ id, projectId }: EnvironmentRow): Promise<void> {
+    const flags = await this.#rows<{ key: string; states: string }>(
+      `SELECT key, archived_states AS states FROM flags
+        WHERE project_id = $1 AND archived_states LIKE $2 ORDER BY key`,
+      ...[projectId, `%${id}%`],
+    );
+    for (const { key, states } of flags) {
+      const kept = new Map(parseArchivedStates(states));
+      if (!kept.delete(id)) continue;
+      await this.#rows(
+        'UPDATE flags SET archived_states = $3 WHERE project_id = $1 AND key = $2',
+        ...[projectId, key, writeArchivedStates(kept)],
+      );
+    }
+
+    await this.#rows('DELETE FROM flag_last_reads WHERE environment_id = $1', id);
+    // Earlier hours are not read; the expression keeps SQLite from looking through them.
+    await this.#rows(
+      `DELETE FROM flag_usage WHERE hour > $2 AND environment_id || '' = $1`,
+      ...[id, this.#now() - HOUR_MS],
+    );
   }
 
   /** Runs an INSERT that returns no row when something unique is taken. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { FlagReads } from '@halyard/protocol';
 import { HOUR_MS, USAGE_RETENTION } from '../domain/usage.ts';
+import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestStore } from './test-engines.ts';
 import { ADA, makeEnvironment, makeFlag, makeProject } from './test-records.ts';
 import { SqlUsageStore } from './usage-store.ts';
@@ -20,7 +21,7 @@ for (const engine of ENGINES) {
 
     async function makeWorld(name: string) {
       const project = makeProject(name);
-      const environment = makeEnvironment(project);
+      const environment = { ...makeEnvironment(project), createdAt: 0 };
       await home.store.commit(ADA, async (transaction) => {
         await transaction.insertProject(project);
         await transaction.insertEnvironment(environment);
@@ -97,6 +98,23 @@ for (const engine of ENGINES) {
       expect(await lastReads()).toMatchObject([{ hour: NOON }]);
       await home.store.commit(ADA, (transaction) => transaction.deleteFlag(makeFlag(project, 'a')));
       expect(await lastReads()).toEqual([]);
+    });
+
+    test('an environment that is made again has none of the reads of the one before it', async () => {
+      const { project, environment } = await makeWorld('again');
+      const { id } = environment;
+      const store = new SqlUsageStore(home.database);
+      const made = { ...environment, createdAt: NOON + 30 * 60_000 };
+      const clocked = new SqlStore(home.database, { now: () => made.createdAt });
+      await store.add(count(id, ['a', 1, 0]), NOON - 5 * HOUR_MS);
+      await store.add(count(id, ['a', 1, 0]), NOON);
+      await clocked.commit(ADA, (transaction) => transaction.deleteEnvironment(environment));
+      // What a node had counted until then comes late.
+      await store.add(count(id, ['a', 1, 0]), NOON);
+      await clocked.commit(ADA, (transaction) => transaction.insertEnvironment(made));
+      expect([await hoursOf(project.id, 'a'), await lastReadsOf(project.id)]).toEqual([[], []]);
+      await store.add(count(id, ['a', 4, 0]), NOON);
+      expect(await hoursOf(project.id, 'a')).toMatchObject([{ hour: NOON, reads: 4 }]);
     });
 
     test('what belongs to a deleted environment or project is not read, and its last reads go', async () => {

@@ -18,8 +18,13 @@ const DAY_MS = 24 * HOUR_MS;
 /** Rows that one step of pruning removes; short transactions let writers in between. */
 const PRUNE_STEP = 5_000;
 
-/** The reads of existing environments of a project. */
-const ENVIRONMENTS = 'SELECT id FROM environments WHERE project_id = $1 AND deleted_at IS NULL';
+/**
+ * The reads of a table in existing environments of a project up to the hour $2, since each was made: one that was made again has
+ * its old id. When one from the future was made is not known.
+ */
+const readsIn = (table: string) => `${table} JOIN environments ON environments.id = environment_id
+  WHERE project_id = $1 AND deleted_at IS NULL AND hour <= $2
+    AND (hour > environments.created_at - ${HOUR_MS} OR environments.created_at > $2)`;
 
 /** Reads of usage counts over one transaction or snapshot. */
 export class SqlUsageReader implements UsageReader {
@@ -34,8 +39,8 @@ export class SqlUsageReader implements UsageReader {
     const one = flagKey === undefined ? '' : 'AND flag_key = $3';
     const parameters = [projectId, now + CLOCK_TOLERANCE_MS];
     return this.#queryable.query<LastRead>(
-      `SELECT environment_id AS "environmentId", flag_key AS "flagKey", hour FROM flag_last_reads
-        WHERE environment_id IN (${ENVIRONMENTS}) AND hour <= $2 ${one}`,
+      `SELECT environment_id AS "environmentId", flag_key AS "flagKey", hour FROM ${readsIn('flag_last_reads')}
+        ${one}`,
       flagKey === undefined ? parameters : [...parameters, flagKey],
     );
   }
@@ -46,9 +51,9 @@ export class SqlUsageReader implements UsageReader {
     { since, now }: { readonly since: number; readonly now: number },
   ): Promise<readonly HourlyReads[]> {
     return this.#queryable.query<HourlyReads>(
-      `SELECT environment_id AS "environmentId", hour, outcome, reads FROM flag_usage
-        WHERE environment_id IN (${ENVIRONMENTS}) AND flag_key = $2 AND hour >= $3 AND hour <= $4 ORDER BY hour`,
-      [projectId, flagKey, since, now + CLOCK_TOLERANCE_MS],
+      `SELECT environment_id AS "environmentId", hour, outcome, reads FROM ${readsIn('flag_usage')}
+        AND flag_key = $3 AND hour >= $4 ORDER BY hour`,
+      [projectId, now + CLOCK_TOLERANCE_MS, flagKey, since],
     );
   }
 }

@@ -43,6 +43,43 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     });
   });
 
+  test('an environment that is made again gets no state of the one before it back', async () => {
+    const { name, path, flag } = await projectWithFlag();
+    await app.call('POST', `${flag}/archive`);
+    const remake = async () => {
+      expect((await app.call('DELETE', `${path}/environments/production`)).status).toBe(200);
+      expect((await app.call('POST', `${path}/environments`, { body: { name: 'production' } })).status).toBe(
+        201,
+      );
+    };
+    await remake();
+    const exported = async () =>
+      (await app.call('GET', `/api/projects/${name}/export?format=json`)).json.flags.old.environments;
+    expect(await exported()).toEqual({ staging: { enabled: false } });
+    const { json } = await app.call('POST', `${flag}/restore`);
+    expect(json.environments).toEqual({ staging: expect.anything() });
+
+    // An older version had left the state with the flag.
+    await app.call('PUT', `${path}/environments/production/flags/old`, { body: { enabled: true } });
+    await app.call('POST', `${flag}/archive`);
+    const stored = () =>
+      app.home.database.query<{ states: string }>(
+        "SELECT archived_states AS states FROM flags WHERE key = 'old' AND project_id = (SELECT id FROM projects WHERE name = $1)",
+        [name],
+      );
+    const [before] = await stored();
+    app.node.now += 3_600_000;
+    await remake();
+    await app.home.database.query(
+      "UPDATE flags SET archived_states = $2 WHERE key = 'old' AND project_id = (SELECT id FROM projects WHERE name = $1)",
+      [name, before?.states ?? ''],
+    );
+    expect((await stored())[0]?.states).toContain('"enabled":true');
+    expect(await exported()).toEqual({ staging: { enabled: false } });
+    const again = await app.call('POST', `${flag}/restore`);
+    expect(again.json.environments).toEqual({ staging: expect.anything() });
+  });
+
   test('archiving an archived flag and restoring one in use change nothing', async () => {
     const { flag } = await projectWithFlag();
     const unchanged = await app.call('POST', `${flag}/restore`);

@@ -66,7 +66,7 @@ export function readFlagUsage(
       (await reader.usage.lastReads(id, now, key)).map((each) => [each.environmentId, each.hour]),
     );
     // An earlier flag of this key may have been read too.
-    const from = Math.max(since, startOf(HOUR_MS, flag.createdAt));
+    const from = Math.max(since, startOf(HOUR_MS, Math.min(flag.createdAt, now)));
     const rows = await reader.usage.hours(id, key, { since: from, now });
     const byEnvironment = Map.groupBy(rows, (row) => row.environmentId);
     const environments = (await reader.environments(id)).map((environment) => {
