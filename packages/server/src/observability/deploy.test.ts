@@ -1,7 +1,8 @@
-import { expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { isSecret, SETTING_NAMES, variableOf } from '../config/settings.ts';
 
 const ROOT = join(import.meta.dir, '../../../..');
 
@@ -21,6 +22,49 @@ test('alerts and the dashboard of Grafana use metrics that their page lists', ()
     );
     expect([file, unknown]).toEqual([file, []]);
   }
+});
+
+describe('the chart', () => {
+  const folder = join(ROOT, 'deploy/helm/halyard');
+  const values = parse(readFileSync(join(folder, 'values.yaml'), 'utf8'));
+  const templates = new Map(
+    readdirSync(join(folder, 'templates')).map((name) => [
+      name,
+      readFileSync(join(folder, 'templates', name), 'utf8'),
+    ]),
+  );
+  const text = [...templates.values()].join('');
+
+  test('uses every value that it offers, and no other', () => {
+    const used = new Set([...text.matchAll(/\.Values\.(\w+)/g)].map(([, name]) => name));
+    expect([...used].sort()).toEqual(Object.keys(values).sort());
+    for (const [, group = '', name = ''] of text.matchAll(/\.Values\.(\w+)\.(\w+)/g))
+      if (group !== 'settings') expect(values[group]).toHaveProperty(name);
+  });
+
+  test('names settings that exist, and files only for secrets', () => {
+    const known = new Set(['HALYARD_TOKEN', ...SETTING_NAMES.map(variableOf)]);
+    const secrets = new Set(['HALYARD_TOKEN', ...SETTING_NAMES.filter(isSecret).map(variableOf)]);
+    for (const [, name = '', file] of text.matchAll(/\b(HALYARD_[A-Z_]+?)(_FILE)?\b/g))
+      expect([name, (file === undefined ? known : secrets).has(name)]).toEqual([name, true]);
+  });
+
+  test('generates a token only where it is asked to, as each rendering would have another one', () => {
+    const random = [...templates].filter(([, template]) => template.includes('rand'));
+    expect(random.map(([name]) => name)).toEqual(['secret.yaml']);
+    expect(random[0]?.[1]).toStartWith('{{- if and .Values.adminToken.generate ');
+    expect(values.adminToken).toMatchObject({ existingSecret: '', generate: false });
+  });
+
+  test('keeps the reads while no node is ready, and never restarts a node for it', () => {
+    expect(values.readinessPath).toBe('/readyz?for=reads');
+    const probed = [...text.matchAll(/(\w+)Probe:\s+httpGet: \{ path: ([^,]+),/g)];
+    expect(probed.map(([, kind, path]) => `${kind} ${path}`)).toEqual([
+      'startup /healthz',
+      'liveness /healthz',
+      'readiness {{ .Values.readinessPath | quote }}',
+    ]);
+  });
 });
 
 test('the chart has the version of the program, and its values and the alerts are valid YAML', () => {
