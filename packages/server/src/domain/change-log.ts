@@ -150,10 +150,18 @@ export interface LogSession {
   close(): void;
 }
 
+/** How a {@link LogSource} opens a session. */
+export interface OpenOptions {
+  /** Whether the follower needs a snapshot, although rows could follow its cursor. */
+  readonly mustReload?: boolean;
+  /** Aborted when the follower is closed. */
+  readonly signal?: AbortSignal;
+}
+
 /** Where the read plane gets its log from: a database (`storage/change-log.ts`), or any other source that keeps these promises. */
 export interface LogSource {
-  /** Opens a session. `from`: where the follower would continue; a source that is not a database must know it now. */
-  open(from?: Cursor): Promise<LogSession>;
+  /** Opens a session. `from`: where the follower is; a source that is not a database must know it now. */
+  open(from?: Cursor, options?: OpenOptions): Promise<LogSession>;
   /** The whole state now, or at the beginning of the session that was opened last. */
   loadSnapshot(): Promise<Snapshot>;
   /**

@@ -13,7 +13,15 @@ import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import { type BacklogRow, EncodedRows, LogBacklog } from './backlog.ts';
 import { FollowerStream } from './follower-stream.ts';
 import { encodeMessage } from './framing.ts';
-import { type EndReason, HEARTBEAT_MS, LOG_PATH, LOG_TYPE, LOG_VERSION, REPORTS_PATH } from './messages.ts';
+import {
+  BEHIND,
+  type EndReason,
+  HEARTBEAT_MS,
+  LOG_PATH,
+  LOG_TYPE,
+  LOG_VERSION,
+  REPORTS_PATH,
+} from './messages.ts';
 import { MAX_REPORT_BYTES, nameBelow, parseReport } from './reports.ts';
 import { contentsIn, hasEnvironment, type LogScope, scopeName, scopeOf } from './scope.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
@@ -241,10 +249,12 @@ export class LogServer implements ReadPlaneObserver {
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
   }
 
-  #open(request: Request, server: Server<undefined>): Response {
-    const follower = this.#authorize(request);
-    this.#limitRequests('openings', follower.id);
+  async #open(request: Request, server: Server<undefined>): Promise<Response> {
+    this.#limitRequests('openings', this.#authorize(request).id);
     const from = cursorIn(request);
+    if (from !== undefined && (await this.#isBehind(from))) return behind(from);
+    // Waiting takes time: the token must still be live now.
+    const follower = this.#authorize(request);
     const { plane } = this.#options;
     const { cursor } = plane.follower;
     if (!plane.freshness.canStream() || cursor === undefined || this.#isDraining) throw logIsLost();
@@ -273,6 +283,17 @@ export class LogServer implements ReadPlaneObserver {
         ...STREAM_FIELDS,
       },
     });
+  }
+
+  /** Waits for the rows that a follower has and this node lacks: it must not take that follower's readers back. (Spec: S14.12) */
+  async #isBehind({ epoch, seq }: Cursor): Promise<boolean> {
+    const { plane } = this.#options;
+    const isBeyond = () => {
+      const { cursor } = plane.follower;
+      return cursor !== undefined && cursor.epoch === epoch && cursor.seq < seq;
+    };
+    if (isBeyond()) await plane.waitForApplied(seq);
+    return isBeyond();
   }
 
   #followerOf({ headers }: Request): LogFollower | undefined {
@@ -324,6 +345,12 @@ function tokenInvalid(): ServiceError {
     'invalid_access_token',
     'The relay token is missing, unknown or revoked: send "Authorization: Bearer <relay token>".',
   );
+}
+
+/** Refuses a follower for now; a proxy may ask another node at once. */
+function behind({ seq }: Cursor): Response {
+  const message = `This node does not have row ${seq} of its log yet: try again shortly, or at another node.`;
+  return Response.json({ error: BEHIND, message }, { status: 503, headers: { 'Retry-After': '1' } });
 }
 
 /** The cursor from which the follower would continue; `undefined` if it has none. */

@@ -12,6 +12,9 @@ export const LOG_TYPE = 'application/vnd.halyard.log';
 /** The version of the protocol. */
 export const LOG_VERSION = 1;
 
+/** The error code of a node that lacks rows which a follower has. */
+export const BEHIND = 'behind';
+
 /** Milliseconds between two heartbeats of an idle log. */
 export const HEARTBEAT_MS = 1000;
 

@@ -1,12 +1,36 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTcpProxy, until } from '@halyard/testing';
+import type { LogSession, LogSource } from '../../domain/change-log.ts';
 import { digestOf } from '../../domain/secret.ts';
+import { logSourceOf } from '../../storage/change-log.ts';
 import { beginEpoch } from '../../storage/test-engines.ts';
 import { ADA, changing, makeEnvironment, makeKey, makeProject, seed } from '../../storage/test-records.ts';
 import { RemoteLog } from './remote-log.ts';
 import { closeAtEnd, follow, openStore, openUpstream, startUpstream } from './test-upstream.ts';
 
 setDefaultTimeout(60_000);
+
+/** A source that ends at a row, as a copy of the database that is behind. */
+function endingAt(source: LogSource, end: number) {
+  const held = { end, source: { ...source, open } };
+  async function open(): Promise<LogSession> {
+    const session = await source.open();
+    return {
+      head: async (seq) => {
+        const head = await session.head(seq);
+        return { ...head, seq: Math.min(head.seq, held.end) };
+      },
+      read: async (afterSeq) => {
+        const page = await session.read(afterSeq);
+        return { ...page, rows: page.rows.filter(({ seq }) => seq <= held.end) };
+      },
+      onWake: (callback) => session.onWake(callback),
+      onLost: (callback) => session.onLost(callback),
+      close: () => session.close(),
+    };
+  }
+  return held;
+}
 
 const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
@@ -42,6 +66,38 @@ describe('a node that follows another', () => {
     proxy.restore();
     await until('it is live', () => heard.at(-1) === 'live 4');
     expect(heard).toEqual(['loaded 2', 'live 2', 'lost', 'loaded 4', 'live 4']);
+  });
+
+  test('is never taken back by an upstream that is behind: it waits, or marks what it serves', async () => {
+    const home = await openStore();
+    const { project, environment } = await seed(home.store);
+    const key = makeKey(project);
+    const { seq: before = 0 } = await home.store.commit(ADA, (transaction) =>
+      transaction.insertKey(key, digestOf('a key')),
+    );
+    const behind = endingAt(logSourceOf(await home.connect()), before);
+    const [ahead, late] = [await openUpstream(home), await openUpstream(home, {}, behind.source)];
+    let upstream: LogSource = ahead.remote();
+    const balanced: LogSource = {
+      open: (...asked) => upstream.open(...asked),
+      loadSnapshot: () => upstream.loadSnapshot(),
+    };
+    const { plane, heard } = follow(balanced);
+    await plane.firstLive;
+    await home.store.commit(ADA, (transaction) => transaction.revokeKey(key, 2));
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    await until('the revocation is applied', () => plane.follower.seq === before + 2);
+    const { cursor } = plane.follower;
+    upstream = late.remote();
+    ahead.logServer.lost();
+    await until('it is refused', () => plane.follower.lostCause?.message.includes('behind'));
+    expect([plane.follower.cursor, plane.freshness.mayLackRecords()]).toEqual([cursor, true]);
+    // One that needs a snapshot anyway gets none that is older, either.
+    await expect(late.remote().open(cursor, { mustReload: true })).rejects.toThrow('behind');
+    behind.end = Number.POSITIVE_INFINITY;
+    await until('it is live', () => heard.filter((event) => event.startsWith('live')).length === 2);
+    expect(heard).toEqual([`loaded ${before}`, `live ${before}`, 'lost', `live ${before + 2}`]);
+    expect(plane.catalog.keys.authenticate('a key')).toBeUndefined();
   });
 
   test('notices a silent upstream, and catches up without a gap', async () => {

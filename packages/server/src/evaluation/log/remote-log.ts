@@ -1,7 +1,15 @@
-import type { Cursor, LogSession, LogSource, Snapshot } from '../../domain/change-log.ts';
+import type { Cursor, LogSession, LogSource, OpenOptions, Snapshot } from '../../domain/change-log.ts';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { MessageReader } from './framing.ts';
-import { LOG_PATH, LOG_TYPE, LOG_VERSION, LogProtocolError, REPORTS_PATH, SILENCE_MS } from './messages.ts';
+import {
+  BEHIND,
+  LOG_PATH,
+  LOG_TYPE,
+  LOG_VERSION,
+  LogProtocolError,
+  REPORTS_PATH,
+  SILENCE_MS,
+} from './messages.ts';
 import { RemoteSession, type SessionLimits } from './remote-session.ts';
 
 /** Where a {@link RemoteLog} is. */
@@ -32,8 +40,11 @@ export class RemoteLog implements LogSource {
   }
 
   /** Connects, and continues at the cursor if the upstream can. */
-  async open(from?: Cursor): Promise<LogSession> {
+  async open(at?: Cursor, { mustReload = false, signal }: OpenOptions = {}): Promise<LogSession> {
+    const from = mustReload ? undefined : at;
     const canceled = new AbortController();
+    const cancel = () => canceled.abort();
+    signal?.addEventListener('abort', cancel);
     const begunAt = performance.now();
     // The silence counts from the first moment: an address that swallows connections is as lost as a silent one.
     const timer = setTimeout(
@@ -41,7 +52,7 @@ export class RemoteLog implements LogSource {
       SILENCE_MS,
     );
     try {
-      const response = await this.#request(from, canceled.signal);
+      const response = await this.#request(at, from?.scope, canceled.signal);
       await checkAnswer(response, this.#options.url);
       const reader = response.body?.getReader();
       if (reader === undefined) throw new LogProtocolError('it sent an empty answer');
@@ -61,6 +72,7 @@ export class RemoteLog implements LogSource {
       throw explain(cause, this.#options.url);
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
     }
   }
 
@@ -82,13 +94,14 @@ export class RemoteLog implements LogSource {
     return await this.#session.takeSnapshot();
   }
 
-  #request(from: Cursor | undefined, signal: AbortSignal): Promise<Response> {
+  /** Without a scope, the upstream sends a snapshot, which is never older than the cursor. */
+  #request(at: Cursor | undefined, scope: string | undefined, signal: AbortSignal): Promise<Response> {
     const query = new URLSearchParams();
-    if (from !== undefined) {
-      query.set('epoch', from.epoch);
-      query.set('seq', String(from.seq));
-      query.set('changeId', from.changeId);
-      if (from.scope !== undefined) query.set('scope', from.scope);
+    if (at !== undefined) {
+      query.set('epoch', at.epoch);
+      query.set('seq', String(at.seq));
+      query.set('changeId', at.changeId);
+      if (scope !== undefined) query.set('scope', scope);
     }
     const path = query.size === 0 ? LOG_PATH : `${LOG_PATH}?${query}`;
     // No timeout: the stream lives as long as it is followed, and the session notices silence.
@@ -135,6 +148,10 @@ function refusal(status: number, code: unknown, url: string): Error {
     return new StorageError(`${url} does not offer a log: it is not Halyard, or an older version.`);
   if (status >= 300 && status < 400)
     return new StorageError(`${url} redirects. Use the address that it redirects to.`);
+  if (status === 503 && code === BEHIND)
+    return new StoreOutage(
+      `${url} does not have the newest change of this node: it is behind, or has lost it.`,
+    );
   if (status === 429) return new StoreOutage(`${url} has too many followers.`);
   if (status >= 500) return new StoreOutage(`${url} answered with status ${status}.`);
   return new StorageError(`${url} is not an upstream for a relay: it answered with status ${status}.`);

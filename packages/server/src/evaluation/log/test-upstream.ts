@@ -92,14 +92,18 @@ export async function openStore(): Promise<TestStore> {
 }
 
 /** A node over a store, which offers its log; closed when the test ends. */
-export async function openUpstream(home: TestStore, options: UpstreamOptions = {}): Promise<TestUpstream> {
-  const upstream = await startUpstream(logSourceOf(await home.connect()), options);
+export async function openUpstream(
+  home: TestStore,
+  options: UpstreamOptions = {},
+  source?: LogSource,
+): Promise<TestUpstream> {
+  const upstream = await startUpstream(source ?? logSourceOf(await home.connect()), options);
   closeAtEnd(() => upstream[Symbol.dispose]());
   return upstream;
 }
 
 /** A plane that follows `source`, and what it reports; closed when the test ends. */
-export function follow(source: RemoteLog) {
+export function follow(source: LogSource) {
   const heard: string[] = [];
   const rows: LogRow[] = [];
   const plane = new ReadPlane({ source, log: LOG, maxQueuedBytes: 1 << 20 });

@@ -168,6 +168,35 @@ describe('a follower whose log does not continue', () => {
     expect([source.snapshots, follower.cursor?.epoch]).toEqual([1, epoch]);
   });
 
+  test('a copy that never gets the rows again has lost them: a new epoch begins', async () => {
+    const { database, source, follower, until, write } = await setUp({ patienceMs: 100 });
+    for (const n of [1, 2]) await follower.waitForApplied(await write(n));
+    const { epoch } = follower.cursor ?? {};
+    source.refuses = true;
+    source.lose();
+    await loseRows(database, 1);
+    source.isCopy = true;
+    source.refuses = false;
+    await until('live', 2);
+    expect(follower.cursor?.epoch).not.toBe(epoch);
+  });
+
+  test('does not go back when rows are lost between the look at the log and the snapshot', async () => {
+    const { database, source, follower, until, write } = await setUp();
+    await follower.waitForApplied(await write(1));
+    const { epoch } = follower.cursor ?? {};
+    source.isSilent = true;
+    source.tamper = (rows) => rows.map((row) => ({ ...row, payload: '{' }));
+    source.beforeLoading = async () => {
+      source.tamper = (rows) => rows;
+      await loseRows(database, 2);
+    };
+    await write(2);
+    await until('live', 2);
+    expect(source.snapshots).toBe(3);
+    expect(follower.cursor?.epoch).not.toBe(epoch);
+  });
+
   test('does not follow a snapshot of another server than its session, as after a failover', async () => {
     const { database, source, heard, until } = await setUp();
     source.isNextForeign = true;

@@ -159,6 +159,33 @@ describe('Follower', () => {
     },
   );
 
+  test.each(['beforeOpening', 'beforeLoading'] as const)(
+    'a follower that is closed %s its source has answered ends, and loads nothing',
+    async (moment) => {
+      const { source, follower, running, heard, write } = await setUp();
+      const answered = Promise.withResolvers<void>();
+      const asked = new Promise<void>((resolve) => {
+        source[moment] = () => {
+          resolve();
+          return answered.promise;
+        };
+      });
+      // It cannot be read, so that a snapshot follows.
+      source.tamper = (rows) => rows.slice(1);
+      source.isSilent = true;
+      await write(1);
+      await write(2);
+      await within('the source is asked', asked);
+      const { cursor } = follower;
+      const before = [...heard];
+      follower.close();
+      answered.resolve();
+      await within('it has ended', running);
+      expect([follower.cursor, heard]).toEqual([cursor, before]);
+      await expect(source.session?.head() ?? Promise.resolve()).rejects.toThrow();
+    },
+  );
+
   test('a closed follower applies and reports nothing more', async () => {
     const { follower, heard, write } = await setUp();
     follower.close();

@@ -42,6 +42,8 @@ export interface FollowerOptions {
   readonly heartbeatMs?: number;
   /** Milliseconds between two polls of the log where wake-ups do not arrive. */
   readonly pollMs?: number;
+  /** How long a copy may lack a row that was applied before the database that it copies is asked for it, in milliseconds. */
+  readonly patienceMs?: number;
   readonly random?: () => number;
 }
 
@@ -77,6 +79,7 @@ export class Follower {
   readonly #options: Required<FollowerOptions>;
   readonly #waiters = new Map<() => void, number>();
   readonly #closed = Promise.withResolvers<void>();
+  readonly #closing = new AbortController();
   #retry = Promise.withResolvers<void>();
   #state: 'starting' | 'live' | 'lost' | 'closed' = 'starting';
   #cursor: Cursor | undefined;
@@ -89,10 +92,12 @@ export class Follower {
   #alarm: Alarm | undefined;
   #provenAt = Number.NEGATIVE_INFINITY;
   #attempt = 0;
+  /** Since when the log is a copy that lacks the row of the cursor. */
+  #awaitedSince: number | undefined;
   #lostCause: Error | undefined;
 
   constructor(options: FollowerOptions) {
-    this.#options = { heartbeatMs: 1000, pollMs: 200, random: Math.random, ...options };
+    this.#options = { heartbeatMs: 1000, pollMs: 200, patienceMs: 5000, random: Math.random, ...options };
   }
 
   /** Whether the catalog is current and every change will be seen. */
@@ -175,12 +180,18 @@ export class Follower {
     this.#state = 'closed';
     this.#session?.close();
     this.#alarm?.fail(new Error('the follower was closed'));
+    this.#closing.abort();
     this.#closed.resolve();
   }
 
   /** Lives as long as one session does. Ends by rejecting, or because the follower was closed. */
   async #followOneSession(): Promise<void> {
-    const session = await this.#options.source.open(this.#mustReload ? undefined : this.#cursor);
+    const { signal } = this.#closing;
+    const session = await this.#options.source.open(this.#cursor, { mustReload: this.#mustReload, signal });
+    if (signal.aborted) {
+      session.close();
+      return;
+    }
     this.#session = session;
     const alarm = new Alarm();
     this.#alarm = alarm;
@@ -209,20 +220,31 @@ export class Follower {
     const cursor = this.#cursor;
     const place = cursor && (source.beginEpochAfter || !this.#mustReload) && (await find(session, cursor));
     if (place === 'held' && !this.#mustReload) return;
-    if (place === 'awaited') throw new StoreOutage(`the standby does not have row ${cursor?.seq} yet`);
+    if (cursor !== undefined && place === 'awaited') await this.#awaitCopy(cursor);
+    this.#awaitedSince = undefined;
     if (cursor !== undefined && place === 'lost') await source.beginEpochAfter?.(cursor);
-    // If this fails, the next session must begin with a snapshot as well.
-    this.#mustReload = true;
     const { cursor: loaded, ...contents } = await source.loadSnapshot();
+    // Readers of one address are never taken back within a history. (Spec: S14.12)
+    if (loaded.epoch === cursor?.epoch && loaded.seq < cursor.seq)
+      throw new StoreOutage(`the source ends at row ${loaded.seq}, and this node has row ${cursor.seq}`);
     // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
     if (loaded.changeId !== '' && (await find(session, loaded)) !== 'held') {
       throw this.#broken(`row ${loaded.seq} of the snapshot differs from the log`);
     }
+    if (this.#closing.signal.aborted) return;
     this.#options.catalog.load(contents);
     this.#mustReload = false;
     this.#failedReads = { afterSeq: -1, count: 0 };
     this.#advance(loaded);
     this.#options.callbacks.loaded?.(loaded);
+  }
+
+  /** A copy lacks a row that was applied. If it still does after a while, the database itself may have lost that row. */
+  async #awaitCopy(cursor: Cursor): Promise<never> {
+    this.#awaitedSince ??= performance.now();
+    if (performance.now() - this.#awaitedSince >= this.#options.patienceMs)
+      await this.#options.source.beginEpochAfter?.(cursor);
+    throw new StoreOutage(`the standby does not have row ${cursor.seq} yet`);
   }
 
   /**
@@ -338,7 +360,7 @@ export class Follower {
     } catch (cause) {
       throw this.#broken(`row ${row.seq} cannot be applied`, cause);
     }
-    this.#advance({ epoch: cursor.epoch, seq: row.seq, changeId: row.changeId });
+    this.#advance({ ...cursor, seq: row.seq, changeId: row.changeId });
     this.#options.callbacks.applied?.(row);
   }
 

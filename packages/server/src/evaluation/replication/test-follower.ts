@@ -9,7 +9,7 @@ import { openSqlite } from '../../storage/engines/sqlite.ts';
 import { migrate } from '../../storage/schema.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { Catalog } from '../catalog/catalog.ts';
-import { Follower } from './follower.ts';
+import { Follower, type FollowerOptions } from './follower.ts';
 
 /** The author of changes. */
 export const ACTOR = { name: 'system', permissions: UNLIMITED };
@@ -32,6 +32,11 @@ class FaultySource implements LogSource {
   beforeHead: (() => Promise<unknown>) | undefined;
   refuses = false;
   snapshots = 0;
+  /** Runs once before a session is opened, and before a snapshot is loaded. */
+  beforeOpening: (() => Promise<unknown>) | undefined;
+  beforeLoading: (() => Promise<unknown>) | undefined;
+  /** The newest session. */
+  session: LogSession | undefined;
   /** Whether sessions are lost at their first question, before or after its answer, and how many were. */
   isDying: false | 'unanswered' | 'answered' = false;
   deaths = 0;
@@ -46,7 +51,11 @@ class FaultySource implements LogSource {
 
   async open(): Promise<LogSession> {
     if (this.refuses) throw new Error('refused');
+    const work = this.beforeOpening;
+    this.beforeOpening = undefined;
+    await work?.();
     const session = await this.#source.open();
+    this.session = session;
     let isDead = false;
     return {
       head: (seq) => {
@@ -81,6 +90,9 @@ class FaultySource implements LogSource {
 
   async loadSnapshot() {
     this.snapshots++;
+    const work = this.beforeLoading;
+    this.beforeLoading = undefined;
+    await work?.();
     const snapshot = await this.#source.loadSnapshot();
     if (!this.isNextForeign) return snapshot;
     this.isNextForeign = false;
@@ -98,7 +110,7 @@ class FaultySource implements LogSource {
 }
 
 /** A follower that is live, over a project with the flag "counter", and what it reports; closed when the test ends. */
-export async function setUp() {
+export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
   const database = await openSqlite({ path: ':memory:' });
   await migrate(database);
   const store = new SqlStore(database);
@@ -136,7 +148,8 @@ export async function setUp() {
     room: () => room.wait?.(),
     stillLost: () => hear('still lost'),
   };
-  const follower = new Follower({ source, catalog, callbacks, heartbeatMs: 50, pollMs: 20, random: () => 0 });
+  const timings = { heartbeatMs: 50, pollMs: 20, random: () => 0, ...options };
+  const follower = new Follower({ source, catalog, callbacks, ...timings });
   const running = follower.run();
   onTestFinished(async () => {
     follower.close();
@@ -161,7 +174,7 @@ export async function setUp() {
     return seq ?? 0;
   };
   await until('live');
-  return { database, store, source, follower, heard, until, write, room };
+  return { database, store, source, follower, running, heard, until, write, room };
 }
 
 /** What is reported when the counter has been set to `n`. */
