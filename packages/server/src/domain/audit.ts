@@ -1,11 +1,13 @@
 import { isRecord } from '@halyard/protocol';
-import { type Permissions, UNLIMITED } from './people.ts';
+import { type Credential, type Permissions, UNLIMITED } from './people.ts';
 
 /** The person or program that runs a management operation, with its permissions and reason. */
 export interface Actor {
   /** `token:<name>`, `operator:<e-mail>` or `system`. */
   readonly name: string;
   readonly permissions: Permissions;
+  /** Where the permissions come from; absent where no record can take them away before the commit. */
+  readonly credential?: Credential;
   /**
    * The only project in which a call may act, because it is authorized by the role there: not another one that has the name
    * by now. Absent where the role for all projects counts.

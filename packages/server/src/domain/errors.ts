@@ -38,6 +38,17 @@ export function logIsLost(): ServiceError {
   );
 }
 
+/** The author's rights ended or changed before the commit. Nothing was changed. */
+export class RightsChanged extends ServiceError {
+  constructor(options?: ErrorOptions) {
+    super(
+      'forbidden',
+      'Your permissions changed during this request, and nothing was changed: try again.',
+      options,
+    );
+  }
+}
+
 /** A refusal of what the caller sent. */
 export function invalid(message: string, options?: ServiceErrorOptions): ServiceError {
   return new ServiceError('invalid_argument', message, options);

@@ -50,6 +50,18 @@ export interface Permissions extends Rights {
   readonly confirmed: 'all' | readonly string[];
 }
 
+/**
+ * The record that gives an actor its permissions. A change is committed only if the record still exists then and gives the
+ * same rights.
+ */
+export interface Credential {
+  readonly kind: 'token' | 'session';
+  /** The id of the token, or the digest of the session. */
+  readonly id: string;
+  /** The rights when they were read, in a form that only the store compares. */
+  readonly rights: string;
+}
+
 /** May do everything: the program itself, and the token from the settings. */
 export const UNLIMITED: Permissions = { role: 'admin', canChangeProtected: true, confirmed: 'all' };
 
@@ -151,6 +163,13 @@ export interface Credentials {
   readonly passwordHash: string;
 }
 
+/** A session as the store has it. */
+export interface FoundSession {
+  readonly session: Session;
+  readonly operator: Operator;
+  readonly credential: Credential;
+}
+
 /** Reads of operators, sessions and links. Part of the store's port; lists are sorted by e-mail, invitations newest first. */
 export interface PeopleReader {
   operators(): Promise<readonly Operator[]>;
@@ -161,7 +180,7 @@ export interface PeopleReader {
   hasOperators(): Promise<boolean>;
   credentials(email: string): Promise<Credentials | undefined>;
   /** A session and its operator, even after the session's end. */
-  session(digest: string): Promise<{ readonly session: Session; readonly operator: Operator } | undefined>;
+  session(digest: string): Promise<FoundSession | undefined>;
   /** The links that are still open at `now` (epoch milliseconds), without `setup` links. */
   openInvitations(now: number): Promise<readonly Invitation[]>;
   /** Any link, also a used one. */
@@ -170,7 +189,7 @@ export interface PeopleReader {
 
 /** Writes of operators, sessions and links, as part of one operation. Each leaves its audit row; none holds a secret or a hash. */
 export interface PeopleTransaction extends PeopleReader {
-  /** Locks operators and links until commit: what is read next stays true. */
+  /** Locks operators, links and tokens until commit: what is read next stays true. Checks the author's rights, as a commit does. */
   lock(): Promise<void>;
   /** A second operator of that e-mail is refused with `already_exists`. The hash is empty for one without a password. */
   insertOperator(operator: Operator, passwordHash: string): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Actor, AuditEntry } from './audit.ts';
-import type { AccessToken, PeopleReader, PeopleStore, PeopleTransaction } from './people.ts';
+import type { AccessToken, Credential, PeopleReader, PeopleStore, PeopleTransaction } from './people.ts';
 import type {
   Environment,
   Flag,
@@ -48,7 +48,9 @@ export interface StoreReader {
   keys(projectId: string, page?: PageOf<readonly [name: string, id: string]>): Promise<readonly ProjectKey[]>;
   key(id: string): Promise<ProjectKey | undefined>;
   accessTokens(): Promise<readonly AccessToken[]>;
-  accessTokenByDigest(digest: string): Promise<AccessToken | undefined>;
+  accessTokenByDigest(
+    digest: string,
+  ): Promise<{ readonly token: AccessToken; readonly credential: Credential } | undefined>;
   auditPage(filter: AuditFilter): Promise<AuditPage>;
   /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
@@ -255,7 +257,8 @@ export interface Store {
   /** Runs reads in one consistent snapshot. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
   /**
-   * Runs one operation in one transaction: state, change log and audit log commit together. When the connection is
+   * Runs one operation in one transaction: state, change log and audit log commit together. Rejects with `RightsChanged`, and
+   * changes nothing, when the actor's credential has ended by then or gives other rights. When the connection is
    * lost during COMMIT, the outcome is looked up by change id before this settles. `work` may run again from its
    * beginning after a conflict with another writer, so it must base its decisions on what it reads there.
    */
@@ -263,7 +266,7 @@ export interface Store {
   /**
    * Changes one flag's state in one environment. Writers of an environment that meet share one transaction, and each has a
    * change, a `seq` and an outcome of its own. Settles after the commit, with the refusal of `next` as well: what it was
-   * shown is true then. `project_not_found`, `environment_not_found`, and what `next` throws.
+   * shown is true then. Rejects as {@link commit} does, and with `project_not_found`, `environment_not_found`, and what `next` throws.
    */
   writeState(write: StateWrite): Promise<Committed<StateWritten>>;
   /** Notes when keys were last used, in epoch milliseconds. Not a change: no log row, no audit row. */

@@ -107,13 +107,19 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
     import('../management/api/heavy-calls.ts'),
   ]);
   const database = new LazyDatabase(() => openDatabase({ ...settings, databasePoolSize: POOL_SIZE }));
-  /** Only a transaction that writes needs the turn: others read documents and compare them beside it. */
+  /**
+   * Only a transaction that writes needs the turn: others read documents and compare them beside it. The author may have lost
+   * rights while the call waited for its turn; then the turn ends before any work.
+   */
   class Store extends SqlStore {
     override commit<T>(
       actor: Actor,
       work: (transaction: StoreTransaction) => Promise<T>,
     ): Promise<Committed<T>> {
-      return inTurn(() => super.commit(actor, work));
+      return inTurn(async () => {
+        await this.requireRights(actor);
+        return super.commit(actor, work);
+      });
     }
   }
   const operate = createHeavyOperations({

@@ -54,6 +54,23 @@ export interface OpenDatabase extends Database {
   readonly engine: 'sqlite' | 'postgres';
 }
 
+/**
+ * SQL for a column that is 1 where a count is 1. Where the count is 0, PostgreSQL refuses the division, and nothing that was sent
+ * with the statement runs, COMMIT included; SQLite returns NULL. Both become an {@link AssertionFailed}.
+ */
+export function asserted(count: string): string {
+  return `1 / (${count})`;
+}
+
+/** What a statement {@link asserted} does not hold: the transaction was rolled back. */
+export class AssertionFailed extends Error {
+  override readonly name = 'AssertionFailed';
+
+  constructor(options?: ErrorOptions) {
+    super('a statement asserted something that does not hold', options);
+  }
+}
+
 /** A write transaction in progress. */
 export interface WriteTransaction extends Queryable {
   /** Takes the engine's migration lock: one node migrates, the others wait. Held until the transaction ends. */

@@ -1,6 +1,7 @@
 import { defined } from '@halyard/protocol';
 import type { Actor, AuditEntry } from '../domain/audit.ts';
 import type { ChangePayload, CommittedRows, LogRow } from '../domain/change-log.ts';
+import type { AuthorCheck } from './author-check.ts';
 import type { WriteTransaction } from './database.ts';
 import { type Insert, insertions } from './rows.ts';
 
@@ -51,7 +52,9 @@ const AUDIT: Insert = {
 // The lock on this one row puts all commits in one order.
 const LOCK_END = 'UPDATE feed SET seq = seq + $1 WHERE id = 1';
 
-const READ_END = `SELECT epoch, seq, (SELECT change_id FROM change_log WHERE change_log.seq = feed.seq - $1) AS "idBefore"
+/** Reads the end, and `more` columns with it. */
+const readEnd = (more: string) =>
+  `SELECT epoch, seq, (SELECT change_id FROM change_log WHERE change_log.seq = feed.seq - $1) AS "idBefore"${more}
   FROM feed WHERE id = 1`;
 
 /** The end of the log with the rows that are being added, and the change id of the row before them. */
@@ -158,13 +161,13 @@ export interface Appended {
 }
 
 /**
- * Writes journals at the end of the log, one after the other, just before COMMIT, and wakes the followers. None is empty,
- * and there is at least one.
+ * Writes journals at the end of the log, one after the other, just before COMMIT, and wakes the followers, if their authors still
+ * have their rights then. None is empty, and there is at least one.
  */
 export function appendToLog(
   transaction: WriteTransaction,
   journals: readonly Journal[],
-  now: () => number,
+  { author, now }: { readonly author: AuthorCheck; readonly now: () => number },
 ): Appended {
   const at = now();
   const rowsOf = journals.map((journal) => journal.logRows(at));
@@ -172,8 +175,11 @@ export function appendToLog(
   const count = rows.length;
   let end: LogEnd | undefined;
   transaction.atCommit({ text: LOCK_END, parameters: [count] });
-  // A statement of its own: what waited for the lock sees the rows of the one that held it.
-  transaction.atCommit({ text: READ_END, parameters: [count] }, ([row]) => {
+  // A statement of its own: what waited for the lock sees the rows of the one that held it, revocations among them.
+  const rights = author.columns(2);
+  const text = readEnd(rights.text === '' ? '' : `, ${rights.text}`);
+  transaction.atCommit({ text, parameters: [count, ...rights.parameters] }, ([row]) => {
+    author.verify(row);
     // `LogEnd`: the columns of the statement.
     end = row as LogEnd | undefined;
   });

@@ -2,6 +2,7 @@ import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type {
   Credentials,
+  FoundSession,
   Identity,
   Invitation,
   InvitationKind,
@@ -11,9 +12,17 @@ import type {
   Rights,
   Session,
 } from '../domain/people.ts';
+import type { AuthorCheck } from './author-check.ts';
 import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
-import { RIGHTS_COLUMNS, type RightsRow, rightsText, rightsValues, withRights } from './rights.ts';
+import {
+  RIGHTS_COLUMNS,
+  RIGHTS_TEXT,
+  type RightsRow,
+  rightsText,
+  rightsValues,
+  withRights,
+} from './rights.ts';
 import { likeText } from './search.ts';
 
 const OPERATOR_COLUMNS = `operators.id, email, name, ${RIGHTS_COLUMNS},
@@ -67,15 +76,20 @@ export class SqlPeopleReader implements PeopleReader {
     return { operator: operatorOf(operator), passwordHash };
   }
 
-  async session(digest: string): Promise<{ session: Session; operator: Operator } | undefined> {
-    const text = `SELECT ${OPERATOR_COLUMNS}, sessions.created_at AS "startedAt",
+  async session(digest: string): Promise<FoundSession | undefined> {
+    const text = `SELECT ${OPERATOR_COLUMNS}, ${RIGHTS_TEXT} AS rights, sessions.created_at AS "startedAt",
         sessions.last_used_at AS "lastUsedAt"
       FROM sessions JOIN operators ON operators.id = sessions.operator_id WHERE digest = $1`;
-    const [row] = await this.#records<FlatOperator & { startedAt: number; lastUsedAt: number }>(text, digest);
+    type Row = FlatOperator & { rights: string; startedAt: number; lastUsedAt: number };
+    const [row] = await this.#records<Row>(text, digest);
     if (row === undefined) return undefined;
-    const { startedAt, lastUsedAt, ...columns } = row;
+    const { rights, startedAt, lastUsedAt, ...columns } = row;
     const operator = operatorOf(columns);
-    return { session: { digest, operatorId: operator.id, createdAt: startedAt, lastUsedAt }, operator };
+    return {
+      session: { digest, operatorId: operator.id, createdAt: startedAt, lastUsedAt },
+      operator,
+      credential: { kind: 'session', id: digest, rights },
+    };
   }
 
   openInvitations(now: number): Promise<readonly Invitation[]> {
@@ -119,17 +133,19 @@ const OFFERED: Readonly<Record<InvitationKind, string>> = {
 export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransaction {
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
+  readonly #author: AuthorCheck;
 
   /** Writes through `sql` and records it in `journal`. */
-  constructor(sql: WriteTransaction, journal: Journal) {
+  constructor(sql: WriteTransaction, journal: Journal, author: AuthorCheck) {
     super(sql);
     this.#sql = sql;
     this.#journal = journal;
+    this.#author = author;
   }
 
-  async lock(): Promise<void> {
-    // The row that orders all commits; people change seldom enough to wait for it from the beginning.
-    await this.#rows('UPDATE feed SET seq = seq WHERE id = 1');
+  /** The end of the log is the lock; people change seldom enough to wait for it from the beginning. */
+  lock(): Promise<void> {
+    return this.#author.lock(this.#sql);
   }
 
   async insertOperator(operator: Operator, passwordHash: string): Promise<void> {

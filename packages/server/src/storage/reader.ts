@@ -1,5 +1,5 @@
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
-import type { AccessToken } from '../domain/people.ts';
+import type { AccessToken, Credential } from '../domain/people.ts';
 import {
   DELETED_MARK,
   type Environment,
@@ -24,7 +24,7 @@ import { readAudit, readOperation, readOperationsUnder } from './audit-reader.ts
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
 import { SqlRelayReader } from './relay-table.ts';
-import { RIGHTS_COLUMNS, type RightsRow, withRights } from './rights.ts';
+import { RIGHTS_COLUMNS, RIGHTS_TEXT, type RightsRow, withRights } from './rights.ts';
 import { SqlRolloutReader } from './rollout-table.ts';
 import {
   chunks,
@@ -207,13 +207,19 @@ export class SqlReader implements StoreReader {
     return byText(await this.#tokens(`SELECT ${TOKEN_COLUMNS} FROM access_tokens`), nameOf);
   }
 
-  async accessTokenByDigest(digest: string): Promise<AccessToken | undefined> {
-    return (await this.#tokens(`SELECT ${TOKEN_COLUMNS} FROM access_tokens WHERE digest = $1`, digest))[0];
+  async accessTokenByDigest(
+    digest: string,
+  ): Promise<{ readonly token: AccessToken; readonly credential: Credential } | undefined> {
+    const text = `SELECT ${TOKEN_COLUMNS}, ${RIGHTS_TEXT} AS rights FROM access_tokens WHERE digest = $1`;
+    const [found] = await this.#tokens<AccessToken & { readonly rights: string }>(text, digest);
+    if (found === undefined) return undefined;
+    const { rights, ...token } = found;
+    return { token, credential: { kind: 'token', id: token.id, rights } };
   }
 
-  async #tokens(text: string, ...parameters: readonly Parameter[]): Promise<AccessToken[]> {
-    const rows = await this.#rows<RightsRow<AccessToken>>(text, ...parameters);
-    return withRights<AccessToken>(this.#queryable, rows);
+  async #tokens<T extends AccessToken>(text: string, ...parameters: readonly Parameter[]): Promise<T[]> {
+    const rows = await this.#rows<RightsRow<T>>(text, ...parameters);
+    return withRights<T>(this.#queryable, rows);
   }
 
   auditPage(filter: AuditFilter): Promise<AuditPage> {

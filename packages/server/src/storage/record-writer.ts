@@ -14,6 +14,7 @@ import type { ArchivedStates } from '../domain/store.ts';
 import { HOUR_MS } from '../domain/usage.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
+import type { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
 import { removeProjectRoles, rightsText, rightsValues } from './rights.ts';
 import { SqlRolloutWriter } from './rollout-table.ts';
@@ -27,6 +28,7 @@ import { SqlScheduleWriter } from './schedule-table.ts';
 export abstract class RecordWriter extends SqlReader {
   override readonly schedules: SqlScheduleWriter;
   override readonly rollouts: SqlRolloutWriter;
+  abstract override readonly people: SqlPeopleWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #now: () => number;
@@ -91,6 +93,8 @@ export abstract class RecordWriter extends SqlReader {
     for (const table of TABLES_OF_PROJECT) await this.#rows(`DELETE FROM ${table} WHERE project_id = $1`, id);
     const deleted = await this.#rows('DELETE FROM projects WHERE id = $1 RETURNING id', id);
     if (deleted.length === 0) return;
+    // Tokens and people are locked last, as by every other operation, so that none waits for another in a circle.
+    await this.people.lock();
     await removeProjectRoles(this.#sql, id);
     const entry = {
       action: 'project.deleted',

@@ -108,7 +108,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
     });
     expect(await allRights(home.store)).toEqual({ ada: limited, ci: limited, link: limited });
     const byDigest = await home.store.read((reader) => reader.accessTokenByDigest('digest-of-token'));
-    expect(byDigest).toEqual(token);
+    expect(byDigest?.token).toEqual(token);
 
     await home.store.commit(ADA, (transaction) => transaction.deleteProject(shop));
     const left: Rights = { ...limited, projects: [inWeb] };

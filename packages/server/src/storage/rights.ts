@@ -6,6 +6,9 @@ import { chunks, type NullableColumns, placeholders, withoutNulls } from './rows
 export const RIGHTS_COLUMNS =
   'role, can_change_protected AS "canChangeProtected", project_roles AS "projectRoles"';
 
+/** The stored rights as one text, to see whether they are still the same. */
+export const RIGHTS_TEXT = `role || '/' || can_change_protected || '/' || COALESCE(project_roles, '')`;
+
 /** The columns of {@link rightsValues} are in these tables. */
 const TABLES = ['operators', 'invitations', 'access_tokens'] as const;
 
@@ -65,10 +68,8 @@ export function rightsText({ role, canChangeProtected, projects }: Rights) {
   return { role, canChangeProtected, projects: named };
 }
 
-/** Removes the roles in a deleted project. */
+/** Removes the roles in a deleted project. The caller has locked people. */
 export async function removeProjectRoles(sql: WriteTransaction, projectId: string): Promise<void> {
-  // The row that orders all commits: operations on people lock it first, too, so that none waits for another in a circle.
-  await sql.query('UPDATE feed SET seq = seq WHERE id = 1');
   for (const table of TABLES) {
     const rows = await sql.query<{ id: string; roles: string | null }>(
       `SELECT id, project_roles AS roles FROM ${table} WHERE project_roles IS NOT NULL`,

@@ -8,6 +8,7 @@ import {
 import { type Environment, PLAIN_DETAILS, type StoredState } from '../domain/project.ts';
 import { CHANGED_OUTSIDE, type RolloutPlan } from '../domain/rollout-plan.ts';
 import type { Committed, FoundState, StateWrite, StateWritten } from '../domain/store.ts';
+import { AuthorCheck } from './author-check.ts';
 import { CommitUncertainError, checkTexts, type Statement, type WriteTransaction } from './database.ts';
 import { Journal, type Sources } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, STATE_COLUMNS, toEnvironment } from './reader.ts';
@@ -95,7 +96,9 @@ export class StateWriters {
         const journals = outcomes.flatMap((o) =>
           'journal' in o && o.journal !== undefined ? [o.journal] : [],
         );
-        return { result: outcomes, journals };
+        // Also of those that change nothing: their answer shows the state.
+        const credentials = group.slice(0, outcomes.length).map(({ write }) => write.actor.credential);
+        return { result: outcomes, author: new AuthorCheck(credentials, this.#sources.now), journals };
       });
       settle(group ?? [], result, seqs);
       lane.waiting.unshift(...(group ?? []).slice(result.length));

@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/audit.ts';
 import type { CommittedRows } from '../domain/change-log.ts';
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
-import { StoreOutage } from '../domain/errors.ts';
+import { RightsChanged, StoreOutage } from '../domain/errors.ts';
 import type {
   Committed,
   StateWrite,
@@ -10,7 +10,9 @@ import type {
   StoreReader,
   StoreTransaction,
 } from '../domain/store.ts';
+import { AuthorCheck } from './author-check.ts';
 import {
+  AssertionFailed,
   CommitUncertainError,
   type Database,
   type OpenDatabase,
@@ -31,9 +33,10 @@ import { SqlWebhookStore } from './webhook-store.ts';
 /** Uses of keys that one transaction stores: nothing else can write during it. */
 const USES_AT_ONCE = 500;
 
-/** What a transaction did: a result, and journals for the log, none of which is empty. */
+/** What a transaction did: a result, the check of its authors, and journals for the log, none of which is empty. */
 export interface Work<T> {
   readonly result: T;
+  readonly author: AuthorCheck;
   readonly journals: readonly Journal[];
 }
 
@@ -75,9 +78,11 @@ export class SqlStore implements Store {
 
   async commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>> {
     const { result, seqs } = await this.#write(async (transaction) => {
+      const { now } = this.#sources;
       const journal = new Journal(actor, this.#sources);
-      const done = await work(new SqlTransaction(transaction, journal, this.#sources.now));
-      return { result: done, journals: journal.isEmpty ? [] : [journal] };
+      const author = new AuthorCheck([actor.credential], now);
+      const result = await work(new SqlTransaction(transaction, { journal, author, now }));
+      return { result, author, journals: journal.isEmpty ? [] : [journal] };
     });
     const [seq] = seqs;
     return seq === undefined ? { result } : { result, seq };
@@ -87,14 +92,27 @@ export class SqlStore implements Store {
     return this.#stateWriters.add(write);
   }
 
+  /** Rejects with `RightsChanged` where a change by this actor would be refused now. */
+  protected async requireRights({ credential }: Actor): Promise<void> {
+    await this.#write(async () => ({
+      result: undefined,
+      author: new AuthorCheck([credential], this.#sources.now),
+      journals: [],
+    }));
+  }
+
   /** Runs `work` in one transaction, writes its journals, commits, and hands the rows to the followers of this process. */
   async #write<T>(work: (transaction: WriteTransaction) => Promise<Work<T>>): Promise<Done<T>> {
     let attempt: { readonly result: T; readonly appended: Appended } | undefined;
     try {
       const { result, appended } = await this.#database.transaction(async (transaction) => {
-        const { journals, ...done } = await work(transaction);
-        if (journals.length === 0) throw new NothingWritten(done.result);
-        attempt = { ...done, appended: appendToLog(transaction, journals, this.#sources.now) };
+        const { result, author, journals } = await work(transaction);
+        if (journals.length === 0) {
+          await author.check(transaction);
+          throw new NothingWritten(result);
+        }
+        const { now } = this.#sources;
+        attempt = { result, appended: appendToLog(transaction, journals, { author, now }) };
         return attempt;
       });
       const committed = appended.committed();
@@ -103,6 +121,7 @@ export class SqlStore implements Store {
     } catch (error) {
       // `T`: only the line above assigns it, from this `work`.
       if (error instanceof NothingWritten) return { result: error.result as T, seqs: [] };
+      if (error instanceof AssertionFailed) throw new RightsChanged({ cause: error });
       if (!(error instanceof CommitUncertainError) || attempt === undefined) throw error;
       const first = await this.#seqOf(attempt.appended.firstId, error);
       this.#database.announce();

@@ -3,6 +3,7 @@ import { ServiceError } from '../domain/errors.ts';
 import type { Environment, StateOperation, StateText } from '../domain/project.ts';
 import { CHANGED_OUTSIDE } from '../domain/rollout-plan.ts';
 import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
+import type { AuthorCheck } from './author-check.ts';
 import type { WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
 import { SqlPeopleWriter } from './people.ts';
@@ -36,12 +37,19 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
   readonly #locked = new Map<string, Environment>();
 
   /** Writes through `sql` and records it in `journal`; `now` returns epoch milliseconds. */
-  constructor(sql: WriteTransaction, journal: Journal, now: () => number) {
+  constructor(
+    sql: WriteTransaction,
+    {
+      journal,
+      author,
+      now,
+    }: { readonly journal: Journal; readonly author: AuthorCheck; readonly now: () => number },
+  ) {
     super(sql, journal, now);
     this.#sql = sql;
     this.#journal = journal;
     this.#now = now;
-    this.people = new SqlPeopleWriter(sql, journal);
+    this.people = new SqlPeopleWriter(sql, journal, author);
     this.relays = new SqlRelayWriter(sql, journal);
     this.webhooks = new SqlWebhookWriter(sql, journal);
   }

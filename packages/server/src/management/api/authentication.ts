@@ -25,11 +25,10 @@ export interface AuthenticationOptions {
 /** Seconds a request may be silent once it is authenticated: longer than one statement may take, which is 60. */
 const WORK_SECONDS = 120;
 
-/** The authenticated actor, and how to check again that its credentials are valid and give the same rights. */
+/** The authenticated actor. */
 interface Admission {
   readonly actor: Actor;
   readonly session?: ActiveSession;
-  readonly stillValid: () => Promise<boolean>;
 }
 
 /**
@@ -45,51 +44,62 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     noteFailure(error, 'the last use of an access token was not recorded'),
   );
 
-  const admitToken = async (header: string | undefined, caller: Caller): Promise<Admission> => {
-    const token = bearerTokenIn(header) ?? '';
-    const holder = await verifyAccessToken(context, adminToken, token);
-    if (holder === undefined) throw invalidToken();
-    if (holder.id !== undefined) uses.note(holder.id);
-    const stillValid = async () => {
-      const now = await verifyAccessToken(context, adminToken, token);
-      return now !== undefined && Bun.deepEquals(now.permissions, holder.permissions);
-    };
-    return { actor: tokenActor(holder, caller), stillValid };
+  const findToken = async (header: string | undefined, caller: Caller): Promise<Admission | undefined> => {
+    const holder = await verifyAccessToken(context, adminToken, bearerTokenIn(header) ?? '');
+    return holder && { actor: tokenActor(holder, caller) };
   };
 
-  const admitSession = async (id: string, caller: Caller, confirmed: string): Promise<Admission> => {
-    const session = await verifySession(context, id);
-    if (session === undefined) throw notSignedIn();
+  const findSession = async (
+    id: string,
+    caller: Caller,
+    confirmed: string,
+  ): Promise<Admission | undefined> => {
+    const found = await verifySession(context, id);
+    if (found === undefined) return undefined;
+    const { credential, ...session } = found;
+    const { permissions, ...actor } = operatorActor(session.operator, caller);
+    return {
+      actor: { ...actor, permissions: { ...permissions, confirmed: namesIn(confirmed) }, credential },
+      session,
+    };
+  };
+
+  const noteUse = ({ actor: { credential }, session }: Admission) => {
+    if (session === undefined) return credential && uses.note(credential.id);
     noteSessionUse(context, session.session, (error) =>
       noteFailure(error, 'the last use of a session was not recorded'),
     );
-    const { permissions, ...actor } = operatorActor(session.operator, caller);
-    return {
-      actor: { ...actor, permissions: { ...permissions, confirmed: namesIn(confirmed) } },
-      session,
-      stillValid: async () => {
-        const now = await verifySession(context, id);
-        return (
-          now !== undefined && Bun.deepEquals(operatorActor(now.operator, caller).permissions, permissions)
-        );
-      },
-    };
   };
 
   return async (c, next) => {
     const header = c.req.header('Authorization');
     const id = header === undefined ? sessionIdIn(c.req.raw, context.publicUrl) : undefined;
     const caller = c.get('caller');
-    const { actor, session, stillValid } = await (id === undefined
-      ? admitToken(header, caller)
-      : admitSession(id, caller, c.req.header('X-Confirm-Environment') ?? ''));
+    const note = c.req.header('X-Change-Note');
+    const find = async (): Promise<Admission | undefined> => {
+      const found = await (id === undefined
+        ? findToken(header, caller)
+        : findSession(id, caller, c.req.header('X-Confirm-Environment') ?? ''));
+      if (found === undefined) return undefined;
+      const reference = readReference(c.req.header(REFERENCE_HEADER));
+      return { ...found, actor: { ...withNote(found.actor, note), ...defined({ reference }) } };
+    };
+    const admit = async () => {
+      const found = await find();
+      if (found === undefined) throw id === undefined ? invalidToken() : notSignedIn();
+      return found;
+    };
+
+    const admission = await admit();
+    noteUse(admission);
     // The listener allows 10 seconds without credentials. An authenticated request may wait for a lock or a large import.
     c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
-    c.set('stillValid', stillValid);
+    const { actor, session } = admission;
+    c.set('currentActor', async () => (await admit()).actor);
+    c.set('stillValid', async () => Bun.deepEquals((await find())?.actor.permissions, actor.permissions));
     if (session !== undefined) c.set('session', session);
-    const reference = readReference(c.req.header(REFERENCE_HEADER));
-    c.set('actor', { ...withNote(actor, c.req.header('X-Change-Note')), ...defined({ reference }) });
-    await options.running.during(c.get('actor'), next);
+    c.set('actor', actor);
+    await options.running.during(actor, next);
   };
 }
 
@@ -107,8 +117,8 @@ function notSignedIn(): ServiceError {
   );
 }
 
-function tokenActor({ name, permissions }: TokenHolder, { ip }: Caller): Actor {
-  return { name: `token:${name}`, permissions, ...(ip === undefined ? {} : { ip }) };
+function tokenActor({ name, permissions, credential }: TokenHolder, { ip }: Caller): Actor {
+  return { name: `token:${name}`, permissions, ...defined({ credential, ip }) };
 }
 
 function namesIn(header: string): readonly string[] {

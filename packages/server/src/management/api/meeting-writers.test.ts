@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
+import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeProject, makeToken } from '../../storage/test-records.ts';
@@ -83,7 +84,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
         const operator = await people.operator(id);
         if (operator === undefined) return;
         await people.setPassword(operator, hash);
-        await people.deleteSessionsOf(operator);
+        await people.deleteSessionsOf(operator, digestOf(browser.id ?? ''));
       },
     );
     expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);

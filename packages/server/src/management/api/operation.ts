@@ -3,7 +3,7 @@ import { type OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Server } from 'bun';
 import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
-import { invalid, quote } from '../../domain/errors.ts';
+import { invalid, quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
 import type { Role } from '../../domain/people.ts';
 import { readBody, readBytes } from '../../http/request.ts';
 import type { Caller } from '../people/people.ts';
@@ -23,6 +23,8 @@ export interface ManagementEnv {
     actor: Actor;
     /** The actor's session; absent for an access token. */
     session: ActiveSession | undefined;
+    /** The author with the rights of now. Rejects once the credentials have ended. Absent in the thread. */
+    currentActor: (() => Promise<Actor>) | undefined;
     /** Whether the credentials are still valid and give the same rights; checked repeatedly while a stream is open. */
     stillValid: () => Promise<boolean>;
   };
@@ -132,22 +134,64 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
   const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
   app.on(operation.method, route, async (context) => {
     const project = context.req.param('project');
-    context.set('actor', authorize(context.get('actor'), { level, scope, project }));
+    const admit = (actor: Actor) => context.set('actor', authorize(actor, { level, scope, project }));
+    const admitAgain = async () => {
+      const currentActor = context.get('currentActor');
+      if (currentActor !== undefined) admit(await currentActor());
+    };
+    admit(context.get('actor'));
+
     const { thread } = context.env ?? {};
     if (operation.isHeavy && thread?.takes(context.req.raw)) {
-      return thread.answer(await readHeavyCall(context, operation));
+      const call = await readHeavyCall(context, operation, admitAgain);
+      return thread.answer(call).catch(async (error: unknown) => {
+        // The thread knows only that the rights have changed.
+        if (error instanceof ServiceError && error.code === 'forbidden') await admitAgain();
+        throw error;
+      });
     }
-    return handle(await readCall(context, operation));
+
+    const call = await readCall(context, operation, admitAgain);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await handle({ ...call, actor: context.get('actor') });
+      } catch (error) {
+        if (!(error instanceof RightsChanged) || attempt === ATTEMPTS) throw error;
+        await admitAgain();
+      }
+    }
   });
+}
+
+/** Attempts at a call whose author's rights change while it runs. */
+const ATTEMPTS = 3;
+
+/**
+ * Waits for a body. A caller who still had to send some of it may have lost rights by the end: they are checked again then. A
+ * commit does that by itself; this is for what only reads, and is done before the body is parsed.
+ */
+async function arrived<T>(body: Promise<T>, admitAgain: () => Promise<void>): Promise<T> {
+  let isHere = false;
+  const noted = body.then((result) => {
+    isHere = true;
+    return result;
+  });
+  await Promise.race([noted, new Promise(setImmediate)]);
+  if (isHere) return noted;
+  const result = await noted;
+  await admitAgain();
+  return result;
 }
 
 /** The call as the thread reads it again. Its body is only counted here. */
 async function readHeavyCall<Path extends string, Body, Query>(
   context: Context<ManagementEnv>,
   { method, body: rule }: Operation<Path, Body, Query>,
+  admitAgain: () => Promise<void>,
 ): Promise<HeavyCall> {
   const { raw: request } = context.req;
-  const body = rule && (await readBytes(request, rule.maxBytes ?? DEFAULT_BODY_BYTES));
+  const maxBytes = rule?.maxBytes ?? DEFAULT_BODY_BYTES;
+  const body = rule && (await arrived(readBytes(request, maxBytes), admitAgain));
   const headers: Record<string, string> = {};
   for (const name of ['Content-Type', 'If-Match', 'If-None-Match']) {
     const value = request.headers.get(name);
@@ -160,16 +204,16 @@ async function readHeavyCall<Path extends string, Body, Query>(
 async function readCall<Path extends string, Body, Query>(
   context: Context<ManagementEnv>,
   operation: Operation<Path, Body, Query>,
-): Promise<Call<Path, Body, Query>> {
+  admitAgain: () => Promise<void>,
+): Promise<Omit<Call<Path, Body, Query>, 'actor'>> {
   const { body: rule, query } = operation;
   const request = context.req.raw;
-  const accepted = await readAccepted(request, rule);
+  const accepted = await readAccepted(request, rule, admitAgain);
   return {
     // `Params`: the route was created from this path.
     params: context.req.param() as Params<Path>,
     // `Query`: without a schema the type is `undefined`.
     query: (query === undefined ? undefined : accept(query, readQuery(request), 'query')) as Query,
-    actor: context.get('actor'),
     session: context.get('session'),
     request,
     requestId: context.get('requestId'),
@@ -182,8 +226,10 @@ async function readCall<Path extends string, Body, Query>(
 async function readAccepted<Body>(
   request: Request,
   rule: BodyRule<Body> | undefined,
+  admitAgain: () => Promise<void> = async () => {},
 ): Promise<{ readonly text: string; readonly body: Body }> {
-  const text = rule === undefined ? '' : await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES);
+  const maxBytes = rule?.maxBytes ?? DEFAULT_BODY_BYTES;
+  const text = rule === undefined ? '' : await arrived(readBody(request, maxBytes), admitAgain);
   const isChecked = rule !== undefined && rule.reads !== 'text';
   // `Body`: without a rule the type is `undefined`, as it is where the handler reads the text itself.
   return { text, body: (isChecked ? accept(rule.schema, parseBody(text), 'body') : undefined) as Body };

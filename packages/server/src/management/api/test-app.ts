@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { SsoSettings } from '../../domain/sso.ts';
+import type { Store } from '../../domain/store.ts';
 import { GuardedPoster } from '../../http/guarded-post.ts';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
@@ -48,7 +49,14 @@ export class TestApp {
   readonly app: ManagementApp;
   readonly home: TestStore;
   /** The behavior and knowledge of the node; tests change it. */
-  readonly node = { now: Date.now(), isLost: false, applied: [] as number[], waitForApplied: async () => {} };
+  readonly node = {
+    now: Date.now(),
+    isLost: false,
+    applied: [] as number[],
+    waitForApplied: async () => {},
+    /** Runs before each transaction of an operation. */
+    beforeCommit: async () => {},
+  };
   readonly context: PeopleContext;
   /** Reaches receivers on this machine. */
   readonly webhooks: WebhookSender;
@@ -72,7 +80,7 @@ export class TestApp {
       get sso() {
         return app.#sso;
       },
-      store: home.store,
+      store: this.#store(),
       waitForApplied: async (seq) => {
         await this.node.waitForApplied();
         this.node.applied.push(seq);
@@ -118,6 +126,26 @@ export class TestApp {
         },
       },
     });
+  }
+
+  #store(): Store {
+    const { store } = this.home;
+    return {
+      people: store.people,
+      webhooks: store.webhooks,
+      read: (work) => store.read(work),
+      commit: async (actor, work) => {
+        await this.node.beforeCommit();
+        return store.commit(actor, work);
+      },
+      writeState: async (write) => {
+        await this.node.beforeCommit();
+        return store.writeState(write);
+      },
+      touchKeys: (lastUsed) => store.touchKeys(lastUsed),
+      touchAccessTokens: (lastUsed) => store.touchAccessTokens(lastUsed),
+      touchRelays: (lastUsed) => store.touchRelays(lastUsed),
+    };
   }
 
   /** Sets up single sign-on from now on, or ends it. */

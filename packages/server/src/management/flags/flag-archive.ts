@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/audit.ts';
-import { invalid, ServiceError } from '../../domain/errors.ts';
+import { invalid, RightsChanged, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
@@ -75,13 +75,14 @@ export async function archiveFlags(
       const { seq } = await archiveFlag(context, actor, { project, key });
       outcomes.push({ key, archived: true, ...(seq === undefined ? {} : { seq }) });
     } catch (error) {
-      if (error instanceof ServiceError && error.code !== 'internal_error') {
+      const isChanged = error instanceof RightsChanged;
+      if (error instanceof ServiceError && error.code !== 'internal_error' && !isChanged) {
         outcomes.push({ key, refusal: error });
         continue;
       }
       if (!outcomes.some((outcome) => 'archived' in outcome)) throw error;
       const message = 'The server could not archive this flag and those after it; try again shortly.';
-      const refusal = new ServiceError('internal_error', message, { cause: error });
+      const refusal = isChanged ? error : new ServiceError('internal_error', message, { cause: error });
       const left = new Set(keys).difference(new Set(outcomes.map((outcome) => outcome.key)));
       return [...outcomes, ...[...left].map((each) => ({ key: each, refusal }))];
     }

@@ -1,7 +1,13 @@
 import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
-import { type AccessToken, type Permissions, type TokenLimit, UNLIMITED } from '../../domain/people.ts';
+import {
+  type AccessToken,
+  type Credential,
+  type Permissions,
+  type TokenLimit,
+  UNLIMITED,
+} from '../../domain/people.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
 import type { ManagementContext } from '../context.ts';
 import { administersAll } from '../rights.ts';
@@ -43,7 +49,7 @@ export interface TokenHolder {
   readonly name: string;
   readonly permissions: Permissions;
   /** Absent for the token from the settings, which has no record. */
-  readonly id?: string;
+  readonly credential?: Credential;
 }
 
 /** A new token's text: the prefix and 43 base62 characters. */
@@ -75,7 +81,7 @@ export async function createAccessToken(
   const token = newAccessToken(context);
   const written = await writeRecord(context, actor, async (transaction) => {
     // Also locks people: two concurrent requests must not both get one name.
-    const grant = await lockGrant(context, transaction, { actor, projects: input.projects });
+    const grant = await lockGrant(transaction, { actor, projects: input.projects });
     const role = input.role ?? (input.projects === undefined ? 'editor' : 'none');
     const rights = newRights(grant, { ...input, role });
     const { only, expiresAt } = input;
@@ -132,9 +138,10 @@ export async function verifyAccessToken(
   if (presented === '' || presented.length > MAX_TOKEN_LENGTH) return undefined;
   if (adminToken !== undefined && isSameSecret(presented, adminToken))
     return { name: ADMIN_NAME, permissions: UNLIMITED };
-  const token = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));
-  if (token === undefined || !isValid(token, context.now())) return undefined;
-  return { id: token.id, name: token.name, permissions: permissionsOf(token) };
+  const found = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));
+  if (found === undefined || !isValid(found.token, context.now())) return undefined;
+  const { token, credential } = found;
+  return { name: token.name, permissions: permissionsOf(token), credential };
 }
 
 /** How exact "last used" is, in milliseconds. */

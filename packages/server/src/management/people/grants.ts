@@ -1,6 +1,6 @@
 import { defined } from '@halyard/protocol';
 import { type Actor, SYSTEM } from '../../domain/audit.ts';
-import { invalid, quote, ServiceError } from '../../domain/errors.ts';
+import { invalid, quote } from '../../domain/errors.ts';
 import {
   type AccessToken,
   type GlobalRole,
@@ -12,7 +12,6 @@ import {
   UNLIMITED,
 } from '../../domain/people.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import type { ManagementContext } from '../context.ts';
 import { findProject } from '../lookup.ts';
 import { administers, requireRole, rightsOf } from '../rights.ts';
 
@@ -43,27 +42,23 @@ export interface RightsChange {
   readonly projects?: readonly NamedRole[];
 }
 
-/** An actor with the permissions that it has once people are locked, and the roles that it gives. */
+/** An actor, whose permissions stay the same until the commit, and the roles that it gives. */
 export interface Grant {
   readonly actor: Actor;
   readonly named: readonly ProjectRole[] | undefined;
 }
 
 /**
- * Locks the named projects and then people, and reads the actor's permissions again: a removal that came first has ended
- * the open links of the actor, and must not miss a new one. `invalid_argument`, `project_not_found`, `forbidden`.
+ * Locks the named projects and then people, which checks the actor's permissions: a removal that came first has ended
+ * the open links of the actor, and must not miss a new one. `invalid_argument`, `project_not_found`.
  */
 export async function lockGrant(
-  context: ManagementContext,
   transaction: StoreTransaction,
   { actor, projects }: { readonly actor: Actor; readonly projects?: readonly NamedRole[] | undefined },
 ): Promise<Grant> {
   const named = projects && (await lockProjects(transaction, actor, projects));
   await transaction.people.lock();
-  const permissions = await currentPermissions(transaction, actor.name, { now: context.now() });
-  if (permissions === undefined)
-    throw new ServiceError('forbidden', `${quote(actor.name)} no longer has permission to make changes.`);
-  return { actor: { ...actor, permissions }, named };
+  return { actor, named };
 }
 
 /**

@@ -50,7 +50,7 @@ export async function invite(
   requirePasswords(context, actor);
   return writeRecord(context, actor, async (transaction) => {
     const { people } = transaction;
-    const grant = await lockGrant(context, transaction, { actor, projects: input.projects });
+    const grant = await lockGrant(transaction, { actor, projects: input.projects });
     const rights = newRights(grant, input);
     const offered = newLink(context, { kind: 'invite', email, ...rights, createdBy: actor.name });
     if ((await people.operatorByEmail(email)) !== undefined) throw alreadyOperator(email);
@@ -83,7 +83,7 @@ export function offerReset(
 ): Promise<Written<OfferedLink>> {
   return writeRecord(context, actor, async (transaction) => {
     const { people } = transaction;
-    const grant = await lockGrant(context, transaction, { actor });
+    const grant = await lockGrant(transaction, { actor });
     requireRole(grant.actor, 'admin');
     const operator = await findOperator(people, operatorId);
     const { email } = operator;

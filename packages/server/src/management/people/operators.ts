@@ -51,7 +51,7 @@ export function changeOperator(
   const label = change.name === undefined ? {} : { name: checkLabel(change.name) };
   return writeRecord(context, actor, async (transaction) => {
     const { people } = transaction;
-    const grant = await lockGrant(context, transaction, { actor, projects: change.projects });
+    const grant = await lockGrant(transaction, { actor, projects: change.projects });
     const known = await findOperator(people, id);
     if (change.name !== undefined) requireRole(grant.actor, 'admin');
     const rights = changeRights(grant, known, change);

@@ -3,6 +3,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import {
   type Credentials,
+  type FoundSession,
   isLive,
   type Operator,
   SESSION_LIFETIME,
@@ -97,7 +98,7 @@ export async function startSession(
 }
 
 /** The session of this id; `undefined` for an unknown, ended or malformed id. */
-export async function verifySession(context: PeopleContext, id: string): Promise<ActiveSession | undefined> {
+export async function verifySession(context: PeopleContext, id: string): Promise<FoundSession | undefined> {
   if (!id.startsWith(SESSION_PREFIX) || id.length > 100) return undefined;
   const found = await context.store.read(({ people }) => people.session(digestOf(id)));
   return found !== undefined && isLive(found.session, context.now()) ? found : undefined;

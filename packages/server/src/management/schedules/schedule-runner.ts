@@ -81,16 +81,22 @@ async function applyDueStep(
   if (environment === undefined) {
     throw new ServiceError('environment_not_found', 'The environment has been deleted.');
   }
-  const permissions = await currentPermissions(transaction, runsAs, { now: at, since: runsSince });
-  if (permissions === undefined || !mayChange({ name: runsAs, permissions }, environment)) {
+  const requireRights = async () => {
+    const permissions = await currentPermissions(transaction, runsAs, { now: at, since: runsSince });
+    if (permissions !== undefined && mayChange({ name: runsAs, permissions }, environment)) return;
     const who = `${quote(runsAs)}, who started or resumed the plan,`;
     throw new ServiceError('forbidden', `${who} may no longer change ${environment.name}.`);
-  }
+  };
+  await requireRights();
   await requireFlags(transaction, { projectId, keys: [flagKey] });
   const state = await transaction.state(environmentId, flagKey);
   // Writers pause the plan themselves, but a node of an older version does not know about plans.
   if (state?.revision !== current.stateRevision) throw new ServiceError('revision_conflict', CHANGED_OUTSIDE);
-  return applyStep(transaction, { plan: current, environment, at });
+  const moved = await applyStep(transaction, { plan: current, environment, at });
+  // Under the lock of people, as a commit checks the author of a request.
+  await transaction.people.lock();
+  await requireRights();
+  return moved;
 }
 
 /** The actor's current permissions replace these in the transaction that runs the change. */
@@ -112,7 +118,12 @@ async function apply(
   if (environment === undefined) {
     throw new ServiceError('environment_not_found', 'The environment has been deleted.');
   }
-  requireChangeOf({ ...run.actor, permissions: await permissionsOf(transaction, schedule, at) }, environment);
+  const requireRights = async () =>
+    requireChangeOf(
+      { ...run.actor, permissions: await permissionsOf(transaction, schedule, at) },
+      environment,
+    );
+  await requireRights();
   const steps = readSteps(schedule.changes);
   await requireFlags(transaction, { projectId, keys: steps.map(({ key }) => key) });
   const operations = [];
@@ -121,6 +132,9 @@ async function apply(
     operations.push(operationOf(step, current?.state));
   }
   await transaction.changeStates(environment, operations);
+  // Under the lock of people, as a commit checks the author of a request.
+  await transaction.people.lock();
+  await requireRights();
 }
 
 async function permissionsOf(

@@ -35,6 +35,11 @@ export function isBusy(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
+/** Whether a statement asserted something that does not hold: it divided by zero, which no other statement of ours does. */
+export function isFailedAssertion(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '22012';
+}
+
 /** Whether the server takes no writes: a standby refuses BEGIN or the statement. */
 export function isReadOnly(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;

@@ -3,13 +3,14 @@ import { defined } from '@halyard/protocol';
 import pg from 'pg';
 import type { CommittedRows, LogHead } from '../../domain/change-log.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreBusy } from '../../domain/errors.ts';
-import type {
-  OpenDatabase,
-  Parameter,
-  Queryable,
-  ReadExtent,
-  SqlLogSession,
-  WriteTransaction,
+import {
+  AssertionFailed,
+  type OpenDatabase,
+  type Parameter,
+  type Queryable,
+  type ReadExtent,
+  type SqlLogSession,
+  type WriteTransaction,
 } from '../database.ts';
 import { PreparedStatements } from './postgres-batch.ts';
 import {
@@ -20,7 +21,15 @@ import {
   ServerList,
   type TimeLimits,
 } from './postgres-client.ts';
-import { isBusy, isReadOnly, isRefusal, isTransient, toOutage, toStorageError } from './postgres-errors.ts';
+import {
+  isBusy,
+  isFailedAssertion,
+  isReadOnly,
+  isRefusal,
+  isTransient,
+  toOutage,
+  toStorageError,
+} from './postgres-errors.ts';
 import { runRead, runWrite, WAKE_CHANNEL } from './postgres-transaction.ts';
 import { StandbyProof, type StandbyState } from './standby-proof.ts';
 import { Turnstile } from './turnstile.ts';
@@ -124,6 +133,7 @@ class PostgresDatabase implements OpenDatabase {
         return await this.#use((client) => runWrite(client, this.#prepared, work));
       } catch (error) {
         if (isReadOnly(error)) throw readOnly(error);
+        if (isFailedAssertion(error)) throw new AssertionFailed({ cause: error });
         if (isBusy(error))
           throw new StoreBusy('another writer holds a lock that this one needs', { cause: error });
         if (attempt === ATTEMPTS || !(isTransient(error) || this.#prepared.hasFailed(error))) throw error;

@@ -1,0 +1,423 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { within } from '@halyard/testing';
+import type { Operator, PeopleTransaction } from '../../domain/people.ts';
+import { SqlStore } from '../../storage/store.ts';
+import { ENGINES } from '../../storage/test-engines.ts';
+import { ADA, makeProject } from '../../storage/test-records.ts';
+import { SESSION_COOKIE } from '../people/sessions.ts';
+import { openTestApp, type TestApp, type TestOperation } from './test-app.ts';
+import { join, ORIGIN, PASSWORD, TestBrowser } from './test-browser.ts';
+
+setDefaultTimeout(60_000);
+
+const STATE = { enabled: true };
+const LATER = '2100-01-01T00:00:00Z';
+const PLAN = {
+  environment: 'staging',
+  steps: [
+    { rolloutPct: 10, waitMinutes: 60 },
+    { rolloutPct: 100, waitMinutes: 60 },
+  ],
+};
+
+/** What a call changes, made anew for each operation. */
+interface Place {
+  /** The path of a project with the flags `a` and `b`, of which `b` is archived. */
+  readonly path: string;
+  readonly name: string;
+  readonly seq: number;
+  /** Creates a record and returns its id. */
+  readonly made: (path: string, body: object) => Promise<string>;
+  /** A name that is unique. */
+  readonly fresh: string;
+}
+
+type Prepared = { readonly path: string; readonly body?: unknown };
+
+const inState = ({ path }: Place) => `${path}/environments/production/flags/a`;
+const hook = async ({ path, made }: Place) => {
+  await made(`${path}/webhooks`, {
+    name: 'hook',
+    url: 'https://hooks.example/x',
+    environments: ['production'],
+  });
+  return `${path}/webhooks/hook`;
+};
+const plan = (place: Place) => place.made(`${place.path}/rollouts`, { flag: 'a', ...PLAN });
+const person = async ({ made, fresh }: Place) =>
+  made('/api/invitations', { email: `${fresh}@example.com`, role: 'viewer' });
+
+/** A call of each operation that changes something, which is carried out if the caller may. */
+const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise<Prepared>>> = {
+  putFlagState: (place) => ({ path: inState(place), body: { enabled: false } }),
+  patchFlagState: (place) => ({ path: inState(place), body: { enabled: false } }),
+  deleteFlagState: (place) => ({ path: inState(place) }),
+  changeFlagStates: ({ path }) => ({
+    path: `${path}/environments/production/changes`,
+    body: { changes: [{ key: 'a', state: null }] },
+  }),
+  copyFlagStates: ({ path }) => ({ path: `${path}/environments/staging/copy`, body: { from: 'production' } }),
+  createFlag: ({ path }) => ({ path: `${path}/flags`, body: { key: 'c' } }),
+  updateFlag: ({ path }) => ({ path: `${path}/flags/a`, body: { description: 'other' } }),
+  deleteFlag: ({ path }) => ({ path: `${path}/flags/b` }),
+  archiveFlag: ({ path }) => ({ path: `${path}/flags/a/archive` }),
+  restoreFlag: ({ path }) => ({ path: `${path}/flags/b/restore` }),
+  archiveFlags: ({ path }) => ({ path: `${path}/flags/archive`, body: { keys: ['a'] } }),
+  revertChange: ({ seq }) => ({ path: `/api/changes/${seq}/revert`, body: {} }),
+  importProject: ({ name }) => ({
+    path: '/api/import',
+    body: { halyard: 1, project: name, environments: [], flags: { d: {} } },
+  }),
+  createProject: ({ fresh }) => ({ path: '/api/projects', body: { name: fresh } }),
+  updateProject: ({ path }) => ({ path, body: { usage: true } }),
+  deleteProject: ({ path }) => ({ path }),
+  createEnvironment: ({ path }) => ({ path: `${path}/environments`, body: { name: 'canary' } }),
+  updateEnvironment: ({ path }) => ({ path: `${path}/environments/staging`, body: { protected: true } }),
+  deleteEnvironment: ({ path }) => ({ path: `${path}/environments/development` }),
+  createProjectKey: ({ path }) => ({
+    path: `${path}/keys`,
+    body: { name: 'key', environments: ['staging'] },
+  }),
+  revokeProjectKey: async ({ path, made }) => ({
+    path: `/api/keys/${await made(`${path}/keys`, { name: 'key', environments: ['staging'] })}`,
+  }),
+  createRelayToken: ({ fresh }) => ({ path: '/api/relay-tokens', body: { name: fresh } }),
+  revokeRelayToken: async ({ made, fresh }) => ({
+    path: `/api/relay-tokens/${await made('/api/relay-tokens', { name: fresh })}`,
+  }),
+  createSchedule: ({ path }) => ({
+    path: `${path}/schedules`,
+    body: { environment: 'production', dueAt: LATER, changes: [{ key: 'a', state: STATE }] },
+  }),
+  cancelSchedule: async ({ path, made }) => {
+    const changes = [{ key: 'a', state: STATE }];
+    const id = await made(`${path}/schedules`, { environment: 'production', dueAt: LATER, changes });
+    return { path: `${path}/schedules/${id}` };
+  },
+  startRolloutPlan: ({ path }) => ({ path: `${path}/rollouts`, body: { flag: 'a', ...PLAN } }),
+  pauseRolloutPlan: async (place) => ({ path: `${place.path}/rollouts/${await plan(place)}/pause` }),
+  resumeRolloutPlan: async (place) => {
+    const id = await plan(place);
+    await place.made(`${place.path}/rollouts/${id}/pause`, {});
+    return { path: `${place.path}/rollouts/${id}/resume` };
+  },
+  advanceRolloutPlan: async (place) => ({ path: `${place.path}/rollouts/${await plan(place)}/advance` }),
+  stopRolloutPlan: async (place) => ({ path: `${place.path}/rollouts/${await plan(place)}/stop` }),
+  createWebhook: ({ path }) => ({
+    path: `${path}/webhooks`,
+    body: { name: 'hook', url: 'https://hooks.example/x', environments: ['production'] },
+  }),
+  updateWebhook: async (place) => ({
+    path: await hook(place),
+    body: { status: 'paused' },
+  }),
+  rotateWebhook: async (place) => ({ path: `${await hook(place)}/rotate`, body: {} }),
+  deleteWebhook: async (place) => ({ path: await hook(place) }),
+  createAccessToken: ({ fresh }) => ({ path: '/api/tokens', body: { name: fresh } }),
+  revokeAccessToken: async ({ made, fresh }) => ({
+    path: `/api/tokens/${await made('/api/tokens', { name: fresh })}`,
+  }),
+  inviteOperator: ({ fresh }) => ({
+    path: '/api/invitations',
+    body: { email: `${fresh}@example.com`, role: 'admin' },
+  }),
+  revokeInvitation: async (place) => ({ path: `/api/invitations/${await person(place)}` }),
+  changeOperator: async ({ fresh }) => ({
+    path: `/api/operators/${await joined(fresh)}`,
+    body: { role: 'admin' },
+  }),
+  removeOperator: async ({ fresh }) => ({ path: `/api/operators/${await joined(fresh)}` }),
+  resetPassword: async ({ fresh }) => ({ path: `/api/operators/${await joined(fresh)}/reset` }),
+};
+
+/** Operations without a commit that an author could lose: they read, send a message, or need a session of their own. */
+const OTHERS = ['diffProject', 'testWebhook', 'replayWebhook', 'changePassword'];
+
+let app: TestApp;
+let count = 0;
+
+async function joined(name: string): Promise<string> {
+  return (await join(app, { email: `${name}@example.com`, role: 'viewer' })).id;
+}
+
+/** The operations that require authentication and may change something. */
+async function operations(): Promise<readonly TestOperation[]> {
+  const all = await app.operations();
+  return all.filter(
+    ({ method, described }) => method !== 'GET' && described['x-role'] !== 'anyone' && described['x-role'],
+  );
+}
+
+async function endOfLog(): Promise<number> {
+  const [row] = await app.home.database.query<{ seq: number }>('SELECT seq FROM feed');
+  return row?.seq ?? -1;
+}
+
+/** An access token of an administrator, with what revokes it. */
+async function token(): Promise<{ readonly text: string; readonly revoke: () => Promise<void> }> {
+  const { json } = await app.call('POST', '/api/tokens', {
+    body: { name: `caller-${++count}`, role: 'admin' },
+  });
+  const revoke = async () => {
+    const answer = await app.call('DELETE', `/api/tokens/${json.id}`);
+    if (answer.status !== 200) throw new Error(answer.text);
+  };
+  return { text: json.token, revoke };
+}
+
+/** A request whose head has been read and whose body is on its way. */
+interface Begun {
+  readonly answer: Promise<Response>;
+  readonly finish: () => void;
+}
+
+/** Sends the head of a request and the first byte of a body; resolves once the body is being read. */
+async function begin({ method, path }: TestOperation, headers: Record<string, string>): Promise<Begun> {
+  const asked = Promise.withResolvers<void>();
+  const rest = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        controller.enqueue(Buffer.from('{'));
+        asked.resolve();
+        await rest.promise;
+        controller.enqueue(Buffer.from('}'));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const url = path.replace('{project}', 'ours').replaceAll(/\{\w+\}/g, 'production');
+  const answer = Promise.resolve(
+    app.app.request(url, { method, headers: { 'Content-Type': 'application/json', ...headers }, body }),
+  );
+  await within(`${method} ${path} reads its body`, Promise.race([asked.promise, answer]));
+  return { answer, finish: rest.resolve };
+}
+
+/** Sends requests for all these operations, takes the rights away before their bodies end, and returns the answers by id. */
+async function answersAfter(
+  some: readonly TestOperation[],
+  headers: Record<string, string>,
+  take: () => Promise<void>,
+): Promise<Readonly<Record<string, string>>> {
+  const begun = await Promise.all(some.map((each) => begin(each, headers)));
+  await take();
+  const before = await endOfLog();
+  for (const { finish } of begun) finish();
+  const answers = await Promise.all(
+    begun.map(async ({ answer }, index) => {
+      const { status, json } = {
+        status: (await answer).status,
+        json: (await (await answer).json()) as { error: string },
+      };
+      return [some[index]?.described.operationId, `${status} ${json.error}`];
+    }),
+  );
+  expect(await endOfLog()).toBe(before);
+  return Object.fromEntries(answers);
+}
+
+describe.each(ENGINES)('rights that end during a request, on $name', (engine) => {
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+    await app.call('POST', '/api/projects', { body: { name: 'ours' } });
+  });
+  afterAll(() => app.close());
+
+  const all = (some: readonly TestOperation[], answer: string) =>
+    Object.fromEntries(some.map(({ described }) => [described.operationId, answer]));
+  const withBody = async () => (await operations()).filter(({ described }) => described.requestBody);
+
+  test('a body that ends after the revocation of its token is refused by every operation', async () => {
+    const some = await withBody();
+    expect(some.length).toBeGreaterThan(20);
+    const { text, revoke } = await token();
+    const answers = await answersAfter(some, { Authorization: `Bearer ${text}` }, revoke);
+    expect(answers).toEqual(all(some, '401 invalid_access_token'));
+  });
+
+  test('so it is when the session ends', async () => {
+    const { email, browser } = await join(app, { email: `ended-${++count}@example.com`, role: 'admin' });
+    const some = await withBody();
+    const headers = { Origin: ORIGIN, Cookie: `__Host-${SESSION_COOKIE}=${browser.id}` };
+    const answers = await answersAfter(some, headers, async () => {
+      await browser.call('DELETE', '/api/session');
+    });
+    expect(answers).toEqual(all(some, '401 not_signed_in'));
+    expect((await new TestBrowser(app).signIn(email, PASSWORD)).status).toBe(200);
+  });
+
+  test('a person whose role in one project was reduced changes nothing there', async () => {
+    const rights = (role: string) => ({ projects: [{ project: 'ours', role }] });
+    const { id, browser } = await join(app, { email: `less-${++count}@example.com`, ...rights('admin') });
+    const some = (await withBody()).filter(({ described }) => described['x-scope'] === 'project');
+    const headers = { Origin: ORIGIN, Cookie: `__Host-${SESSION_COOKIE}=${browser.id}` };
+    const answers = await answersAfter(some, headers, async () => {
+      await app.call('PATCH', `/api/operators/${id}`, { body: rights('viewer') });
+    });
+    expect(answers).toEqual(all(some, '403 forbidden'));
+  });
+
+  test('every operation that changes something has a call here', async () => {
+    const ids = (await operations()).map(({ described }) => described.operationId);
+    expect(ids.toSorted()).toEqual([...Object.keys(CALLS), ...OTHERS].sort());
+  });
+
+  async function place(): Promise<Place> {
+    const { name, path } = await app.project();
+    const made = async (at: string, body: object) => {
+      const { status, text, json } = await app.call('POST', at, { body });
+      if (status >= 300) throw new Error(`${at}: ${text}`);
+      return json.id;
+    };
+    await made(`${path}/flags`, {
+      key: 'a',
+      states: { production: STATE, staging: STATE, development: STATE },
+    });
+    await made(`${path}/flags`, { key: 'b' });
+    await app.call('POST', `${path}/flags/b/archive`);
+    const { json } = await app.call('PATCH', `${path}/environments/production/flags/a`, {
+      body: { value: 'reverted' },
+    });
+    await app.call('PATCH', `${path}/environments/staging/flags/a`, { body: { rolloutPct: 1 } });
+    return { path, name, seq: json.seq, made, fresh: `fresh-${++count}` };
+  }
+
+  /** Runs `work` once, on another node, just before the next transaction of an operation. */
+  function beforeNextCommit(work: (other: SqlStore) => Promise<unknown>): void {
+    app.node.beforeCommit = async () => {
+      app.node.beforeCommit = async () => {};
+      await work(new SqlStore(await app.home.connect()));
+    };
+  }
+
+  const revoked = (name: string) => (other: SqlStore) =>
+    other.commit(ADA, async (transaction) => {
+      const found = (await transaction.accessTokens()).find((each) => each.name === name);
+      if (found === undefined) throw new Error(`no token ${name}`);
+      await transaction.revokeAccessToken(found, Date.now());
+    });
+
+  test.each(Object.keys(CALLS))(
+    '%s is refused when the token is revoked on another node before its commit',
+    async (id) => {
+      const operation = (await operations()).find(({ described }) => described.operationId === id);
+      const call = await CALLS[id]?.(await place());
+      if (operation === undefined || call === undefined) throw new Error(`no operation ${id}`);
+      const caller = await token();
+      const name = `caller-${count}`;
+      const before = await endOfLog();
+      beforeNextCommit(revoked(name));
+      const answer = await app.call(operation.method, call.path, { ...call, token: caller.text });
+      expect([answer.status, answer.json?.error]).toEqual([401, 'invalid_access_token']);
+      // The revocation, and nothing else.
+      expect(await endOfLog()).toBe(before + 1);
+      const allowed = await app.call(operation.method, call.path, call);
+      expect([id, allowed.status < 300, allowed.text]).toEqual([id, true, allowed.text]);
+    },
+  );
+
+  /** What may happen to a person, and the refusal of a request that was on its way. */
+  const ENDINGS = {
+    removed: [
+      (people: PeopleTransaction, person: Operator) => people.deleteOperator(person),
+      'not_signed_in',
+    ],
+    demoted: [
+      (people: PeopleTransaction, person: Operator) => people.updateOperator({ ...person, role: 'viewer' }),
+      'forbidden',
+    ],
+    'signed out': [
+      (people: PeopleTransaction, person: Operator) => people.deleteSessionsOf(person),
+      'not_signed_in',
+    ],
+  } as const;
+
+  test.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])(
+    'a person who was %s on another node changes nothing',
+    async (how) => {
+      const { path } = await app.project();
+      const { email, browser } = await join(app, { email: `person-${++count}@example.com`, role: 'admin' });
+      const [end, error] = ENDINGS[how];
+      const calls = [
+        ['PUT', `${path}/environments/staging/flags/a`, { enabled: true }],
+        ['POST', '/api/invitations', { email: `friend-${count}@example.com`, role: 'admin' }],
+      ] as const;
+      for (const [method, at, body] of calls) {
+        const before = await endOfLog();
+        const person = await app.home.store.read(({ people }) => people.operatorByEmail(email));
+        if (person === undefined) break;
+        beforeNextCommit((other) =>
+          other.commit(ADA, async (transaction) => {
+            await end(transaction.people, person);
+            await transaction.insertProject(makeProject(`ended-${++count}`));
+          }),
+        );
+        expect((await browser.call(method, at, { body })).json.error).toBe(error);
+        expect(await endOfLog()).toBe(before + 1);
+        await app.home.store.commit(ADA, ({ people }) => people.updateOperator(person));
+        await browser.signIn(email);
+      }
+    },
+  );
+
+  test('other rights of the author are no reason to refuse a change', async () => {
+    const { name, path } = await app.project();
+    const { name: other } = await app.project();
+    const roles = (...projects: string[]) => ({
+      projects: projects.map((project) => ({ project, role: 'editor' })),
+    });
+    const { id, browser } = await join(app, { email: `more-${++count}@example.com`, ...roles(name) });
+    let changes = 0;
+    const changeRights = () => {
+      app.node.beforeCommit = async () => {
+        app.node.beforeCommit = async () => {};
+        changes++;
+        const projects = changes % 2 === 0 ? [name] : [name, other];
+        await app.call('PATCH', `/api/operators/${id}`, { body: roles(...projects) });
+      };
+    };
+    changeRights();
+    const body = { enabled: true };
+    const put = await browser.call('PUT', `${path}/environments/staging/flags/a`, { body });
+    expect([put.status, put.json.state]).toEqual([200, body]);
+    changeRights();
+    const created = await browser.call('POST', `${path}/flags`, { body: { key: 'b' } });
+    expect([created.status, changes]).toEqual([201, 2]);
+  });
+
+  test('a change that changes nothing is refused too', async () => {
+    const { path } = await app.project();
+    const at = `${path}/environments/staging/flags/a`;
+    await app.call('PUT', at, { body: STATE });
+    const { text } = await token();
+    beforeNextCommit(revoked(`caller-${count}`));
+    expect((await app.call('PUT', at, { token: text, body: STATE })).json.error).toBe('invalid_access_token');
+  });
+
+  test('of writers that share a commit, only those whose rights ended are refused', async () => {
+    const { path } = await app.project();
+    const callers = [await token(), await token(), await token()];
+    const [, second] = callers;
+    let waiting = 0;
+    const all = Promise.withResolvers<void>();
+    app.node.beforeCommit = async () => {
+      waiting++;
+      if (waiting === callers.length) {
+        app.node.beforeCommit = async () => {};
+        await second?.revoke();
+        all.resolve();
+      }
+      await all.promise;
+    };
+    const answers = await Promise.all(
+      callers.map(({ text }, index) =>
+        app.call('PUT', `${path}/environments/staging/flags/f${index}`, { token: text, body: STATE }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 200]);
+    const { flags } = (await app.call('GET', `${path}/flags`)).json;
+    expect(flags.map(({ key }: { key: string }) => key)).toEqual(['f0', 'f2']);
+  });
+});

@@ -1,0 +1,84 @@
+import { type Credential, SESSION_LIFETIME } from '../domain/people.ts';
+import { AssertionFailed, asserted, type Parameter, type WriteTransaction } from './database.ts';
+import { RIGHTS_TEXT } from './rights.ts';
+
+/** Locks the end of the log, which every transaction that writes an audit row locks before it commits. */
+const LOCK = 'UPDATE feed SET seq = seq WHERE id = 1';
+
+/** Counts the record of a credential with the same rights: its id, its rights and a time are the parameters from `first` on. */
+const COUNT: Readonly<Record<Credential['kind'], (first: number) => string>> = {
+  token: (
+    first,
+  ) => `SELECT count(*) FROM access_tokens WHERE id = $${first} AND ${RIGHTS_TEXT} = $${first + 1}
+    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $${first + 2})`,
+  // The request itself is a use of the session, so only its longest life counts.
+  session: (first) => `SELECT count(*) FROM sessions JOIN operators ON operators.id = operator_id
+    WHERE digest = $${first} AND ${RIGHTS_TEXT} = $${first + 1} AND sessions.created_at > $${first + 2}`,
+};
+
+/** The columns of a statement that asserts the rights, with their parameters. */
+interface Columns {
+  readonly text: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/**
+ * Checks the rights of the authors of a transaction once. Whatever ends or changes rights also writes an audit row, and so locks
+ * the end of the log before it commits. The check runs under that lock: what has committed before is seen, and what commits
+ * later comes later in the log.
+ */
+export class AuthorCheck {
+  readonly #credentials: readonly Credential[];
+  readonly #now: () => number;
+  #isDone = false;
+
+  /** Of the authors with these credentials; equal ones are checked once. `now` returns epoch milliseconds. */
+  constructor(credentials: readonly (Credential | undefined)[], now: () => number) {
+    const distinct = new Map(
+      credentials.flatMap((each) => (each === undefined ? [] : [[JSON.stringify(each), each] as const])),
+    );
+    // In one order of kinds, so that there are few texts to prepare.
+    this.#credentials = [...distinct.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1));
+    this.#now = now;
+  }
+
+  /** Locks the end of the log and checks: later statements of the transaction may end the author's own rights. */
+  async lock(sql: WriteTransaction): Promise<void> {
+    const { text, parameters } = this.columns(1);
+    if (text === '') return void (await sql.query(LOCK));
+    const [, [row] = []] = await sql.batch([{ text: LOCK }, { text: `SELECT ${text}`, parameters }]);
+    this.verify(row);
+  }
+
+  /** Checks, for a transaction that has nothing to commit. */
+  async check(sql: WriteTransaction): Promise<void> {
+    const { text, parameters } = this.columns(1);
+    if (text === '') return;
+    const [row] = await sql.query(`SELECT ${text}`, parameters);
+    this.verify(row);
+  }
+
+  /** The columns to select under the lock, with parameters from `$first` on; empty when nothing is left to check. */
+  columns(first: number): Columns {
+    if (this.#isDone) return { text: '', parameters: [] };
+    const now = this.#now();
+    const asserts = this.#credentials.map(({ kind }, index) => asserted(COUNT[kind](first + 3 * index)));
+    return {
+      text: asserts.map((assert, index) => `${assert} AS "${HELD}${index}"`).join(', '),
+      parameters: this.#credentials.flatMap(({ kind, id, rights }) => [
+        ...[id, rights],
+        kind === 'token' ? now : now - SESSION_LIFETIME.absoluteMs,
+      ]),
+    };
+  }
+
+  /** Rejects a row of these columns that shows an author without the rights. PostgreSQL returns none. */
+  verify(row: unknown): void {
+    const entries = Object.entries(row ?? {});
+    if (entries.some(([name, value]) => name.startsWith(HELD) && value === null)) throw new AssertionFailed();
+    this.#isDone = true;
+  }
+}
+
+/** The beginning of the names of the columns. */
+const HELD = 'held';
