@@ -55,6 +55,15 @@ export function openApiDocument(app: ManagementApp, version: string): OpenApiDoc
     },
     servers: [{ url: '/' }],
   });
+  for (const methods of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(methods)) Object.assign(operation.responses, PARSER_REFUSALS);
+  }
   // `OpenApiDocument`: our own schemas and operations use nothing beyond what that type names.
   return JSON.parse(JSON.stringify(document)) as OpenApiDocument;
 }
+
+/** Answers of the HTTP parser to requests that no operation gets. (Spec: S14.8) */
+const PARSER_REFUSALS = {
+  413: { description: 'The `Content-Length` is not a possible length. Without a body.' },
+  431: { description: 'The path or the headers are longer than 16 KiB. Without a body.' },
+};

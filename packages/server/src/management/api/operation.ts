@@ -292,8 +292,11 @@ export type DescribedOperation<Path extends string, Body, Query> = Omit<
   readonly scope: Scope;
 };
 
-/** `*`, or revisions as entity tags. */
-const TAGS_PATTERN = String.raw`^(\*|(W/)?"\d{1,15}"(\s*,\s*(W/)?"\d{1,15}")*)$`;
+/** Conditions of a write: `*`, or revisions as entity tags. */
+const CONDITION_PATTERNS: Readonly<Record<string, string>> = {
+  'If-Match': String.raw`^(\*|(W/)?"\d{1,15}"(\s*,\s*(W/)?"\d{1,15}")*)$`,
+  'If-None-Match': String.raw`^\*$`,
+};
 
 const HEADERS = {
   'If-Match': 'Only if the revision is still this one, as in `"12"`; `*`: only if it exists.',
@@ -361,8 +364,8 @@ export function describeErrors(codes: readonly ErrorCode[]): RouteConfig['respon
 function errorsOf<Path extends string, Body, Query>(
   operation: DescribedOperation<Path, Body, Query>,
 ): readonly ErrorCode[] {
-  const takesArguments =
-    operation.method !== 'get' || operation.query !== undefined || operation.body !== undefined;
+  const { method, path, query, body } = operation;
+  const takesArguments = method !== 'get' || query !== undefined || body !== undefined || path.includes('{');
   return [
     ...(takesArguments ? (['invalid_argument'] as const) : []),
     ...(operation.role === 'anyone' ? [] : (['invalid_access_token', 'not_signed_in'] as const)),
@@ -393,7 +396,7 @@ function headersOf<Path extends string, Body, Query>(
         .optional()
         .openapi({
           description: HEADERS[name],
-          ...(name === 'If-Match' ? { pattern: TAGS_PATTERN } : {}),
+          ...(CONDITION_PATTERNS[name] && { pattern: CONDITION_PATTERNS[name] }),
         }),
     }),
   );

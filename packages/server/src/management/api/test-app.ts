@@ -11,7 +11,9 @@ import { IdentityProvider } from '../sso/identity-provider.ts';
 import { SSO_PATHS, type Sso } from '../sso/sso.ts';
 import { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { createManagementApp } from './app.ts';
+import { openApiDocument } from './openapi.ts';
 import type { ManagementApp } from './operation.ts';
+import { Contract } from './test-contract.ts';
 
 /** The token that the tests' application takes from its settings. */
 export const ADMIN_TOKEN = `hat_${'a'.repeat(43)}`;
@@ -23,6 +25,8 @@ export interface TestRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Default {@link ADMIN_TOKEN}; `null` sends none. */
   readonly token?: string | null;
+  /** The answer has parts of a newer version, which the OpenAPI document of this one cannot describe. */
+  readonly isNewer?: boolean;
 }
 
 /** One answer, read to its end. */
@@ -43,6 +47,12 @@ export interface TestOperation {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into every member of the description.
   readonly described: any;
 }
+
+/** The version of every application of the tests. */
+const VERSION = '0.0.0';
+
+/** The document of all applications, which is the same: reading it takes longer than most tests. */
+let contract: Contract | undefined;
 
 /** The management interface over a real store, without a listener or a follower. */
 export class TestApp {
@@ -104,18 +114,19 @@ export class TestApp {
       poster: new GuardedPoster({ networks: ['127.0.0.0/8'] }),
       now: () => this.node.now,
       dashboardUrl: this.context.publicUrl,
-      version: '0.0.0',
+      version: VERSION,
     });
     this.app = createManagementApp({
       context: this.context,
       adminToken: ADMIN_TOKEN,
       trustProxy: true,
       docsUrl: 'https://docs.example',
-      version: '0.0.0',
+      version: VERSION,
       log: this.#log,
       openStream: (project, environment) => {
         this.streams.push(`${project}/${environment}`);
-        return new Response(`data: ${project}/${environment}\n\n`);
+        const headers = { 'Content-Type': 'text/event-stream' };
+        return new Response(`data: ${project}/${environment}\n\n`, { headers });
       },
       deliveries: new SqlDeliveryStore(home.database),
       webhooks: this.webhooks,
@@ -156,15 +167,20 @@ export class TestApp {
     this.#sso = settings && { settings, provider: new IdentityProvider({ settings, ...node }) };
   }
 
-  /** Sends one request. */
+  /** Sends one request. Throws if the OpenAPI document does not describe the exchange. */
   async call(method: string, path: string, request: TestRequest = {}): Promise<TestAnswer> {
-    const { body, headers = {}, token = ADMIN_TOKEN } = request;
+    const { body, headers = {}, token = ADMIN_TOKEN, isNewer = false } = request;
+    const sent = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
     const answer = await this.app.request(path, {
       method,
       headers: { ...(token === null ? {} : { Authorization: `Bearer ${token}` }), ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(sent === undefined ? {} : { body: sent }),
     });
     const text = await answer.text();
+    contract ??= new Contract(openApiDocument(this.app, VERSION));
+    const exchange = { method, target: path, sent, answer, text };
+    const problems = isNewer ? [] : contract.problemsOf(exchange);
+    if (problems.length > 0) throw new Error(problems.join('\n'));
     return {
       status: answer.status,
       headers: answer.headers,

@@ -29,9 +29,10 @@ export const KEY_SCHEMES = {
 
 const FlagMapSchema = z.record(FlagKeySchema, FlagStateSchema).openapi('FlagMap');
 const FlagsSchema = z.object({ environment: NameSchema, flags: FlagMapSchema }).openapi('EnvironmentFlags');
-const FlagSchema = FlagStateSchema.extend({ environment: NameSchema, key: z.string() }).openapi(
-  'EvaluatedFlag',
-);
+// Not `extend`, which would describe it as a `FlagState`, whose other members are refused, and something else at once.
+const FlagSchema = z
+  .strictObject({ environment: NameSchema, key: z.string(), ...FlagStateSchema.shape })
+  .openapi('EvaluatedFlag');
 
 const env = NameSchema.openapi({ description: 'The environment to read.' });
 const common = { tags: ['Evaluation'], security: [{ [SECURITY.serviceKey]: [] }] };

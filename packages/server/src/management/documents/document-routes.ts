@@ -105,7 +105,7 @@ export const ImportResultSchema = z
 /** The answer of a comparison. */
 export const DifferenceSchema = z
   .object({ ...planMembers, same: z.boolean(), ...notAllowedMember })
-  .openapi('Difference');
+  .openapi('ProjectDifference');
 
 const pruneQuery = {
   prune: z.enum(['true', 'false']).default('false').openapi({

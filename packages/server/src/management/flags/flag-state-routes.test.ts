@@ -59,14 +59,14 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
         const state = '{"enabled":true,"value":1.0,"until":{"at": 1.0}}';
         await transaction.changeStates(environment, [['a', state]]);
       });
-      const patched = await app.call('PATCH', flag, { body: { rolloutPct: 5, unset: ['value'] } });
+      const isNewer = true;
+      const patched = await app.call('PATCH', flag, { body: { rolloutPct: 5, unset: ['value'] }, isNewer });
       const stored = '{"enabled":true,"rolloutPct":5,"until":{"at":1.0}}';
       expect(patched.text).toContain(`"state":${stored}`);
       const to = `${path}/environments/development`;
-      expect((await app.call('POST', `${to}/copy`, { body: { from: 'staging' } })).json.changed).toEqual([
-        'a',
-      ]);
-      expect((await app.call('GET', `${to}/flags/a`)).text).toContain(`"state":${stored}`);
+      const copied = await app.call('POST', `${to}/copy`, { body: { from: 'staging' }, isNewer });
+      expect(copied.json.changed).toEqual(['a']);
+      expect((await app.call('GET', `${to}/flags/a`, { isNewer })).text).toContain(`"state":${stored}`);
       const replaced = await app.call('PUT', flag, { body: { enabled: true } });
       expect(replaced.text).toContain('"state":{"enabled":true}');
     });

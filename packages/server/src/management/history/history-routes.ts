@@ -217,7 +217,7 @@ const DifferenceSchema = z
     before: z.unknown().optional(),
     after: z.unknown().optional(),
   })
-  .openapi('Difference');
+  .openapi('RevertedDifference');
 
 /** The changes of a revert, made or previewed. */
 export const RevertedSchema = z.object({ ...seqMember, differences: z.array(DifferenceSchema) });

@@ -9,10 +9,10 @@ const RoleSchema = z.enum(GLOBAL_ROLES).openapi('Role', {
   description: 'The role for all projects, future ones included; `none`: only the roles in `projects` count.',
 });
 
-/** A person's e-mail. */
+/** A person's e-mail. The format `email` of JSON Schema has neither `ada@localhost` nor letters beyond ASCII. */
 export const EmailSchema = z
   .string()
-  .openapi({ example: 'ada@example.com', format: 'email', maxLength: 254 });
+  .openapi({ example: 'ada@example.com', pattern: String.raw`^\s*[^\s@]+@[^\s@]+\s*$`, maxLength: 254 });
 
 /** A password or one-time token: never returned, never logged. Longer texts are refused before they are hashed. */
 export const SecretSchema = z.string().max(1000, { error: 'it is too long' }).openapi({ format: 'password' });
@@ -21,9 +21,15 @@ const ProtectedSchema = z.boolean().openapi({
   description: 'Whether the states of protected environments may be changed; administrators always may.',
 });
 
+const projectRoleMembers = { project: NameSchema, role: z.enum(ROLES) } as const;
+
 const ProjectRoleSchema = z
-  .strictObject({ project: NameSchema, role: z.enum(ROLES), canChangeProtected: ProtectedSchema })
+  .strictObject({ ...projectRoleMembers, canChangeProtected: ProtectedSchema })
   .openapi('ProjectRole');
+
+const ProjectRoleRequestSchema = z
+  .strictObject({ ...projectRoleMembers, canChangeProtected: ProtectedSchema.default(false) })
+  .openapi('ProjectRoleRequest');
 
 /** The members that hold rights, in records. */
 export const permissionMembers = {
@@ -38,13 +44,10 @@ export const permissionMembers = {
 export const rightsMembers = {
   role: RoleSchema.optional(),
   canChangeProtected: ProtectedSchema.optional(),
-  projects: z
-    .array(ProjectRoleSchema.extend({ canChangeProtected: ProtectedSchema.default(false) }))
-    .optional()
-    .openapi({
-      description:
-        'The roles in single projects, instead of the present ones. Administrators of single projects replace the roles in those.',
-    }),
+  projects: z.array(ProjectRoleRequestSchema).optional().openapi({
+    description:
+      'The roles in single projects, instead of the present ones. Administrators of single projects replace the roles in those.',
+  }),
 } as const;
 
 /** The task that a token is limited to. */

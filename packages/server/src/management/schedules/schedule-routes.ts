@@ -30,7 +30,6 @@ const StepsSchema = z
     ]),
   )
   .openapi({
-    minItems: 1,
     maxItems: MAX_SCHEDULED,
     description: 'For each flag its whole state, `null` to remove it, or a patch of its state at that time.',
   });
@@ -97,7 +96,7 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
         schema: z.strictObject({
           environment: NameSchema,
           dueAt: TimeSchema,
-          changes: StepsSchema,
+          changes: StepsSchema.openapi({ minItems: 1 }),
           note: z.string().optional().openapi({ description: 'The reason; kept with the change.' }),
         }),
       },

@@ -32,13 +32,14 @@ const path = '/api/projects/{project}/webhooks';
 const onePath = `${path}/{webhook}` as const;
 const errors = ['project_not_found', 'not_found'] as const;
 
+const urlDescription = {
+  example: 'https://hooks.example.com/halyard',
+  description:
+    'Where messages are sent, by https. Answers show `…` instead of its query, and for `slack` of its path.',
+} as const;
+
 const settingMembers = {
-  url: z.string().openapi({
-    format: 'uri',
-    example: 'https://hooks.example.com/halyard',
-    description:
-      'Where messages are sent, by https. Answers show it without its query, and for `slack` without its path.',
-  }),
+  url: z.string().openapi({ ...urlDescription, format: 'uri' }),
   format: z.enum(WEBHOOK_FORMATS).openapi({
     description:
       '`json`: everything. `slack`: one text, as Slack, Mattermost, Google Chat and compatible receivers take it.',
@@ -63,6 +64,7 @@ export const WebhookSchema = z
   .object({
     name: NameSchema,
     ...settingMembers,
+    url: z.string().openapi(urlDescription),
     status: z.enum(WEBHOOK_STATUSES).openapi({
       description:
         '`paused` by a person; `disabled` by the server after five days of failures, or the answer 410.',
