@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { type Backoff, createBackoff, parseRetryAfter } from './backoff.ts';
+import { type Backoff, createBackoff } from './backoff.ts';
 import { FlagsError } from './errors.ts';
+import { parseRetryAfter } from './refusal.ts';
 
 function delays(backoff: Backoff, count: number, isRefusal = false): number[] {
   return Array.from({ length: count }, () =>

@@ -39,11 +39,3 @@ export function createBackoff(random: () => number): Backoff {
   };
   return self;
 }
-
-/** `Retry-After` in milliseconds, cut, from seconds or an HTTP date; `undefined` when absent or not understood. */
-export function parseRetryAfter(text: string | null, wallClockMs: number): number | undefined {
-  /** A longer `Retry-After` is cut to this: no server may switch a client off. */
-  const MAX_RETRY_AFTER_MS = 3_600_000;
-  const ms = /^\s*\d+\s*$/.test(text ?? '') ? Number(text) * 1_000 : Date.parse(text ?? '') - wallClockMs;
-  return ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
-}

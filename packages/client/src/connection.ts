@@ -8,13 +8,13 @@ import { createRevisionGate, type Offer } from './revision-gate.ts';
 import { followStream } from './stream.ts';
 import type { Target } from './target.ts';
 
-/** Says that a stream was left on purpose: its node is behind, or another tab takes it. */
-const LEFT = null;
+/** Says that a stream was left on purpose: its node is behind, or another tab takes it. Foreign code cannot throw it. */
+const LEFT = {};
 
 /** Follows the stream; a page shares it with its other tabs. If that part cannot be loaded, each has its own. */
 const followFromHere: typeof followStream = async (...stream) => {
   const tabs = 'document' in globalThis && (await import('./tabs.ts').catch(() => {}));
-  await (tabs ? tabs.followInPage(followStream, ...stream) : followStream(...stream));
+  await (tabs ? tabs.followInPage(followStream, LEFT, ...stream) : followStream(...stream));
 };
 
 /**

@@ -13,7 +13,7 @@ export type ServerErrorCode =
  * - `network_error`: the server could not be reached, or the connection broke before the answer.
  * - `timeout`: no answer within the time allowed, or no sign of life on an open stream.
  * - `invalid_response`: an answer came, but not one that a flag service gives; or one flag (`flagKey`) was left out.
- * - `stream_error`: an open stream broke or ended early.
+ * - `stream_error`: an open stream broke or ended early, or the runtime's `fetch` cannot stream.
  * - `revision_reset`: the server's revisions restarted lower (a restored database); its map has been accepted.
  * - `not_ready`: no flags have been loaded yet. Only as the `errorCode` of an evaluation.
  * - `type_mismatch`: the flag's value has another JSON type than the default it was read with.

@@ -1,8 +1,6 @@
 import { KEEP_ALIVE_SECONDS, REVISION_HEADER, USAGE_HEADER } from '@halyard/protocol';
 import { onAbort } from './abort.ts';
-import { parseRetryAfter } from './backoff.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
-import { isRecord } from './flags.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -71,7 +69,7 @@ export async function readBody(
 ): Promise<void> {
   /** So many bytes are a sign of life in the middle of a frame; single bytes are not. */
   const LIVELY_BYTES = 1_024;
-  const reader = response.body?.getReader();
+  const reader = response.body?.getReader?.();
   const decoder = new TextDecoder(); // drops the one byte order mark that may be there
   let cancel = () => {};
   let bytes = 0;
@@ -86,9 +84,11 @@ export async function readBody(
   const take = start(alive);
   alive();
   try {
+    // Some runtimes, as React Native, give bodies only as a whole.
+    if (!reader) return take(await abortable(response.text(), controller.signal));
     for (;;) {
-      const piece = reader && (await abortable(reader.read(), controller.signal));
-      if (!piece || piece.done) return;
+      const piece = await abortable(reader.read(), controller.signal);
+      if (piece.done) return;
       bytes += piece.value.length;
       if (bytes >= LIVELY_BYTES) alive();
       take(decoder.decode(piece.value, { stream: true }));
@@ -139,11 +139,12 @@ export function toSafeError({ redact, baseUrl }: Target, thrown: unknown, code: 
   try {
     if (thrown instanceof FlagsError) return thrown;
     if (thrown instanceof Error) {
-      const text = thrown.message + thrown.stack;
       // Node says only "fetch failed"; the reason is the code of its cause, as ECONNREFUSED.
       const { code: reason = thrown.name } = (thrown.cause ?? thrown) as { readonly code?: unknown };
-      const message = redact(`${thrown.message} (${reason}) ${baseUrl}`);
-      return new FlagsError(code, message, redact(text) === text ? { cause: thrown } : {});
+      const [message, name, inner] = [thrown.message, thrown.name, reason].map((text) => redact(`${text}`));
+      // Not the error itself: those that wrap `fetch` carry the request, and with it the key.
+      const cause = Object.assign(new Error(message), { name, code: inner });
+      return new FlagsError(code, `${message} (${inner}) ${baseUrl}`, { cause });
     }
   } catch {
     // Nothing more can be said about it.
@@ -151,33 +152,19 @@ export function toSafeError({ redact, baseUrl }: Target, thrown: unknown, code: 
   return new FlagsError(code, 'the request failed');
 }
 
-/** What a status says when the body names no code. */
-const CODES: Readonly<Record<number, FlagErrorCode>> = {
-  400: 'invalid_argument',
-  401: 'invalid_api_key',
-  429: 'rate_limited',
-};
-
+/** The error for an answer that is not the one asked for. */
 async function refusalOf(
   target: Target,
   response: Response,
   controller: AbortController,
 ): Promise<FlagsError> {
-  const { status, headers } = response;
   // The body only explains; an unreadable one leaves the status to speak.
   const body = await readJson(target, response, controller).catch(() => {});
-  const { error, message, docs } = isRecord(body) ? body : {};
-  const retryInMs = parseRetryAfter(headers.get('Retry-After'), target.platform.wallClock());
-  const code =
-    typeof error === 'string' && /^[a-z_]{1,64}$/.test(error)
-      ? error
-      : (CODES[status] ?? (status < 500 ? 'invalid_response' : 'internal_error'));
-  const short = (text: unknown) => (typeof text === 'string' ? target.redact(text).slice(0, 500) : '');
-  return new FlagsError(code, short(message) || `the server answered ${status}`, {
-    status,
-    ...(docs !== undefined && { docs: short(docs) }),
-    ...(retryInMs !== undefined && { retryInMs }),
-  });
+  const { status } = response;
+  const words = await import('./refusal.ts').catch(() => {});
+  return words
+    ? new FlagsError(...words.describeRefusal(target, response, body))
+    : new FlagsError('invalid_response', `the server answered ${status}`, { status });
 }
 
 /** The work's result, or a rejection as soon as the signal is aborted: work that ignores it holds up no caller. */

@@ -5,9 +5,6 @@ import type { Target } from './target.ts';
 /** How long the tab with the stream may be silent before it is asked whether it still works: three heartbeats. */
 const SILENCE_MS = 45_000;
 
-/** Says that the stream was given up on purpose. */
-const LEFT = null;
-
 /** What tabs post to each other. */
 type Message =
   /** From the tab with the stream: its last frame and that frame's revision. Without either, a sign of life. */
@@ -29,10 +26,11 @@ interface Locks {
  * holds a lock has the stream and posts each frame to the others, which wait for the lock. Where tabs cannot share, as
  * without Web Locks or with headers of the application's own, a hidden tab gives the stream up until it is shown.
  *
- * Throws `null` when the stream was given up on purpose.
+ * Throws `left` when the stream was given up on purpose.
  */
 export async function followInPage(
   own: typeof followStream,
+  left: object,
   target: Target,
   controller: AbortController,
   events: StreamEvents,
@@ -59,7 +57,7 @@ export async function followInPage(
   const post = (message: Message) => channel?.postMessage(message);
   const ask = (question: 'ask' | 'ping') => {
     post(question);
-    expectSign(requestTimeoutMs, () => queue.abort(LEFT));
+    expectSign(requestTimeoutMs, () => queue.abort(left));
   };
   const expectSign = (ms: number, otherwise: () => void) => {
     cancelSilence();
@@ -108,7 +106,7 @@ export async function followInPage(
   const onVisibility = () => {
     if (!document?.hidden) {
       if (channel && !isLeading) ask('ask');
-    } else if (!channel || (isLeading && isFollowed)) controller.abort(LEFT);
+    } else if (!channel || (isLeading && isFollowed)) controller.abort(left);
   };
   const onAbort = () => queue.abort(signal.reason);
   signal.addEventListener('abort', onAbort);
@@ -128,12 +126,12 @@ export async function followInPage(
     };
     ask('ask');
     await locks.request(name, { signal: queue.signal }, lead).catch((thrown: unknown) => {
-      if (queue.signal.reason !== LEFT || signal.aborted) throw thrown;
+      if (queue.signal.reason !== left || signal.aborted) throw thrown;
       return locks.request(name, { steal: true }, lead);
     });
   } catch (thrown) {
     // A lock that was taken from us goes to a tab that could not hear us.
-    throw signal.aborted ? signal.reason : isLeading && !hasEnded ? LEFT : thrown;
+    throw signal.aborted ? signal.reason : isLeading && !hasEnded ? left : thrown;
   } finally {
     cancelSilence();
     channel?.close();

@@ -63,6 +63,36 @@ describe('the key', () => {
     expect(lines.join()).not.toContain(TEST_KEY);
   });
 
+  /** How wrappers of `fetch` keep the request on the errors that they throw. */
+  const WRAPPED: Readonly<Record<string, (init: RequestInit) => Error>> = {
+    'as ofetch, ky and got do': (options) => Object.assign(new Error('no'), { options }),
+    'as axios does': ({ headers }) =>
+      Object.assign(new Error('no'), {
+        config: { headers: Object.fromEntries(headers as Headers) },
+        request: { getHeaders: () => headers },
+      }),
+    'in a cause of a cause': (init) =>
+      new Error('no', { cause: new Error('nested', { cause: { init, key: TEST_KEY } }) }),
+    'in one of several errors': (init) => new AggregateError([Object.assign(new Error('x'), { init })], 'no'),
+    'in its name and its code': () => Object.assign(new Error('no'), { name: TEST_KEY, code: TEST_KEY }),
+  };
+  test.each(Object.keys(WRAPPED))('shows in no error of a fetch that keeps it %s', async (name) => {
+    const { client, errors } = harness({
+      mode: 'manual',
+      // The headers are printed with their values, as those of Node are.
+      fetch: async (_, init) => {
+        const headers = Object.assign(new Headers(init.headers), { 'x-service-key': TEST_KEY });
+        throw WRAPPED[name]?.({ ...init, headers });
+      },
+    });
+    const { error } = await client.ready();
+    for (const each of [error, ...errors]) {
+      expect(each?.message).toStartWith('no (');
+      expect(each?.cause).toHaveProperty('message', 'no');
+      expect(inspect(each, { depth: 99, showHidden: true })).not.toContain(TEST_KEY);
+    }
+  });
+
   test.each([
     'http://flags.example',
     'http://10.0.0.1:7070',

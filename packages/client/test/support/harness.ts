@@ -1,5 +1,6 @@
 import { afterEach } from 'bun:test';
 import { createClientOn } from '../../src/client.ts';
+import '../../src/refusal.ts'; // loaded when a server refuses; by then, its loading must take no time
 import type { FlagsError } from '../../src/errors.ts';
 import type { ClientOptions, FlagsClient } from '../../src/index.ts';
 import { FakePlatform } from './fake-platform.ts';
