@@ -54,6 +54,17 @@ conformance('15. OFREP', (subject) => {
     }
   });
 
+  test('S15.1 a number as targeting key counts as its text', async () => {
+    const world = await World.make(subject(), { half: { enabled: true, rolloutPct: 50 } });
+    const texts = new Set<string>();
+    for (const targetingKey of [0, 1, 2, 3, 4, 5, -7, 1.5, 1e21, 9007199254740991]) {
+      const text = await (await evaluateOne(world, 'half', targetingKey)).text();
+      expect(text).toBe(await (await evaluateOne(world, 'half', String(targetingKey))).text());
+      texts.add(text);
+    }
+    expect(texts.size).toBe(2); // on for some, off for others
+  });
+
   test('S15.5 a value travels as it was written', async () => {
     const world = await World.make(subject());
     for (const value of [

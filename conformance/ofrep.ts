@@ -2,7 +2,7 @@ import { defined } from '@halyard/protocol';
 import type { World } from './world.ts';
 
 /** The body of a request for a target. */
-function bodyFor(targetingKey: string | undefined): string {
+function bodyFor(targetingKey: string | number | undefined): string {
   return JSON.stringify({ context: { targetingKey, plan: 'gold' } });
 }
 
@@ -10,7 +10,7 @@ function bodyFor(targetingKey: string | undefined): string {
 export async function evaluateOne(
   world: World,
   flagKey: string,
-  targetingKey?: string,
+  targetingKey?: string | number,
   environment = 'production',
 ): Promise<Response> {
   const path = `/environments/${environment}/ofrep/v1/evaluate/flags/${encodeURIComponent(flagKey)}`;

@@ -34,10 +34,16 @@ export type DefaultOf<K extends FlagKey> = Register extends { readonly flags: ob
   ? RegisteredFlags[K] | null | undefined
   : Json | object | undefined; // `object` for defaults typed by an interface
 
+/**
+ * Whom flags are read for: decides partial rollouts. A number counts as its text. `null` is someone without a key, as a
+ * visitor who has not signed in: outside every partial rollout. So is anything else that JavaScript gives and that is no key.
+ */
+export type TargetingKey = string | number | bigint | null;
+
 /** For whom, and from what, a read answers. */
 export interface ReadOptions {
-  /** Whom the read is for; decides partial rollouts. Default: the client's. */
-  readonly targetingKey?: string | undefined;
+  /** Whom the read is for. Default: the client's. */
+  readonly targetingKey?: TargetingKey | undefined;
   /** `bootstrap` answers from what the client started with, as a page's first rendering must. Default `current`. */
   readonly from?: 'current' | 'bootstrap';
 }
@@ -68,8 +74,8 @@ export interface ReadyResult {
  */
 export interface FlagsClient extends AsyncDisposable {
   readonly environment: string;
-  /** The targeting key of reads that name none, from the options. */
-  readonly targetingKey: string | undefined;
+  /** The targeting key of reads that name none, from the options or the bootstrap. */
+  readonly targetingKey: string | null | undefined;
   /** Where the client stands; see {@link ClientStatus}. */
   readonly status: ClientStatus;
   /** The revision of the flags at hand, when the server numbers its maps. */
@@ -95,7 +101,7 @@ export interface FlagsClient extends AsyncDisposable {
   ): Evaluation<ValueOf<K, D>>;
   /** The flag as the server sent it, for every targeting key; `undefined` when it does not exist. */
   getState(key: FlagKey): FlagState | undefined;
-  /** All flags, as the server sent them. Frozen, and the same object until something changes. */
+  /** All flags, as the server sent them. A plain object, frozen, and the same one until something changes. */
   all(options?: Pick<ReadOptions, 'from'>): FlagMap;
   /** Calls `listener` after each change, or each change of one of `keys`. Gives the function that ends it. */
   onChange(

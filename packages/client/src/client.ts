@@ -1,9 +1,9 @@
 import { onAbort } from './abort.ts';
-import type { FlagsClient } from './client-types.ts';
+import type { FlagsClient, ReadOptions } from './client-types.ts';
 import type { ClientStatus, Connection } from './connection.ts';
 import { acquireConnection, type Lease } from './connection-registry.ts';
 import { FlagsError } from './errors.ts';
-import { NO_FLAGS, reconcile } from './flags.ts';
+import { NO_FLAGS, plainOf, reconcile } from './flags.ts';
 import {
   type ClientOptions,
   copyOptions,
@@ -13,6 +13,7 @@ import {
   readBootstrap,
   readMs,
   readTarget,
+  targetOf,
 } from './options.ts';
 import { type Platform, systemPlatform } from './platform.ts';
 import { createReads, type ReadSource } from './reads.ts';
@@ -28,7 +29,7 @@ export function createClient(options: ClientOptions): FlagsClient {
 export function createClientOn(platform: Platform, options: ClientOptions): FlagsClient {
   const given = copyOptions(options);
   const environment = typeof given.environment === 'string' ? given.environment : '';
-  const bootstrap = readBootstrap(given);
+  const [bootstrap, decidedFor] = readBootstrap(given);
   const reporter = createReporter(platform.now, given.onError, given.logger);
   const changes = reporter.listeners<FlagsChange>();
   const statuses = reporter.listeners<ClientStatus>();
@@ -64,8 +65,9 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     const changed = flags && flags !== source.flags ? reconcile(source.flags, flags).changed : [];
     if (flags && changed.length) source.flags = flags;
     become(next);
-    const change = { changed, flags: source.flags, revision: revision() };
-    if (changed.length) tell(() => changes.emit(change));
+    if (!changed.length) return;
+    const change = { changed, flags: plainOf(source.flags), revision: revision() };
+    tell(() => changes.emit(change));
   };
   const ear = { onUpdate: update, onError: report };
   const touch = () => {
@@ -87,7 +89,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   const source: ReadSource = {
     flags: bootstrap ?? NO_FLAGS,
     bootstrap,
-    targetingKey: typeof given.targetingKey === 'string' ? given.targetingKey : undefined,
+    targetingKey: targetOf(given as ReadOptions, decidedFor), // whatever it is, it is checked there
     target: undefined,
     reporter,
     touch,

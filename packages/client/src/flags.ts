@@ -40,6 +40,18 @@ export function readFlags(data: unknown): ParsedFlags {
   return { flags, rejected };
 }
 
+const plain = new WeakMap<FlagMap, FlagMap>();
+
+/**
+ * The plain copy of a map, for the application: frameworks send no object without a prototype from a server to a page. A key
+ * `__proto__` is a key there, too. The same object for the same map.
+ */
+export function plainOf(flags: FlagMap): FlagMap {
+  const copy = plain.get(flags) ?? Object.freeze({ ...flags });
+  plain.set(flags, copy);
+  return copy;
+}
+
 /** What becomes of a map when the next one comes. */
 export interface Reconciled {
   /** The next map, frozen; states that did not change are the very same objects as before. */

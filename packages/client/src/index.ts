@@ -9,6 +9,7 @@ export type {
   ReadOptions,
   ReadyResult,
   RegisteredFlags,
+  TargetingKey,
   ValueOf,
   Widen,
 } from './client-types.ts';
@@ -20,7 +21,7 @@ export {
   type FlagsErrorDetails,
   type ServerErrorCode,
 } from './errors.ts';
-export { evaluateAll } from './evaluate-all.ts';
+export { type EvaluatedFlags, evaluateAll } from './evaluate-all.ts';
 export type { Evaluation, Reason } from './evaluation.ts';
 export { type FlagRead, observeReads } from './observe.ts';
 export type { Bootstrap, ClientOptions, FlagsChange } from './options.ts';

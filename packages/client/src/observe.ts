@@ -1,12 +1,12 @@
 import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
 import type { Evaluation } from './evaluation.ts';
-import { optionOf } from './options.ts';
+import { optionOf, targetOf } from './options.ts';
 
 /** A read, as a listener of {@link observeReads} hears of it. `value` is what the read gave; `isEnabled` gives a boolean. */
 export interface FlagRead extends Evaluation<unknown> {
   readonly environment: string;
   /** Whom the read was for. */
-  readonly targetingKey: string | undefined;
+  readonly targetingKey: string | null | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export function observeReads(
     isTelling = true;
     try {
       const { environment } = client;
-      const targetingKey = targetOf(options) ?? client.targetingKey;
+      const targetingKey = targetOf(options, client.targetingKey);
       Promise.resolve(listener({ ...evaluation, environment, targetingKey })).catch(fail);
     } catch (thrown) {
       fail(thrown);
@@ -60,16 +60,6 @@ export function observeReads(
   };
   // Everything else, and what changes with time, is the client's own.
   return Object.create(client, Object.getOwnPropertyDescriptors(reads));
-}
-
-/** The targeting key of a read, if it names one; options may come from JavaScript, with a getter that throws. */
-function targetOf(options: ReadOptions | undefined): string | undefined {
-  try {
-    const given: unknown = options?.targetingKey;
-    return typeof given === 'string' ? given : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function warnOnce(): (thrown: unknown) => void {

@@ -1,13 +1,21 @@
 import type { FlagMap } from '@halyard/protocol';
-import { SERVICE_KEY_HEADER } from '@halyard/protocol';
+import { readTargetingKey, SERVICE_KEY_HEADER } from '@halyard/protocol';
+import type { ReadOptions, TargetingKey } from './client-types.ts';
 import { FlagsError } from './errors.ts';
 import { isRecord, NO_FLAGS, readFlags, reconcile } from './flags.ts';
 import type { Fetch, Platform } from './platform.ts';
 import { guard, type Logger } from './reporter.ts';
 import type { Mode, Target } from './target.ts';
 
-/** What a client may start from before its first load: the map alone, or what `toBootstrap()` gives. */
-export type Bootstrap = FlagMap | { readonly environment: string; readonly flags: FlagMap };
+/** What a client may start from before its first load: the map alone, or what `toBootstrap()` or `evaluateAll` gives. */
+export type Bootstrap =
+  | FlagMap
+  | {
+      readonly environment: string;
+      readonly flags: FlagMap;
+      /** For whom rollouts were decided; becomes the client's own targeting key, unless the options name one. */
+      readonly targetingKey?: TargetingKey;
+    };
 
 /** What flags were, and are, when a map has been replaced. */
 export interface FlagsChange {
@@ -34,10 +42,10 @@ export interface ClientOptions {
    * `refresh()`: right for workers, functions and scripts.
    */
   readonly mode?: Mode;
-  /** Flags to answer with until the first load; from `toBootstrap()` of another client. */
+  /** Flags to answer with until the first load; from `toBootstrap()` of another client, or from `evaluateAll`. */
   readonly bootstrap?: Bootstrap;
-  /** Whom reads are for when they do not say: decides partial rollouts. */
-  readonly targetingKey?: string;
+  /** Whom reads are for when they do not say: decides partial rollouts. Default: whom the bootstrap was decided for. */
+  readonly targetingKey?: TargetingKey | undefined;
   /** How long the server may take to begin an answer. Default 5,000. */
   readonly requestTimeoutMs?: number;
   /** How long `ready()` waits at most. Default 5,000. */
@@ -84,6 +92,19 @@ export function optionOf<T, Name extends keyof T>(options: T | undefined, name: 
     return options?.[name];
   } catch {
     return undefined;
+  }
+}
+
+/** Whom a read is for: its options say so, or else `otherwise`. `null` for what is no key, or cannot be read. */
+export function targetOf(
+  options: ReadOptions | undefined,
+  otherwise?: string | null,
+): string | null | undefined {
+  try {
+    const key = readTargetingKey(options?.targetingKey);
+    return key === undefined ? otherwise : key;
+  } catch {
+    return null;
   }
 }
 
@@ -136,16 +157,19 @@ export function readMs(given: unknown, defaultMs: number, leastMs = 0): number {
   return typeof given === 'number' && given >= 0 ? Math.max(given, leastMs) : defaultMs;
 }
 
-/** A copy of what is usable in a bootstrap; one of another environment is not. */
-export function readBootstrap({ bootstrap, environment }: Unchecked): FlagMap | undefined {
+/** A copy of what is usable in a bootstrap, and whom it was decided for; one of another environment is not usable. */
+export function readBootstrap({
+  bootstrap,
+  environment,
+}: Unchecked): [flags?: FlagMap, targetingKey?: string | null | undefined] {
   try {
     const data: unknown = JSON.parse(JSON.stringify(bootstrap));
     const isWrapped = isRecord(data) && isRecord(data.flags) && typeof data.environment === 'string';
     const { flags } = readFlags(isWrapped ? data.environment === environment && data.flags : data);
-    return reconcile(NO_FLAGS, flags).flags;
+    return [reconcile(NO_FLAGS, flags).flags, isWrapped ? targetOf(data) : undefined];
   } catch {
     // What is not JSON, or not a map, is no bootstrap.
-    return undefined;
+    return [];
   }
 }
 

@@ -17,6 +17,7 @@ import type {
   FlagKey,
   FlagsClient,
   ReadOptions,
+  TargetingKey,
   ValueOf,
 } from './client-types.ts';
 import type { ClientStatus } from './connection.ts';
@@ -26,7 +27,7 @@ import type { Evaluation } from './evaluation.ts';
 /** What a provider gives to the components below it. */
 interface Provided {
   readonly client: FlagsClient;
-  readonly targetingKey: string | undefined;
+  readonly targetingKey: TargetingKey | undefined;
 }
 
 const Context = createContext<Provided | undefined>(undefined);
@@ -38,7 +39,7 @@ const Context = createContext<Provided | undefined>(undefined);
  */
 export function FlagsProvider(props: {
   readonly client: FlagsClient;
-  readonly targetingKey?: string | undefined;
+  readonly targetingKey?: TargetingKey | undefined;
   readonly children?: ReactNode;
 }): ReactElement {
   const { client, targetingKey, children } = props;
@@ -100,7 +101,10 @@ export function useFlags(options?: TargetOptions): FlagMap {
   const client = useFlagsClient();
   const targetingKey = useTarget(options);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `flags` is what `evaluateAll` reads from the client
-  return useMemo(() => evaluateAll(client, targetingKey, { from }), [client, targetingKey, from, flags]);
+  return useMemo(
+    () => evaluateAll(client, targetingKey, { from }).flags,
+    [client, targetingKey, from, flags],
+  );
 }
 
 /**
@@ -119,9 +123,9 @@ export function useFlagsStatus(): ClientStatus {
 export type TargetOptions = Pick<ReadOptions, 'targetingKey'>;
 
 /** Whom a hook reads for: its own options say so, or the provider above. */
-function useTarget(options: TargetOptions | undefined): string | undefined {
+function useTarget(options: TargetOptions | undefined): TargetingKey | undefined {
   const { targetingKey } = useProvided();
-  return options?.targetingKey ?? targetingKey;
+  return options?.targetingKey === undefined ? targetingKey : options.targetingKey;
 }
 
 /** Reads now; while a page is hydrated, reads what the server rendered from. */

@@ -1,7 +1,8 @@
 import { evaluate, type FlagEvaluation, type FlagMap, type FlagState } from '@halyard/protocol';
 import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
 import { FlagsError } from './errors.ts';
-import { optionOf } from './options.ts';
+import { plainOf } from './flags.ts';
+import { optionOf, targetOf } from './options.ts';
 import type { Reporter } from './reporter.ts';
 import type { Target } from './target.ts';
 
@@ -11,7 +12,7 @@ export interface ReadSource {
   flags: FlagMap;
   /** What the client started with, if anything. */
   readonly bootstrap: FlagMap | undefined;
-  readonly targetingKey: string | undefined;
+  readonly targetingKey: string | null | undefined;
   /** What counts reads, if the server asks for it; absent before the first read, and where reads are not reported. */
   target: Target | undefined;
   readonly reporter: Reporter;
@@ -31,19 +32,18 @@ export function createReads(source: ReadSource): Reads {
   const reported = new Set<string>();
 
   const isBootstrap = (options?: ReadOptions) => optionOf(options, 'from') === 'bootstrap';
-  const all = (options?: ReadOptions): FlagMap => {
+  const mapFor = (options?: ReadOptions): FlagMap => {
     touch();
     return (isBootstrap(options) && bootstrap) || source.flags;
   };
   const find = (key: unknown, options?: ReadOptions): FlagState | undefined => {
-    const flags = all(options);
+    const flags = mapFor(options);
     return typeof key === 'string' ? flags[key] : undefined;
   };
   const isFirst = (topic: string) => reported.size < reported.add(topic).size;
 
   const decide = (key: string, options?: ReadOptions, state = find(key, options)): FlagEvaluation => {
-    const given = optionOf(options, 'targetingKey');
-    const decided = evaluate(key, state, typeof given === 'string' ? given : source.targetingKey);
+    const decided = evaluate(key, state, targetOf(options, source.targetingKey));
     const counts = state && source.target?.counts;
     if (counts) {
       const count = counts.get(key);
@@ -102,7 +102,7 @@ export function createReads(source: ReadSource): Reads {
       };
     },
     getState: find,
-    all,
+    all: (options?: ReadOptions) => plainOf(mapFor(options)),
   };
   return reads as Reads; // the generic signatures say which `unknown` comes out for which went in
 }

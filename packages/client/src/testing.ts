@@ -1,10 +1,10 @@
 /** A client for tests: the same interface, in memory, without time and network. */
 import type { FlagMap, FlagState } from '@halyard/protocol';
-import type { FlagsClient, ReadyResult } from './client-types.ts';
+import type { FlagsClient, ReadyResult, TargetingKey } from './client-types.ts';
 import type { ClientStatus } from './connection.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
-import { NO_FLAGS, readFlags, reconcile } from './flags.ts';
-import { type FlagsChange, filtered } from './options.ts';
+import { NO_FLAGS, plainOf, readFlags, reconcile } from './flags.ts';
+import { type FlagsChange, filtered, targetOf } from './options.ts';
 import { createReads } from './reads.ts';
 import { createReporter } from './reporter.ts';
 
@@ -14,7 +14,7 @@ export interface TestClientOptions {
   readonly environment?: string;
   /** The flags to begin with; `true` and `false` stand for a flag that is on or off and has no value. */
   readonly flags?: Readonly<Record<string, FlagState | boolean>>;
-  readonly targetingKey?: string;
+  readonly targetingKey?: TargetingKey | undefined;
   readonly onError?: (error: FlagsError) => void;
 }
 
@@ -36,7 +36,8 @@ export interface TestClient extends FlagsClient {
 
 /** Makes a client for tests. Without `flags` it is `ready` with none; call `fail()` first for a failed first load. */
 export function createTestClient(options: TestClientOptions = {}): TestClient {
-  const { environment = 'test', targetingKey, onError } = options;
+  const { environment = 'test', onError } = options;
+  const targetingKey = targetOf(options);
   const reporter = createReporter(() => 0, onError, onError ? undefined : false);
   const changes = reporter.listeners<FlagsChange>();
   const statuses = reporter.listeners<ClientStatus>();
@@ -65,7 +66,7 @@ export function createTestClient(options: TestClientOptions = {}): TestClient {
     if (changed.length === 0 || status === 'closed') return;
     source.flags = flags;
     hasMap = true;
-    changes.emit({ changed, flags, revision: ++revision });
+    changes.emit({ changed, flags: plainOf(flags), revision: ++revision });
   };
   const closedError = new FlagsError('client_closed', 'the client is closed', { retryable: false });
   const ready = async (): Promise<ReadyResult> => {

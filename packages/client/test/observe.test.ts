@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test';
-import { evaluateAll, type FlagRead, observeReads } from '../src/index.ts';
+import { type FlagRead, observeReads } from '../src/index.ts';
 import { isInRollout } from '../src/rollout.ts';
 import { createTestClient } from '../src/testing.ts';
 import { settle } from './support/fake-platform.ts';
@@ -151,7 +151,7 @@ describe('observeReads', () => {
     expect(count).toBe(2);
   });
 
-  test('options that cannot be read count as no options', () => {
+  test('options that cannot be read name someone without a key', () => {
     const { flags, reads } = observed();
     const options = {
       get targetingKey(): string {
@@ -159,32 +159,6 @@ describe('observeReads', () => {
       },
     };
     expect(flags.isEnabled('plain', options)).toBe(true);
-    expect(reads[0]?.targetingKey).toBe('user-3');
-  });
-});
-
-describe('evaluateAll', () => {
-  const client = createTestClient({ flags: FLAGS, targetingKey: 'user-3' });
-
-  test('decides every rollout, and shows neither percentages nor the values of flags that are off', () => {
-    expect({ ...evaluateAll(client, 'user-1') }).toEqual({
-      plain: { enabled: true },
-      off: { enabled: false },
-      text: { enabled: true, value: 'hello' },
-      'new-checkout': { enabled: true, value: 'new' },
-      rolled: { enabled: ROLLED },
-      none: { enabled: false },
-    });
-    expect(evaluateAll(client)['new-checkout']).toEqual({ enabled: false });
-  });
-
-  test('agrees with the reads of a client that starts from it', () => {
-    for (const targetingKey of ['user-1', 'user-2', 'user-3']) {
-      const page = createTestClient({ flags: evaluateAll(client, targetingKey) });
-      for (const key of [...Object.keys(FLAGS), 'absent', '__proto__']) {
-        expect(page.isEnabled(key)).toBe(client.isEnabled(key, { targetingKey }));
-        expect(page.getValue(key, 'default')).toBe(client.getValue(key, 'default', { targetingKey }));
-      }
-    }
+    expect(reads[0]?.targetingKey).toBeNull();
   });
 });

@@ -16,17 +16,30 @@ export interface FlagEvaluation {
   readonly reason: 'missing' | 'disabled' | 'static' | 'split' | 'untargeted';
 }
 
-/** Evaluates a flag. The one place that decides whether a flag is on; `conformance/fixtures/evaluation.json` lists cases. */
+/**
+ * A targeting key as data from outside gives it: text, or a number, which counts as its text. `null` is what was given and
+ * is no key; `undefined` is nothing given.
+ */
+export function readTargetingKey(given: unknown): string | null | undefined {
+  if (given === undefined || typeof given === 'string') return given;
+  return Number.isFinite(given) || typeof given === 'bigint' ? String(given) : null;
+}
+
+/**
+ * Evaluates a flag. A reader whose targeting key is `null` is outside every partial rollout (see {@link readTargetingKey}). The one
+ * place that decides whether a flag is on; `conformance/fixtures/evaluation.json` lists cases.
+ */
 export function evaluate(
   flagKey: string,
   state: FlagState | undefined,
-  targetingKey: string | undefined,
+  targetingKey: string | null | undefined,
 ): FlagEvaluation {
   const { enabled = false, rolloutPct = 100, value } = state ?? {};
   const isPartial = rolloutPct < 100;
   const isUntargeted = targetingKey === undefined && rolloutPct > 0;
   const isOn =
-    enabled && (!isPartial || isUntargeted || isInRollout(flagKey, targetingKey ?? '', rolloutPct));
+    enabled &&
+    (!isPartial || isUntargeted || (targetingKey != null && isInRollout(flagKey, targetingKey, rolloutPct)));
   return {
     isOn,
     value: isOn ? value : undefined,

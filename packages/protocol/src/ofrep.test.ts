@@ -52,6 +52,8 @@ describe('parseOfrepRequest', () => {
     ['{"context":{"targetingKey":"ana"}}', 'ana'],
     ['{"context":{"targetingKey":"ana","plan":"gold","age":[1]},"more":1}', 'ana'],
     ['{"context":{"targetingKey":""}}', ''],
+    ['{"context":{"targetingKey":42}}', '42'],
+    ['{"context":{"targetingKey":-0.5}}', '-0.5'],
     ['{"context":{"targetingKey":null}}', undefined],
     ['{"context":{}}', undefined],
     ['{"context":null}', undefined],
@@ -68,7 +70,7 @@ describe('parseOfrepRequest', () => {
     ['"context"', 'INVALID_CONTEXT'],
     ['{"context":[]}', 'INVALID_CONTEXT'],
     ['{"context":"ana"}', 'INVALID_CONTEXT'],
-    ['{"context":{"targetingKey":42}}', 'INVALID_CONTEXT'],
+    ['{"context":{"targetingKey":1e400}}', 'INVALID_CONTEXT'],
     ['{"context":{"targetingKey":{}}}', 'INVALID_CONTEXT'],
   ] as const)('%s', (text, errorCode) => {
     expect(parseOfrepRequest(text)).toEqual({ ok: false, errorCode, errorDetails: expect.any(String) });

@@ -1,6 +1,6 @@
 /** The requests and answers of OFREP, the OpenFeature Remote Evaluation Protocol, for the server and for handlers. */
 import { defined } from './defined.ts';
-import { evaluate } from './evaluate.ts';
+import { evaluate, readTargetingKey } from './evaluate.ts';
 import { type FlagMap, type FlagState, isRecord } from './flag-state.ts';
 import type { Json } from './json.ts';
 import { frame } from './sse.ts';
@@ -131,7 +131,7 @@ export type OfrepRequest =
 
 /**
  * Reads the body of an OFREP request. Only the targeting key counts; other members of the context are ignored. A
- * context or targeting key that is `null`, as some providers send it, counts as absent.
+ * context or targeting key that is `null`, as some providers send it, counts as absent, and a number as its text.
  */
 export function parseOfrepRequest(text: string): OfrepRequest {
   let data: unknown;
@@ -148,10 +148,9 @@ export function parseOfrepRequest(text: string): OfrepRequest {
   const context = data.context ?? {};
   if (!isRecord(context))
     return refusal('INVALID_CONTEXT', '"context" is not an object: send { "context": { … } }.');
-  const { targetingKey } = context;
-  if (typeof targetingKey === 'string') return { ok: true, targetingKey };
-  if (targetingKey === undefined || targetingKey === null) return { ok: true, targetingKey: undefined };
-  return refusal('INVALID_CONTEXT', '"targetingKey" is not a string: send it as text.');
+  const targetingKey = readTargetingKey(context.targetingKey ?? undefined);
+  if (targetingKey !== null) return { ok: true, targetingKey };
+  return refusal('INVALID_CONTEXT', '"targetingKey" is neither text nor a number: send it as text.');
 }
 
 function refusal(errorCode: OfrepErrorCode, errorDetails: string): OfrepRequest {

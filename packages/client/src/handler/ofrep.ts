@@ -41,7 +41,8 @@ export async function readOfrepRequest(
 /** Answers a read of one flag. */
 export function answerOne(source: OfrepSource, key: string, targetingKey: string | undefined): Response {
   const { environment, headers } = source;
-  const answer = evaluateOfrep(key, source.flags[key], { environment, targetingKey });
+  const state = Object.hasOwn(source.flags, key) ? source.flags[key] : undefined;
+  const answer = evaluateOfrep(key, state, { environment, targetingKey });
   const status = isFailure(answer) ? OFREP_ERROR_STATUS[answer.errorCode] : 200;
   return Response.json(answer, { status, headers: { ...headers, 'Cache-Control': 'no-store' } });
 }

@@ -1,6 +1,7 @@
 import { evaluateOfrep, type Json } from '@halyard/protocol';
 import type { ErrorCode, FlagMetadata, ResolutionDetails } from '@openfeature/core';
-import type { FlagsClient } from '../client-types.ts';
+import type { FlagsClient, TargetingKey } from '../client-types.ts';
+import { targetOf } from '../options.ts';
 
 /** How flags become OpenFeature values. */
 export interface MappingOptions {
@@ -21,7 +22,7 @@ export interface Read<T> {
   readonly key: string;
   readonly kind: Kind;
   readonly defaultValue: T;
-  readonly targetingKey: string | undefined;
+  readonly targetingKey: TargetingKey | undefined;
 }
 
 /** Answers an OpenFeature read from a client. Never throws; a flag that is off or excludes the reader is no error. */
@@ -31,8 +32,8 @@ export function resolve<T>(
   options: MappingOptions,
 ): ResolutionDetails<T> {
   const { key, kind, defaultValue } = read;
-  // From JavaScript it may be anything, as for the client's own reads.
-  const targetingKey = typeof read.targetingKey === 'string' ? read.targetingKey : client.targetingKey;
+  // From JavaScript it may be anything, as for the client's own reads. OpenFeature knows only "missing" for what is no key.
+  const targetingKey = targetOf(read, client.targetingKey) ?? undefined;
   // Only the state: a read of the client's own would warn about a missing targeting key.
   const state = client.getState(key);
   if (!state && client.evaluate(key, null).errorCode === 'not_ready')

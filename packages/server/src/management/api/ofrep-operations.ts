@@ -10,9 +10,9 @@ const RequestSchema = z
   .looseObject({
     context: z
       .looseObject({
-        targetingKey: z.string().nullish().openapi({
+        targetingKey: z.union([z.string(), z.number()]).nullish().openapi({
           description:
-            'Who or what the flags are for: decides partial rollouts. The rest of the context is ignored.',
+            'Who or what the flags are for: decides partial rollouts. A number counts as its text. The rest of the context is ignored.',
         }),
       })
       .nullish(),
