@@ -17,6 +17,11 @@ test('a running node is backed up, and once it is stopped it can be restored', a
   const { key } = await management.createKey('shop', ['production']);
   await management.putState('shop', 'production', 'checkout', { enabled: true });
 
+  const schedules = '/api/projects/shop/schedules';
+  const changes = [{ key: 'checkout', state: { enabled: false } }];
+  const dueAt = new Date(Date.now() + 3_600_000).toISOString();
+  await management.request('POST', schedules, { body: { environment: 'production', dueAt, changes } });
+
   const backup = await runCaptured(['backup', file, '--data', dataFolder], { isTerminal: true });
   expect(backup).toMatchObject({ exitCode: 0, err: '' });
   expect(backup.out).toMatch(
@@ -34,6 +39,9 @@ test('a running node is backed up, and once it is stopped it can be restored', a
   const restored = await restoreNow();
   expect(restored).toMatchObject({ exitCode: 0, err: '' });
   expect(restored.out).toContain('Restored 1 project, 3 environments and 1 flag from the backup of 2');
+  expect(restored.out).toContain(
+    'Kept 1 pending schedule: cancel again what was canceled after the backup.\n',
+  );
 
   const second = await startNode({ dataFolder });
   const stream = await openSse(`${second.url}/v1/stream?env=production`, {

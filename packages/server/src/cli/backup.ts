@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { ConfigError, type FlagValues, resolveSetting } from '../config/config.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { StorageError, StoreOutage } from '../domain/errors.ts';
+import type { Interrupted } from '../storage/after-restore.ts';
 import type { Contents, DatabasePlace } from '../storage/backup.ts';
 import type { BackupHeader } from '../storage/backup-file.ts';
 import { COMMIT, VERSION } from '../version.ts';
@@ -19,8 +20,9 @@ const messages = {
   backedUp: (facts: Facts) =>
     `Backed up ${countsOf(facts)} to ${facts.file} (${sizeOf(facts.fileBytes)}), verified.\n`,
   removed: (count: number) => `Removed ${count} older ${count === 1 ? 'backup' : 'backups'}.\n`,
-  restored: (facts: Facts) =>
+  restored: (facts: Facts & Interrupted) =>
     `Restored ${countsOf(facts)} from the backup of ${shortTime(facts.createdAt)}.\n` +
+    interruptionsOf(facts) +
     'Start the nodes now. Keys and tokens that were revoked after the backup work again: revoke them again.\n' +
     'All operators have to sign in to the dashboard again.\n',
 };
@@ -38,11 +40,19 @@ clients accept the restored flags as newer. A backup of either engine can be res
 
 Examples:
   halyard restore /backup/halyard.backup --data /var/lib/halyard --replace
-  halyard restore /backup/halyard.backup --database-url postgres://halyard@db/halyard     move to PostgreSQL`;
+  halyard restore /backup/halyard.backup --database-url postgres://halyard@db/halyard     move to PostgreSQL
+
+Scheduled changes whose time has passed since the backup fail, and running rollout plans are paused, because they may have
+been canceled or carried out since. With --run-overdue the nodes carry them out once they start.`;
 
 interface BackupOptions {
   readonly keep?: string;
   readonly json?: boolean;
+}
+
+interface RestoreOptions extends BackupOptions {
+  readonly replace?: boolean;
+  readonly runOverdue?: boolean;
 }
 
 /** `halyard backup` */
@@ -86,18 +96,22 @@ export function defineRestore(command: Command, shell: Shell): void {
         'Restore a backup into the database of an installation, of either engine, while no node runs.',
       )
       .argument('<file>', 'The backup')
-      .option('--replace', 'Replace a database that is not empty'),
+      .option('--replace', 'Replace a database that is not empty')
+      .option('--run-overdue', 'Let schedules and rollout plans carry on, also those whose time has passed'),
   )
     .addHelpText('after', RESTORE_HELP)
-    .action(async (path: string, flags: FlagValues & BackupOptions & { readonly replace?: boolean }) => {
+    .action(async (path: string, flags: FlagValues & RestoreOptions) => {
       const place = placeOf(shell, flags);
       const { restore } = await import('../storage/backup.ts');
       const file = resolve(path);
-      const { header, contents } = await explain(restore(file, place, { replace: flags.replace === true }));
+      const { replace = false, runOverdue = false } = flags;
+      const { header, contents, interrupted } = await explain(
+        restore(file, place, { replace, runOverdue, now: shell.now() }),
+      );
       report(
         shell,
         flags,
-        { file, fileBytes: statSync(file).size, ...facts(header, contents) },
+        { file, fileBytes: statSync(file).size, ...facts(header, contents), ...interrupted },
         messages.restored,
       );
     });
@@ -151,12 +165,39 @@ function facts({ createdAt, halyard, engine, schema, seq }: BackupHeader, conten
   return { createdAt, halyard, engine, schema, seq, ...contents };
 }
 
-function report(shell: Shell, options: BackupOptions, all: Facts, describe: (facts: Facts) => string): void {
+function report<All extends Facts>(
+  shell: Shell,
+  options: BackupOptions,
+  all: All,
+  describe: (facts: All) => string,
+): void {
   shell.write(wantsJson(shell, options) ? `${JSON.stringify(all)}\n` : describe(all));
 }
 
+/** What the restore has stopped, and what is still to come. */
+function interruptionsOf({
+  failedSchedules,
+  pendingSchedules,
+  pausedPlans,
+  endedLinks,
+}: Interrupted): string {
+  const sentences = [
+    [failedSchedules, `Failed ${count(failedSchedules, 'schedule')} whose time had passed`],
+    [pausedPlans, `Paused ${count(pausedPlans, 'running rollout plan')}`],
+    [
+      pendingSchedules,
+      `Kept ${count(pendingSchedules, 'pending schedule')}: cancel again what was canceled after the backup`,
+    ],
+    [endedLinks, `Ended ${count(endedLinks, 'invitation or password link')}: create new ones`],
+  ] as const;
+  return sentences.flatMap(([number, sentence]) => (number === 0 ? [] : [`${sentence}.\n`])).join('');
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}
+
 function countsOf({ projects, environments, flags }: Contents): string {
-  const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;
   return `${count(projects, 'project')}, ${count(environments, 'environment')} and ${count(flags, 'flag')}`;
 }
 

@@ -99,7 +99,7 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
       expect(header).toMatchObject({ engine: from, halyard: '1.2.3' });
       expect(statSync(file).mode & 0o777).toBe(0o600);
       const restored = await restore(file, target);
-      expect(restored).toEqual({ header, contents });
+      expect(restored).toMatchObject({ header, contents });
       expect(await dump(target)).toEqual(await dump(source));
       const [before, after] = [await headOf(source), await headOf(target)];
       expect(after.epoch).not.toBe(before.epoch);
@@ -122,6 +122,79 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
     const after = await headOf(place);
     expect(after.epoch).not.toBe(before.epoch);
     expect(after.revision).toBeGreaterThan(served);
+  });
+
+  describe('with schedules, a rollout plan and an invitation', () => {
+    const HOUR_MS = 3_600_000;
+    const NOW = 1_790_000_000_000;
+    const [late, later] = [NOW + HOUR_MS, NOW + 3 * HOUR_MS];
+
+    /** A place in which one schedule and the step of a plan are due in an hour, and another schedule in three. */
+    async function plannedPlace(): Promise<DatabasePlace> {
+      const place = await newPlace(from);
+      await using database = disposable(await open(place));
+      const store = new SqlStore(database);
+      const { project, environment } = await seed(store, ['checkout']);
+      const where = { projectId: project.id, environmentId: environment.id };
+      const made = { createdBy: ADA.name, createdAt: NOW };
+      await store.commit(ADA, async ({ schedules, rollouts, people }) => {
+        const schedule = { ...where, ...made, changes: '[]', status: 'pending' } as const;
+        await schedules.insert({ ...schedule, id: 'late', dueAt: late });
+        await schedules.insert({ ...schedule, id: 'later', dueAt: later });
+        await rollouts.insert({
+          ...{ ...where, ...made, id: 'plan', flagKey: 'checkout', steps: '[{"rolloutPct":10}]', fromPct: 0 },
+          ...{ runsAs: ADA.name, runsSince: NOW, status: 'running', statusAt: NOW, statusBy: ADA.name },
+          ...{ nextStep: 0, dueAt: late, ran: '[]' },
+        });
+        const rights = { role: 'viewer', canChangeProtected: false } as const;
+        const link = { id: 'link', kind: 'invite', email: 'bob@example.com', ...rights, ...made } as const;
+        await people.insertInvitation({ ...link, expiresAt: later }, 'digest');
+      });
+      return place;
+    }
+
+    async function statusesIn(place: DatabasePlace) {
+      await using database = disposable(await open(place));
+      return await new SqlStore(database).read(async ({ schedules, rollouts, people }) => ({
+        late: await schedules.find('late'),
+        later: (await schedules.find('later'))?.status,
+        plan: await rollouts.find('plan'),
+        links: (await people.openInvitations(NOW)).length,
+      }));
+    }
+
+    test('carries out nothing that came due since, and ends links that may have been used', async () => {
+      const [place, file] = [await plannedPlace(), newFile()];
+      const { header } = await backUp(place, file, HALYARD);
+      const { interrupted } = await restore(file, place, { replace: true, now: NOW + 2 * HOUR_MS });
+      expect(interrupted).toEqual({ failedSchedules: 1, pendingSchedules: 1, pausedPlans: 1, endedLinks: 1 });
+      const { late, later, plan, links } = await statusesIn(place);
+      const reason = expect.stringContaining(`restored from the backup of ${header.createdAt}`);
+      expect(late).toMatchObject({ status: 'failed', outcome: reason });
+      expect(plan).toMatchObject({ status: 'paused', reason, statusBy: 'system' });
+      expect(plan?.dueAt).toBeUndefined();
+      expect([later, links]).toEqual(['pending', 0]);
+      await using database = disposable(await open(place));
+      const entries = await database.query<{ action: string; note: string }>(
+        "SELECT action, note FROM audit_log WHERE actor = 'system' ORDER BY action",
+      );
+      expect(entries.map(({ action }) => action)).toEqual([
+        'invitation.revoked',
+        'rollout.paused',
+        'schedule.failed',
+      ]);
+      for (const { note } of entries) expect(note).toContain(header.createdAt);
+    });
+
+    test('carries on where that is asked for', async () => {
+      const [place, file] = [await plannedPlace(), newFile()];
+      await backUp(place, file, HALYARD);
+      const wish = { replace: true, runOverdue: true, now: NOW + 2 * HOUR_MS } as const;
+      const { interrupted } = await restore(file, place, wish);
+      expect(interrupted).toEqual({ failedSchedules: 0, pendingSchedules: 2, pausedPlans: 0, endedLinks: 1 });
+      const { late, plan } = await statusesIn(place);
+      expect([late?.status, plan?.status]).toEqual(['pending', 'running']);
+    });
   });
 
   test('is refused while a node uses the database, which stays as it was', async () => {

@@ -4,6 +4,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../domain/errors.ts';
+import { type Interrupted, interrupt, type RestoredBackup } from './after-restore.ts';
 import {
   type BackupHeader,
   partialFile,
@@ -163,14 +164,19 @@ async function countContents(database: Queryable): Promise<Contents> {
 /**
  * Replaces the database of a place with a backup, of either engine. Begins a new epoch and moves the revisions of all
  * environments beyond every one that was served, so that nodes and clients accept the restored flags as newer.
- * Migrates a backup of an older program. Rejects with {@link StorageError} while a node uses the database, when it holds
+ * Migrates a backup of an older program. What came due since the backup is not carried out, unless `runOverdue` asks for it:
+ * {@link interrupt}. Rejects with {@link StorageError} while a node uses the database, when it holds
  * anything and `replace` is not set, and for a backup that cannot be read; the database is then as it was.
  */
 export async function restore(
   file: string,
   place: DatabasePlace,
-  { replace = false }: { readonly replace?: boolean } = {},
-): Promise<{ readonly header: BackupHeader; readonly contents: Contents }> {
+  {
+    replace = false,
+    runOverdue = false,
+    now = Date.now(),
+  }: { readonly replace?: boolean; readonly runOverdue?: boolean; readonly now?: number } = {},
+): Promise<Restored> {
   const target = databaseFile(place.data);
   if (place.databaseUrl === undefined) await mkdir(place.data, { recursive: true, mode: 0o700 });
   const beside = place.databaseUrl === undefined ? target : join(tmpdir(), 'halyard.db');
@@ -182,13 +188,25 @@ export async function restore(
       );
     }
     return await withTemporaryFile(beside, async (fresh) => {
-      const prepare = (served: readonly Served[]) => prepareCopy(path, fresh, served);
-      const contents = await (place.databaseUrl === undefined
+      const backup = { createdAt: header.createdAt, runOverdue, now };
+      const prepare = (served: readonly Served[]) => prepareCopy(path, fresh, { served, backup });
+      const ready = await (place.databaseUrl === undefined
         ? replaceFile(target, fresh, { prepare, replace })
         : replaceTables(place.databaseUrl, fresh, { prepare, replace }));
-      return { header, contents };
+      return { header, ...ready };
     });
   });
+}
+
+/** The contents of a restored database, and what was stopped in it. */
+interface Ready {
+  readonly contents: Contents;
+  readonly interrupted: Interrupted;
+}
+
+/** The outcome of a restore. */
+export interface Restored extends Ready {
+  readonly header: BackupHeader;
 }
 
 /** The newest revision of an environment that its nodes have served. */
@@ -199,7 +217,7 @@ interface Served {
 
 interface Replacement {
   /** Makes the copy ready, given what the replaced database served. */
-  readonly prepare: (served: readonly Served[]) => Promise<Contents>;
+  readonly prepare: (served: readonly Served[]) => Promise<Ready>;
   readonly replace: boolean;
 }
 
@@ -207,12 +225,17 @@ interface Replacement {
  * Copies the rows of an extracted backup into a new database, and makes that ready to be served. A file from elsewhere may
  * hold anything: its triggers, views and names of tables stay behind.
  */
-async function prepareCopy(extracted: string, fresh: string, served: readonly Served[]): Promise<Contents> {
+async function prepareCopy(
+  extracted: string,
+  fresh: string,
+  { served, backup }: { readonly served: readonly Served[]; readonly backup: RestoredBackup },
+): Promise<Ready> {
   using sqlite = new Sqlite(extracted, { readonly: true, strict: true });
   sqlite.run('PRAGMA trusted_schema = OFF');
   const connection = new SqliteConnection(sqlite);
   const source: Queryable = { query: async (text, parameters) => connection.run(text, parameters) };
   const copy = await openSqlite({ path: fresh });
+  let interrupted: Interrupted;
   try {
     await migrate(copy, { upTo: await versionIn(source) });
     await requireSameTables(source, copy);
@@ -228,12 +251,13 @@ async function prepareCopy(extracted: string, fresh: string, served: readonly Se
       }
       await transaction.query('UPDATE environments SET revision = revision + $1', [REVISION_LEAP]);
     });
+    interrupted = await interrupt(copy, backup);
   } catch (error) {
     await copy.close();
     throw error;
   }
   const { contents } = await finishCopy(copy, fresh);
-  return contents;
+  return { contents, interrupted };
 }
 
 async function versionIn(backup: Queryable): Promise<number> {
@@ -254,11 +278,7 @@ async function requireSameTables(backup: Queryable, ours: Queryable): Promise<vo
   }
 }
 
-async function replaceFile(
-  target: string,
-  path: string,
-  { prepare, replace }: Replacement,
-): Promise<Contents> {
+async function replaceFile(target: string, path: string, { prepare, replace }: Replacement): Promise<Ready> {
   if (!existsSync(target)) {
     const leftovers = LEFTOVERS.map((suffix) => target + suffix).filter((file) => existsSync(file));
     if (leftovers.length > 0 && !replace) {
@@ -266,24 +286,24 @@ async function replaceFile(
         `There is ${leftovers.join(' and ')} without a database: add --replace to remove what is left of it.`,
       );
     }
-    const contents = await prepare([]);
+    const ready = await prepare([]);
     // SQLite would apply a log of the lost database to the restored one.
     for (const file of leftovers) await rm(file);
     await syncFolder(dirname(target));
     await rename(path, target);
     await syncFolder(dirname(target));
-    return contents;
+    return ready;
   }
   // Throws for a file of another program.
   const old = await openSqlite({ path: target });
   const served = await inspect(old, replace).finally(() => old.close());
   using lock = new Sqlite(target, { readwrite: true });
   lockWholeFile(lock);
-  const contents = await prepare(served);
+  const ready = await prepare(served);
   // The old file has no log beside it any longer: the lock wrote it back.
   await rename(path, target);
   await syncFolder(dirname(target));
-  return contents;
+  return ready;
 }
 
 /** Takes the file for itself, which succeeds only while no other process has it open. */
@@ -297,15 +317,11 @@ function lockWholeFile(sqlite: Sqlite): void {
   }
 }
 
-async function replaceTables(
-  url: string,
-  path: string,
-  { prepare, replace }: Replacement,
-): Promise<Contents> {
+async function replaceTables(url: string, path: string, { prepare, replace }: Replacement): Promise<Ready> {
   const database = await openPostgresEngine({ url, poolSize: 1 });
   try {
     // Nothing is written, the schema included, before the backup is ready and the database may be replaced.
-    const contents = await prepare(await inspect(database, replace));
+    const ready = await prepare(await inspect(database, replace));
     await refuseRunningNodes(database);
     await migrate(database);
     const copy = await openSqlite({ path });
@@ -315,7 +331,7 @@ async function replaceTables(
     } finally {
       await copy.close();
     }
-    return contents;
+    return ready;
   } finally {
     await database.close();
   }

@@ -1,0 +1,101 @@
+import { type Actor, SYSTEM } from '../domain/audit.ts';
+import { isTime } from '../domain/iso-time.ts';
+import type { StoreTransaction } from '../domain/store.ts';
+import type { OpenDatabase } from './database.ts';
+import { SqlStore } from './store.ts';
+
+/** What a restore does not let go on as it was at the time of the backup. */
+export interface Interrupted {
+  /** Scheduled changes whose time had passed: they have failed. */
+  readonly failedSchedules: number;
+  /** Scheduled changes that are still to come. */
+  readonly pendingSchedules: number;
+  /** Rollout plans that were running: they are paused. */
+  readonly pausedPlans: number;
+  /** Links of invitations and for new passwords: they are revoked. */
+  readonly endedLinks: number;
+}
+
+/** The backup that was restored, and what is wanted of it. */
+export interface RestoredBackup {
+  /** When the backup was made, as in its header. */
+  readonly createdAt: string;
+  /** Carries on with the schedules and plans, as if nothing had been done since the backup. */
+  readonly runOverdue: boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Schedules or plans that are read at once. */
+const BATCH = 500;
+
+/**
+ * Stops what a node would do by itself as soon as it starts with a restored database: what came due since the backup was
+ * carried out, changed or canceled by people then, which the database does not know. Links may have been used since, and
+ * would work again. Each leaves its audit row.
+ */
+export async function interrupt(database: OpenDatabase, backup: RestoredBackup): Promise<Interrupted> {
+  const actor: Actor = { ...SYSTEM, note: `Restored from the backup of ${backup.createdAt}` };
+  const { result } = await new SqlStore(database, { now: () => backup.now }).commit(
+    actor,
+    async (transaction) => ({
+      ...(await failOverdue(transaction, backup)),
+      pausedPlans: backup.runOverdue ? 0 : await pausePlans(transaction, backup),
+      endedLinks: await endLinks(transaction, backup),
+    }),
+  );
+  return result;
+}
+
+async function failOverdue(
+  { schedules }: StoreTransaction,
+  { createdAt, runOverdue, now }: RestoredBackup,
+): Promise<Pick<Interrupted, 'failedSchedules' | 'pendingSchedules'>> {
+  const outcome = `Its time had passed when the database was restored from the backup of ${createdAt}.`;
+  let [failedSchedules, pendingSchedules] = [0, 0];
+  for await (const schedule of inPages((last: Due | undefined) => schedules.next(BATCH, last))) {
+    // A record with a damaged time is never due.
+    const isOverdue = isTime(schedule.dueAt) && schedule.dueAt <= now;
+    if (!isOverdue || runOverdue) pendingSchedules++;
+    else if (await schedules.settle(schedule, { status: 'failed', at: now, outcome })) failedSchedules++;
+  }
+  return { failedSchedules, pendingSchedules };
+}
+
+/** All that run, because the next steps depend on what happened since the backup. A person can resume them. */
+async function pausePlans(
+  { rollouts }: StoreTransaction,
+  { createdAt, now }: RestoredBackup,
+): Promise<number> {
+  const reason = `The database was restored from the backup of ${createdAt}.`;
+  const paused = { status: 'paused', statusAt: now, statusBy: SYSTEM.name, reason } as const;
+  let count = 0;
+  for await (const plan of inPages((last: Due | undefined) => rollouts.next(BATCH, last)))
+    if (await rollouts.move(plan, paused, { action: 'rollout.paused' })) count++;
+  return count;
+}
+
+async function endLinks({ people }: StoreTransaction, { now }: RestoredBackup): Promise<number> {
+  const links = await people.openInvitations(now);
+  for (const link of links) await people.revokeInvitation(link, now);
+  return links.length;
+}
+
+/** What pages continue after. */
+interface Due {
+  readonly id: string;
+  readonly dueAt: number;
+}
+
+/** All records, read a page at a time in the order of their times. */
+async function* inPages<Record extends { readonly id: string; readonly dueAt?: number }>(
+  next: (last: Due | undefined) => Promise<readonly Record[]>,
+): AsyncGenerator<Record> {
+  for (let last: Due | undefined; ; ) {
+    const page = await next(last);
+    yield* page;
+    const end = page.at(-1);
+    if (end === undefined || page.length < BATCH) return;
+    last = { id: end.id, dueAt: end.dueAt ?? 0 };
+  }
+}
