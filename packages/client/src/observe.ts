@@ -1,6 +1,7 @@
 import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
 import type { Evaluation } from './evaluation.ts';
 import { optionOf, targetOf } from './options.ts';
+import { warnOnce } from './reporter.ts';
 
 /** A read, as a listener of {@link observeReads} hears of it. `value` is what the read gave; `isEnabled` gives a boolean. */
 export interface FlagRead extends Evaluation<unknown> {
@@ -20,7 +21,7 @@ export interface FlagRead extends Evaluation<unknown> {
 export function observeReads(
   client: FlagsClient,
   listener: (read: FlagRead) => unknown,
-  onError: (thrown: unknown) => void = warnOnce(),
+  onError: (thrown: unknown) => void = warnOnce('a listener of reads threw'),
 ): FlagsClient {
   let isTelling = false;
   const fail = (thrown: unknown) => {
@@ -60,14 +61,4 @@ export function observeReads(
   };
   // Everything else, and what changes with time, is the client's own.
   return Object.create(client, Object.getOwnPropertyDescriptors(reads));
-}
-
-function warnOnce(): (thrown: unknown) => void {
-  let hasWarned = false;
-  return (thrown) => {
-    if (hasWarned) return;
-    hasWarned = true;
-    // biome-ignore lint/suspicious/noConsole: the application named no other place
-    console.warn('[halyard] a listener of reads threw', thrown);
-  };
 }

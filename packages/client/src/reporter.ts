@@ -97,3 +97,14 @@ export function guard(run: () => unknown, onFailure: (thrown: unknown) => void):
     onFailure(thrown);
   }
 }
+
+/** Makes an `onError` that puts the first failure on the console, for functions beside a client. */
+export function warnOnce(message: string): (thrown: unknown) => void {
+  let hasWarned = false;
+  return (thrown) => {
+    if (hasWarned) return;
+    hasWarned = true;
+    // biome-ignore lint/suspicious/noConsole: the application named no other place
+    console.warn(`[halyard] ${message}`, thrown);
+  };
+}

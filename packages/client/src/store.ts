@@ -1,7 +1,9 @@
 /** Keeps a client's last flags, so that the next start answers with them while the service is away. */
-import { murmur3 } from '@halyard/protocol';
+import { type FlagMap, murmur3 } from '@halyard/protocol';
 import type { FlagsClient } from './client-types.ts';
+import type { ClientStatus } from './connection.ts';
 import type { Bootstrap } from './options.ts';
+import { warnOnce } from './reporter.ts';
 
 /** Where flags are kept. `localStorage` is one, {@link fileStorage} makes one. What it throws does no harm. */
 export interface FlagStorage {
@@ -16,7 +18,7 @@ export type StorageSource = FlagStorage | (() => FlagStorage);
 export interface StoredFlags {
   /** For the option `bootstrap` of `createClient`. */
   readonly bootstrap: Bootstrap;
-  /** Milliseconds since they were current. */
+  /** Milliseconds since they were known to be current. After a process was killed, up to six minutes too many. */
   readonly ageMs: number;
 }
 
@@ -25,6 +27,9 @@ const MAX_LENGTH = 4 * 1024 * 1024;
 
 /** Changes that come faster are kept together. */
 const MIN_INTERVAL_MS = 1_000;
+
+/** How often flags that stay as they are are written again: a tenth more or less. */
+const RENEW_MS = 5 * 60_000;
 
 /** The version of the text, when it was current, and the checksum of the JSON that follows. */
 const TEXT = /^halyard\/1 (\d{1,15}) (\d{1,10}) (.*)$/s;
@@ -36,9 +41,10 @@ const TEXT = /^halyard\/1 (\d{1,15}) (\d{1,10}) (.*)$/s;
 export function storedFlags(
   storage: StorageSource,
   environment: string,
-  { maxAgeMs = Number.POSITIVE_INFINITY }: { readonly maxAgeMs?: number } = {},
+  options?: { readonly maxAgeMs?: number },
 ): StoredFlags | undefined {
   try {
+    const { maxAgeMs = Number.POSITIVE_INFINITY } = options ?? {}; // from JavaScript it may be null
     const text = open(storage).getItem(nameOf(environment)) ?? '';
     const [, keptAt, checksum, json = ''] = (text.length <= MAX_LENGTH && TEXT.exec(text)) || [];
     if (keptAt === undefined || checksum !== checksumOf(json)) return undefined;
@@ -52,24 +58,33 @@ export function storedFlags(
 }
 
 /**
- * Keeps a client's flags: now, if they are current, and a second after each change. Returns the function that ends it.
- * Never throws; `onError` gets the error when flags cannot be kept.
+ * Keeps a client's flags: as soon as they are current, a second after each change, and every few minutes while they stay as
+ * they are, so that {@link storedFlags} knows their age. The last write is that of the moment at which they stop being
+ * current, as when the client is closed, or at which the function that is returned ends it. Never throws; `onError` gets the
+ * error when flags cannot be kept (default: one warning on the console).
  */
 export function keepFlags(
   client: FlagsClient,
   storage: StorageSource,
-  onError: (thrown: unknown) => unknown = () => {},
+  onError: (thrown: unknown) => unknown = warnOnce('flags cannot be kept'),
 ): () => void {
   const ending = new AbortController();
   const { signal } = ending;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const keep = () => {
-    timer = undefined;
-    // What only a bootstrap says may be old already, and would look new.
-    if (client.status !== 'ready') return;
+  /** Whether the flags at hand are current, or were until now. What only a bootstrap says may be old, and would look new. */
+  let isCurrent = false;
+  let keptFlags: FlagMap | undefined;
+  let keptAt = 0;
+  /** Whether a change waits to be written. */
+  let isWaiting = false;
+
+  const write = () => {
+    isWaiting = false;
+    keptFlags = client.all();
+    keptAt = Date.now();
     try {
       const json = JSON.stringify(client.toBootstrap());
-      const text = `halyard/1 ${Date.now()} ${checksumOf(json)} ${json}`;
+      const text = `halyard/1 ${keptAt} ${checksumOf(json)} ${json}`;
       if (text.length > MAX_LENGTH) throw new RangeError(`the flags have more than ${MAX_LENGTH} characters`);
       open(storage).setItem(nameOf(client.environment), text);
     } catch (thrown) {
@@ -80,16 +95,39 @@ export function keepFlags(
       }
     }
   };
-  const schedule = () => {
-    timer ??= setTimeout(keep, MIN_INTERVAL_MS);
+  /** Writes, and again before the text looks much older than the flags are. */
+  const keep = () => {
+    write();
+    writeIn(RENEW_MS * (0.9 + Math.random() / 5));
+  };
+  const writeIn = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(keep, ms);
     (timer as { unref?: () => void }).unref?.(); // in pages a number
   };
-  client.onChange(schedule, { signal });
-  client.onStatus((status) => status === 'ready' && schedule(), { signal });
-  keep();
+  const onStatus = (status: ClientStatus) => {
+    const isReady = status === 'ready';
+    if (isReady) keep();
+    else clearTimeout(timer);
+    // Not twice in a moment, as by a short program.
+    if (isCurrent && !isReady && (isWaiting || Math.abs(Date.now() - keptAt) >= MIN_INTERVAL_MS)) write();
+    isCurrent = isReady;
+  };
+
+  client.onStatus(onStatus, { signal });
+  client.onChange(
+    ({ flags }) => {
+      // With the first map, the status came first. A change that is already waiting is not put off.
+      if (!isCurrent || flags === keptFlags || isWaiting) return;
+      isWaiting = true;
+      writeIn(MIN_INTERVAL_MS);
+    },
+    { signal },
+  );
+  onStatus(client.status);
   return () => {
+    onStatus('closed');
     ending.abort();
-    clearTimeout(timer);
   };
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, jest, test } from 'bun:test';
+import { afterEach, describe, expect, jest, spyOn, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
@@ -84,6 +84,8 @@ describe('what was kept', () => {
     expect(storedFlags({ getItem: refuse, setItem: refuse }, 'production')).toBeUndefined();
     expect(storedFlags(refuse, 'production')).toBeUndefined();
     expect(storedFlags(undefined as never, 'production')).toBeUndefined();
+    expect(storedFlags(memory(), 'production', null as never)).toBeUndefined();
+    expect(storedFlags(kept().storage, 'production', null as never)).toBeDefined();
   });
 });
 
@@ -108,8 +110,68 @@ describe('keepFlags', () => {
     });
     client.set('a', false);
     stop();
-    jest.advanceTimersByTime(5_000);
+    expect(writes).toBe(2);
+    client.set('a', true);
+    jest.advanceTimersByTime(3_600_000);
+    expect(writes).toBe(2);
+  });
+
+  test('flags that stay current for days are as old as the moment at which they stopped to be', () => {
+    jest.useFakeTimers();
+    for (const end of ['goStale', 'close', 'stop'] as const) {
+      const { storage, client, stop } = kept();
+      const day = 24 * 60 * 60_000;
+      jest.advanceTimersByTime(3 * day);
+      expect(storedFlags(storage, 'production')?.ageMs).toBeLessThan(6 * 60_000); // should the process be killed now
+      end === 'stop' ? stop() : void client[end]();
+      expect(storedFlags(storage, 'production')?.ageMs).toBe(0);
+      jest.advanceTimersByTime(day);
+      expect(storedFlags(storage, 'production')?.ageMs).toBe(day);
+    }
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  test('a short program keeps its flags: the first map at once', async () => {
+    const { client, server } = harness({ mode: 'manual' });
+    const storage = memory();
+    let writes = 0;
+    keepFlags(client, { ...storage, setItem: (...item) => storage.setItem(...item) && writes++ });
+    await client.ready();
+    expect(storedFlags(storage, 'production')?.bootstrap).toMatchObject({ flags: server.flags as never });
+    await client.close();
     expect(writes).toBe(1);
+  });
+
+  test.each(['goStale', 'close'] as const)('a change that is followed by %s at once is kept', (end) => {
+    const { storage, client } = kept();
+    client.set('a', { enabled: true, value: 'newest' });
+    void client[end]();
+    expect(storedFlags(storage, 'production')?.bootstrap).toMatchObject({
+      flags: { a: { enabled: true, value: 'newest' } },
+    });
+  });
+
+  test('what changes while the flags are not current is not kept', () => {
+    jest.useFakeTimers();
+    const { storage, client } = kept();
+    client.goStale();
+    client.set('a', { enabled: true, value: 'doubtful' });
+    void client.close();
+    jest.advanceTimersByTime(3_600_000);
+    expect([...storage.texts.values()].join()).not.toContain('doubtful');
+  });
+
+  test('says once on the console that flags cannot be kept, where nothing else is named', () => {
+    const warn = spyOn(console, 'warn').mockImplementation(() => {});
+    try {
+      const client = createTestClient({ environment: 'production', flags: FLAGS });
+      const stop = keepFlags(client, { getItem: refuse, setItem: refuse });
+      client.set('a', false);
+      stop();
+      expect(warn.mock.calls.map(([line]) => line)).toEqual(['[halyard] flags cannot be kept']);
+    } finally {
+      warn.mockRestore();
+    }
   });
 
   test('keeps nothing that is not current', () => {
