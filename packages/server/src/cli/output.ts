@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { elementsOf, membersOf, memberText } from '@halyard/protocol';
+import { shorten } from '../domain/text.ts';
 import type { ApiAnswer } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
@@ -125,7 +126,7 @@ const MAX_JSON_LENGTH = 60;
 export function shortJson(data: unknown): string {
   if (data === undefined) return '-';
   const line = printable(JSON.stringify(data));
-  return line.length <= MAX_JSON_LENGTH ? line : `${line.slice(0, MAX_JSON_LENGTH - 1)}…`;
+  return line.length <= MAX_JSON_LENGTH ? line : `${shorten(line, MAX_JSON_LENGTH - 1)}…`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { shorten } from '../domain/text.ts';
 import { apiPath } from './api-client.ts';
 import { CliError, usageError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
@@ -220,7 +221,7 @@ async function listDeliveries(shell: Shell, name: string, options: WebhookOption
         String(item.any('status') ?? '-'),
         String(item.any('durationMs')),
       ],
-      (item.optionalText('error') ?? item.optionalText('answer') ?? '').slice(0, 80),
+      shorten(item.optionalText('error') ?? item.optionalText('answer') ?? '', 80),
     ],
     empty: `The webhook ${name} has sent nothing yet. Try "halyard webhook test ${name} --project ${options.project}".`,
   });
@@ -256,6 +257,6 @@ async function send(
   });
   if (fields.text('outcome') === 'delivered') return;
   const said = fields.optionalText('answer');
-  const detail = said === undefined || said === '' ? '' : ` It said: ${said.slice(0, 200)}`;
+  const detail = said === undefined || said === '' ? '' : ` It said: ${shorten(said, 200)}`;
   throw new CliError(`${fields.optionalText('error') ?? 'The message was not delivered.'}${detail}`);
 }

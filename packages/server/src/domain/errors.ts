@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@halyard/protocol';
+import { shorten } from './text.ts';
 
 /** Extras of a {@link ServiceError}. */
 export interface ServiceErrorOptions extends ErrorOptions {
@@ -56,7 +57,7 @@ export function invalid(message: string, options?: ServiceErrorOptions): Service
 
 /** A caller's text for a message: as a JSON string, and short. */
 export function quote(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
+  return JSON.stringify(text.length > 80 ? `${shorten(text, 77)}...` : text);
 }
 
 /** The project does not exist. */

@@ -2,6 +2,7 @@ import { FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
 import type { Actor } from '../domain/audit.ts';
 import { invalid, quote } from '../domain/errors.ts';
 import type { FlagDetails } from '../domain/project.ts';
+import { shorten, visibleName } from '../domain/text.ts';
 
 /** Maximum lengths of texts, in characters. */
 export const MAX_TEXT = { description: 2000, label: 100, note: 1000, tag: 50 } as const;
@@ -27,9 +28,9 @@ export function checkFlagKey(key: string): void {
   );
 }
 
-/** Refuses a name of a key or token that is blank or too long. Returns it trimmed. */
+/** Refuses a name of a key, a token or a person that is blank or too long. Returns it trimmed, without invisible characters. */
 export function checkLabel(name: string): string {
-  const label = name.trim();
+  const label = visibleName(name);
   if (label !== '' && label.length <= MAX_TEXT.label && !hasControl(label)) return label;
   throw invalid(
     `"name" must be 1 to ${MAX_TEXT.label} characters on one line, such as "website production".`,
@@ -82,10 +83,10 @@ function hasControl(text: string): boolean {
   return /[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Prefixes a person's note, cut to the longest note allowed; a surrogate pair at the end is not split. */
+/** Prefixes a person's note, cut to the longest note allowed. */
 export function prefixNote(own: string, note: string | undefined): string {
   if (note === undefined) return own;
-  return `${own}: ${note}`.slice(0, MAX_TEXT.note).replace(/[\uD800-\uDBFF]$/, '');
+  return shorten(`${own}: ${note}`, MAX_TEXT.note);
 }
 
 /** Refuses a note on a change that is too long. */

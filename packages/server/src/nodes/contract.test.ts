@@ -116,6 +116,7 @@ async function useHistory(): Promise<void> {
   const { seq } = await ask('POST', `${PRODUCTION}/changes`, { changes: [{ key: 'b', state: null }] });
   await ask('GET', '/api/audit?project=shop');
   await ask('GET', `/api/changes/${seq}`);
+  await ask('GET', `/api/changes?reference=${crypto.randomUUID()}`);
   await ask('POST', `/api/changes/${seq}/revert`, { force: true });
   const document = await ask('GET', `${PROJECT}/export`);
   await ask('POST', '/api/diff', document);

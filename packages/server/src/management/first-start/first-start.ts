@@ -9,7 +9,7 @@ import { importDeclaration } from '../documents/import.ts';
 import { createFlag } from '../flags/flags.ts';
 import { createProjectKey } from '../keys/project-keys.ts';
 import { isSetupNeeded } from '../people/operators.ts';
-import { checkEmail, type PeopleContext } from '../people/people.ts';
+import { checkEmail, nameIn, type PeopleContext } from '../people/people.ts';
 import { checkPassword } from '../people/sign-in.ts';
 import { createProject, listProjects } from '../projects/projects.ts';
 import { write } from '../write.ts';
@@ -145,7 +145,7 @@ async function createAdmin(context: PeopleContext, emailText: string, password: 
   const operator: Operator = {
     id: context.newId(),
     email,
-    name: email.replace(/@.*$/, '').slice(0, 100),
+    name: nameIn(email),
     role: 'admin',
     canChangeProtected: true,
     createdAt: context.now(),

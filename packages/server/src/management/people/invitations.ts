@@ -17,7 +17,7 @@ import { isManagedBySso } from '../sso/sso.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
 import { currentPermissions, isSettingsToken, lockGrant, newRights, type RightsChange } from './grants.ts';
 import { endLinks, findOperator, mayOffer } from './operators.ts';
-import { type Caller, checkEmail, operatorActor, type PeopleContext } from './people.ts';
+import { type Caller, checkEmail, nameIn, operatorActor, type PeopleContext } from './people.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 import { checkPassword } from './sign-in.ts';
 
@@ -200,7 +200,7 @@ export async function acceptInvitation(
   const operator =
     kind === 'reset'
       ? await context.store.read(({ people }) => people.operatorByEmail(email))
-      : newOperator(context, invitation, email, checkLabel(input.name ?? email.replace(/@.*$/, '')));
+      : newOperator(context, invitation, email, checkLabel(input.name ?? nameIn(email)));
   if (operator === undefined) throw invitationInvalid();
   return useLink(context, { input, caller, operator });
 }

@@ -149,6 +149,29 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect((await ada.signIn('ada@example.com')).status).toBe(200);
   });
 
+  test('an e-mail has no invisible characters, and a name loses them', async () => {
+    for (const email of ['ro\u00adot@x.io', 'root\u200b@x.io', 'root@x\u202e.io', 'a\ud800@x.io']) {
+      const { status, json } = await app.call('POST', '/api/invitations', {
+        body: { email, role: 'viewer' },
+      });
+      expect([email, status, json.error]).toEqual([email, 400, 'invalid_argument']);
+    }
+    const email = `${'x'.repeat(150)}@example.com`;
+    const { operator } = await accept({ email });
+    expect(operator.name).toBe('x'.repeat(100));
+    const named = await accept({ email: 'named@example.com', name: ' \u202eEve\u200b ' });
+    expect(named.operator.name).toBe('Eve');
+
+    async function accept({ email, name }: { readonly email: string; readonly name?: string }) {
+      const { token } = (await app.call('POST', '/api/invitations', { body: { email, role: 'viewer' } }))
+        .json;
+      const body = { token, name, password: PASSWORD };
+      const answer = await new TestBrowser(app).call('POST', '/api/invitations/accept', { body });
+      await app.call('DELETE', `/api/operators/${answer.json.operator.id}`);
+      return answer.json;
+    }
+  });
+
   test('links expire, and can be revoked', async () => {
     const invite = async (email: string) =>
       (await app.call('POST', '/api/invitations', { body: { email, role: 'viewer' } })).json;

@@ -1,7 +1,9 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { Operator } from '../../domain/people.ts';
+import { shorten } from '../../domain/text.ts';
 import { rightsOf } from '../rights.ts';
+import { MAX_TEXT } from '../rules.ts';
 import type { Sso } from '../sso/sso.ts';
 import type { SignInContext } from './sign-in.ts';
 
@@ -31,9 +33,16 @@ export function checkEmail(text: string): string {
   throw invalid('"email" must be an e-mail address, such as "ada@example.com".');
 }
 
-/** Whether a text can be an e-mail address. */
+/** Whether a text can be an e-mail address. Invisible characters would make it look like that of another person. */
 export function isEmail(text: string): boolean {
-  return text.length <= MAX_EMAIL_LENGTH && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text);
+  return (
+    text.length <= MAX_EMAIL_LENGTH && /^[^\s@\p{Cc}\p{Cf}\p{Cs}]+@[^\s@\p{Cc}\p{Cf}\p{Cs}]+$/u.test(text)
+  );
+}
+
+/** The name of a person who has none: what stands before the `@`. */
+export function nameIn(email: string): string {
+  return shorten(email.replace(/@.*$/, ''), MAX_TEXT.label);
 }
 
 /** The form in which e-mails are compared. */

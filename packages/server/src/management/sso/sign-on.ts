@@ -2,12 +2,13 @@ import type { Identity, Operator, PeopleTransaction, ProjectRole, Rights } from 
 import { digestOf } from '../../domain/secret.ts';
 import { groupRights, type SsoSettings } from '../../domain/sso.ts';
 import type { StoreReader } from '../../domain/store.ts';
+import { shorten, visibleName } from '../../domain/text.ts';
 import { endLinks, replaceOperator, withRights } from '../people/operators.ts';
-import { type Caller, isEmail, operatorActor, type PeopleContext } from '../people/people.ts';
+import { type Caller, isEmail, nameIn, operatorActor, type PeopleContext } from '../people/people.ts';
 import { type StartedSession, startSession } from '../people/sessions.ts';
 import { MAX_TEXT } from '../rules.ts';
 import { type Written, writeRecord } from '../write.ts';
-import type { Claims, VouchedPerson } from './identity-provider.ts';
+import { type Claims, ProviderError, type VouchedPerson } from './identity-provider.ts';
 import { SignOnRefused, type SsoProblem } from './sso.ts';
 
 /** A person as the identity provider describes them. */
@@ -27,7 +28,7 @@ export function needsUserInfo(idToken: Claims, { groupClaim, groupRoles }: SsoSe
   );
 }
 
-/** Reads the claims of a person. Claims of the ID token go first; the e-mail and whether it is verified are never mixed. */
+/** Reads the claims of a person. Claims of the ID token go first; the e-mail and whether it is verified are never mixed. {@link ProviderError}. */
 export function personOf(
   { subject, idToken, userInfo = {} }: VouchedPerson,
   settings: SsoSettings,
@@ -36,6 +37,11 @@ export function personOf(
   const source = typeof idToken.email === 'string' ? idToken : userInfo;
   // Only A to Z: the lower case of other letters, such as the Kelvin sign, can be the address of another person.
   const email = String(source.email ?? '').replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  for (const text of [subject, email]) {
+    if (!text.isWellFormed() || text.includes('\0')) {
+      throw new ProviderError('invalid', 'the subject or the e-mail is not a text that can be stored');
+    }
+  }
   const name = [idToken.name, userInfo.name].find((one) => typeof one === 'string');
   return {
     identity: { issuer, subject },
@@ -164,14 +170,12 @@ function newcomer(
   email: string,
   rights: Rights,
 ): Operator {
-  const clean = name
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, MAX_TEXT.label);
+  const oneLine = name.toWellFormed().replaceAll(/\p{Cc}+/gu, ' ');
+  const clean = shorten(visibleName(oneLine), MAX_TEXT.label).trim();
   return {
     id: context.newId(),
     email,
-    name: clean === '' ? email.replace(/@.*$/, '') : clean,
+    name: clean === '' ? nameIn(email) : clean,
     ...rights,
     ...{ identity, createdAt: context.now() },
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startIdentityProvider, type TestIdentityProvider } from '@halyard/testing/identity-provider';
+import pino from 'pino';
 import type { SsoSettings } from '../../domain/sso.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp } from '../api/test-app.ts';
@@ -180,6 +181,38 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
       ]);
     }
   });
+
+  test.each([
+    [`${'a'.repeat(99)}😀`, 'a'.repeat(99)],
+    ['a\ud83d', 'a\ufffd'],
+    ['\udc00 b', '\ufffd b'],
+    ['a\u0000\nb', 'a b'],
+    ['ro\u00adot\u202e', 'root'],
+    ['\u200b', undefined],
+  ])('a person named %j gets an account, as %j', async (name, kept) => {
+    const id = `n${crypto.randomUUID().slice(0, 8)}`;
+    const browser = await signedIn(personIn(id, ['devs'], { name }));
+    expect((await sessionOf(browser)).operator.name).toBe(kept ?? id);
+  });
+
+  test.each([
+    [{ sub: 'a\ud800' }, {}, 'invalid'],
+    [{ sub: 'a\u0000' }, {}, 'invalid'],
+    [{}, { email: 'a\ud800@example.com' }, 'invalid'],
+    [{}, { email: 'a\u0000@example.com' }, 'invalid'],
+    [{}, { email: 'ro\u00adot@example.com' }, 'no_email'],
+    [{}, { email: 'root\u200b@example.com' }, 'no_email'],
+    [{}, { email: 'a\u202e@example.com' }, 'no_email'],
+  ])(
+    'a person with %j and the claims %j is refused, without an error in the log',
+    async (more, claims, why) => {
+      const before = shared.app.logged.length;
+      const answer = await newBrowser().signIn({ ...personIn('odd', ['devs'], claims), ...more });
+      expect(outcome(answer)).toBe(`/sign-in?sso=${why}`);
+      const levels = shared.app.logged.slice(before).map((line) => JSON.parse(line).level);
+      expect(levels).toEqual([pino.levels.values.warn]);
+    },
+  );
 
   test('an account with a password is linked only by a verified e-mail, and loses every other way in', async () => {
     const { browser: open, email } = await join(shared.app, { email: 'dan@example.com', role: 'admin' });
