@@ -15,6 +15,8 @@ export interface ProviderClient {
   readonly publicUrl: string;
   /** Where the provider listens on 127.0.0.1. Default: a free port. */
   readonly port?: number;
+  /** The name of the key that signs ID tokens. Each provider has a key of its own. Default: `key`. */
+  readonly keyId?: string;
 }
 
 /** A real OpenID provider in this process. It signs people in without a form. */
@@ -91,7 +93,7 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
     cookies: { keys: ['the key of its cookies'] },
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
     interactions: { url: (_: unknown, { uid }: { readonly uid: string }) => `/interaction/${uid}` },
-    jwks: { keys: [{ ...jwk, use: 'sig', kid: 'key' }] },
+    jwks: { keys: [{ ...jwk, use: 'sig', kid: client.keyId ?? 'key' }] },
     pkce: { required: () => true },
     ttl: {
       ...{ IdToken: 300, AccessToken: 300, AuthorizationCode: 60, Grant: 600 },

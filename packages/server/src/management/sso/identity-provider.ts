@@ -1,4 +1,4 @@
-import type { Configuration, CustomFetch } from 'openid-client';
+import type { Configuration, CustomFetch, ExportedJWKSCache } from 'openid-client';
 import type { Logger } from 'pino';
 import { normalizeIssuer, type SsoSettings } from '../../domain/sso.ts';
 
@@ -50,6 +50,8 @@ export interface VouchedPerson {
   readonly idToken: Claims;
   /** Absent where the provider has no such endpoint, or the ID token has all that is needed. */
   readonly userInfo?: Claims;
+  /** The scopes that the provider says it knows. */
+  readonly offeredScopes: readonly string[];
 }
 
 /** How an answer of the provider is checked. */
@@ -74,9 +76,14 @@ type Library = typeof import('openid-client');
 
 interface Known {
   readonly library: Library;
+  /** As the library needs it, without keys that it has read. */
+  readonly newConfiguration: () => Configuration;
   readonly configuration: Configuration;
   readonly readAt: number;
 }
+
+/** The library reads the keys again for a token of an unknown one, if it has had them for longer than this, in seconds. */
+const KEYS_SECONDS = 60;
 
 /**
  * The identity provider, by OpenID Connect. Its description is read when it is first needed, so that a node starts without
@@ -87,6 +94,8 @@ export class IdentityProvider {
   #known: Known | undefined;
   #reading: Promise<Known> | undefined;
   #failure: { readonly error: ProviderError; readonly until: number } | undefined;
+  /** The keys of the provider, dated so that a token of an unknown key lets the library read them again, once. */
+  #keys: ExportedJWKSCache | undefined;
   /** How many sign-ins are checked now, by network. */
   readonly #running = new Map<string, number>();
 
@@ -157,28 +166,40 @@ export class IdentityProvider {
   }
 
   async #exchange(
-    { library, configuration }: Known,
+    { library, newConfiguration }: Known,
     search: string,
     { state, nonce, verifier }: SignOnSecrets,
     needs: (idToken: Claims) => boolean,
   ): Promise<VouchedPerson> {
     const { redirectUri, settings } = this.#options;
-    const tokens = await library.authorizationCodeGrant(configuration, new URL(redirectUri + search), {
-      expectedState: state,
-      expectedNonce: nonce,
-      pkceCodeVerifier: verifier,
-      idTokenExpected: true,
-    });
+    // A new one each time, because the library takes keys from outside only into one that has read none.
+    const configuration = newConfiguration();
+    if (this.#keys !== undefined) library.setJwksCache(configuration, this.#keys);
+
+    const tokens = await library
+      .authorizationCodeGrant(configuration, new URL(redirectUri + search), {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      })
+      .finally(() => this.#keepKeys(library.getJwksCache(configuration)));
     const idToken = tokens.claims();
     if (idToken === undefined || idToken.sub === '' || normalizeIssuer(idToken.iss) !== settings.issuer) {
       throw new ProviderError('invalid', 'the ID token is of another issuer');
     }
     const subject = idToken.sub;
-    if (!needs(idToken) || configuration.serverMetadata().userinfo_endpoint === undefined) {
-      return { subject, idToken };
-    }
+    const { userinfo_endpoint: endpoint, scopes_supported: offeredScopes = [] } =
+      configuration.serverMetadata();
+    if (!needs(idToken) || endpoint === undefined) return { subject, idToken, offeredScopes };
+
     const userInfo = await library.fetchUserInfo(configuration, tokens.access_token, subject);
-    return { subject, idToken, userInfo };
+    return { subject, idToken, userInfo, offeredScopes };
+  }
+
+  #keepKeys(read: ExportedJWKSCache | undefined): void {
+    if (read === undefined || read.uat === this.#keys?.uat) return;
+    this.#keys = { jwks: read.jwks, uat: read.uat - KEYS_SECONDS };
   }
 
   /** The library and the provider's description: from memory, or read now. An old one serves if that fails. */
@@ -206,7 +227,8 @@ export class IdentityProvider {
     // Loaded here, so that a node without single sign-on never loads it.
     const library = await import('openid-client');
     try {
-      const known = { library, configuration: await this.#discover(library), readAt: now() };
+      const newConfiguration = await this.#discover(library);
+      const known = { library, newConfiguration, configuration: newConfiguration(), readAt: now() };
       this.#known = known;
       this.#failure = undefined;
       return known;
@@ -219,7 +241,7 @@ export class IdentityProvider {
     }
   }
 
-  async #discover(library: Library): Promise<Configuration> {
+  async #discover(library: Library): Promise<() => Configuration> {
     const { issuer, clientId, clientSecret } = this.#options.settings;
     const isPlain = issuer.startsWith('http:');
     const described = await library.discovery(new URL(issuer), clientId, undefined, library.None(), {
@@ -243,18 +265,20 @@ export class IdentityProvider {
     const secretIn = accepted.includes('client_secret_post')
       ? library.ClientSecretPost
       : library.ClientSecretBasic;
-    const configuration = new library.Configuration(
-      metadata,
-      clientId,
-      { [library.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
-      clientSecret === undefined ? library.None() : secretIn(clientSecret),
-    );
-    configuration.timeout = TIMEOUT_SECONDS;
-    configuration[library.customFetch] = boundedFetch;
-    if (isPlain) library.allowInsecureRequests(configuration);
-    // Also checks the signature of ID tokens, which TLS to the token endpoint vouches for already.
-    library.enableNonRepudiationChecks(configuration);
-    return configuration;
+    return () => {
+      const configuration = new library.Configuration(
+        metadata,
+        clientId,
+        { [library.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+        clientSecret === undefined ? library.None() : secretIn(clientSecret),
+      );
+      configuration.timeout = TIMEOUT_SECONDS;
+      configuration[library.customFetch] = boundedFetch;
+      if (isPlain) library.allowInsecureRequests(configuration);
+      // Also checks the signature of ID tokens, which TLS to the token endpoint vouches for already.
+      library.enableNonRepudiationChecks(configuration);
+      return configuration;
+    };
   }
 
   /** The address of a page that the provider named. */

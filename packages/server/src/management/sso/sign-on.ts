@@ -19,6 +19,8 @@ export interface SsoPerson {
   readonly isEmailVerified: boolean;
   readonly name?: string;
   readonly groups: readonly string[];
+  /** Why there are no groups, for the log; absent where the provider sent the claim. */
+  readonly groupsMissing?: string;
 }
 
 /** Whether the UserInfo endpoint must be asked: the ID token has no groups, although groups decide, or no e-mail. */
@@ -30,10 +32,11 @@ export function needsUserInfo(idToken: Claims, { groupClaim, groupRoles }: SsoSe
 
 /** Reads the claims of a person. Claims of the ID token go first; the e-mail and whether it is verified are never mixed. {@link ProviderError}. */
 export function personOf(
-  { subject, idToken, userInfo = {} }: VouchedPerson,
+  { subject, idToken, userInfo = {}, offeredScopes }: VouchedPerson,
   settings: SsoSettings,
 ): SsoPerson {
   const { issuer, groupClaim, trustEmail } = settings;
+  const groups = claimAt(idToken, groupClaim) ?? claimAt(userInfo, groupClaim);
   const source = typeof idToken.email === 'string' ? idToken : userInfo;
   // Only A to Z: the lower case of other letters, such as the Kelvin sign, can be the address of another person.
   const email = String(source.email ?? '').replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -49,8 +52,29 @@ export function personOf(
     // Some providers send it as a string.
     isEmailVerified: trustEmail || source.email_verified === true || source.email_verified === 'true',
     ...(name !== undefined && { name: String(name) }),
-    groups: textsIn(claimAt(idToken, groupClaim) ?? claimAt(userInfo, groupClaim)),
+    groups: textsIn(groups),
+    ...(groups === undefined && { groupsMissing: whyNoGroups(settings, offeredScopes) }),
   };
+}
+
+/** Most providers send the groups only to those who ask for the scope of that name. */
+function whyNoGroups({ groupClaim, scopes }: SsoSettings, offered: readonly string[]): string {
+  const asked = scopes.split(' ');
+  const usual = [groupClaim, ...groupClaim.split('.'), 'groups', 'roles'];
+  const lacking = usual.find((scope) => offered.includes(scope) && !asked.includes(scope));
+  const missing = `the provider sent no claim "${groupClaim}", neither in the ID token nor from its UserInfo endpoint`;
+  if (lacking === undefined) return missing;
+  return `${missing}; it has the scope "${lacking}", which HALYARD_OIDC_SCOPES lacks`;
+}
+
+/** Why groups give no role, for the log: counts only, because the names are the provider's. */
+function whyNoRole({ groups, groupsMissing }: SsoPerson, settings: SsoSettings): string {
+  if (groupsMissing !== undefined) return groupsMissing;
+  const count = `${groups.length} ${groups.length === 1 ? 'group' : 'groups'}`;
+  const isProjectMissing = groupRights(groups, settings).projects.size > 0;
+  return isProjectMissing
+    ? `${count}, whose roles in HALYARD_OIDC_ROLES are all in projects that do not exist`
+    : `${count}, none of them in HALYARD_OIDC_ROLES`;
 }
 
 /** A claim by its name, or by a path into objects such as `realm_access.roles`. */
@@ -101,7 +125,7 @@ export async function signOn(
     const operator = await people.operatorByIdentity(person.identity);
     const rights = await admissible(transaction, person, settings);
     if (typeof rights === 'string') {
-      if (operator === undefined) throw new SignOnRefused(rights);
+      if (operator === undefined) throw refusal(rights, person, settings);
       await setRights(context, people, operator, NO_RIGHTS);
       await people.deleteSessionsOf(operator);
       await people.refuseSignOn(operator, rights);
@@ -111,8 +135,12 @@ export async function signOn(
     return startSession(context, transaction, await setRights(context, people, admitted, rights));
   });
   // Thrown here, because a transaction that throws changes nothing.
-  if ('refused' in outcome) throw new SignOnRefused(outcome.refused);
+  if ('refused' in outcome) throw refusal(outcome.refused, person, settings);
   return outcome;
+}
+
+function refusal(problem: SsoProblem, person: SsoPerson, settings: SsoSettings): SignOnRefused {
+  return new SignOnRefused(problem, problem === 'no_role' ? whyNoRole(person, settings) : undefined);
 }
 
 /** The rights of an operator who may no longer sign in. */

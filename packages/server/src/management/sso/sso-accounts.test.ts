@@ -148,6 +148,32 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
     expect((await sessionOf(await signedIn(personIn('cid', ['devs'])))).operator.role).toBe('editor');
   });
 
+  test('the log says why a person has no role, without the names of their groups', async () => {
+    const whyRefused = async (changes: Partial<SsoSettings>, claims: object) => {
+      shared.app.useSso(settingsOf(provider, changes));
+      const person = personIn('quinn', ['secret-club'], claims);
+      expect(outcome(await newBrowser().signIn(person))).toBe('/sign-in?sso=no_role');
+      const line = shared.app.logged.at(-1) ?? '';
+      expect(line).not.toContain('secret-club');
+      return JSON.parse(line).reason;
+    };
+    expect(await whyRefused({}, {})).toBe('1 group, none of them in HALYARD_OIDC_ROLES');
+    expect(await whyRefused({}, { groups: ['lost', 'secret-club'] })).toBe(
+      '2 groups, whose roles in HALYARD_OIDC_ROLES are all in projects that do not exist',
+    );
+    const missing =
+      'the provider sent no claim "groups", neither in the ID token nor from its UserInfo endpoint';
+    expect(await whyRefused({}, { groups: undefined })).toBe(missing);
+    const offersGroups = (body: Record<string, unknown>) => ({
+      ...body,
+      scopes_supported: ['openid', 'email', 'profile', 'groups'],
+    });
+    provider.tampering.set('/.well-known/openid-configuration', offersGroups);
+    expect(await whyRefused({}, { groups: undefined })).toBe(
+      `${missing}; it has the scope "groups", which HALYARD_OIDC_SCOPES lacks`,
+    );
+  });
+
   test.each<[settings: Partial<SsoSettings>, claims: object, outcome: string]>([
     [{}, { groups: ['others'] }, 'no_role'],
     [{}, { groups: undefined }, 'no_role'],

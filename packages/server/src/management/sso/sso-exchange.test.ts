@@ -4,7 +4,7 @@ import { startIdentityProvider, type TestIdentityProvider } from '@halyard/testi
 import { SIGN_ON_MS } from '../../domain/people.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ORIGIN, TestBrowser } from '../api/test-browser.ts';
-import { CLIENT, outcome, personIn, settingsOf, sharedApp } from './test-sign-on.ts';
+import { CLIENT, outcome, personIn, SsoBrowser, settingsOf, sharedApp } from './test-sign-on.ts';
 
 setDefaultTimeout(60_000);
 
@@ -17,6 +17,7 @@ afterAll(() => provider.close());
 describe('the exchange with the provider', () => {
   const shared = sharedApp(ENGINES[0], () => provider);
   const { newBrowser } = shared;
+  const newBrowserAt = (other: TestIdentityProvider) => new SsoBrowser(shared.app, other);
 
   test('an answer of the provider works once, soon, and in the browser that asked', async () => {
     const person = personIn('fay');
@@ -182,6 +183,31 @@ describe('the exchange with the provider', () => {
     const answer = await newBrowser().visit('/api/sso/start');
     expect(outcome(answer)).toBe('/sign-in?sso=unavailable');
     expect(answer.headers.getSetCookie()).toEqual([]);
+  });
+
+  test('a provider that has changed its key is asked for the new one at once', async () => {
+    const before = await startIdentityProvider(CLIENT);
+    shared.app.useSso(settingsOf(before));
+    for (const name of ['mia', 'ned'])
+      expect(outcome(await newBrowserAt(before).signIn(personIn(name)))).toBe('/');
+    expect(before.asked.filter((one) => one === 'GET /jwks').length).toBe(1);
+    before.close();
+    const port = Number(new URL(before.issuer).port);
+    const after = await startIdentityProvider({ ...CLIENT, port, keyId: 'newer' });
+    try {
+      for (const name of ['mia', 'ned'])
+        expect(outcome(await newBrowserAt(after).signIn(personIn(name)))).toBe('/');
+      expect(after.asked.filter((one) => one === 'GET /jwks').length).toBe(1);
+      // A key that the provider does not have either is asked for once, and refused.
+      after.tampering.set('/token', async (body) => {
+        const [, ...rest] = String(body.id_token).split('.');
+        return { ...body, id_token: [part({ alg: 'RS256', kid: 'unknown' }), ...rest].join('.') };
+      });
+      expect(outcome(await newBrowserAt(after).signIn(personIn('ned')))).toBe('/sign-in?sso=invalid');
+      expect(after.asked.filter((one) => one === 'GET /jwks').length).toBe(2);
+    } finally {
+      after.close();
+    }
   });
 
   test('a wrong client secret is a failure of the set-up, not of the person', async () => {

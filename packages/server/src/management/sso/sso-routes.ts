@@ -146,8 +146,9 @@ function isAnswerTo({ state, at }: Begun, { url }: Request, now: number): boolea
 /** Logs why a person is not signed in, without anything that the provider sent. */
 function problemOf(error: unknown, c: Context<ManagementEnv>, log: Logger): SsoProblem {
   if (error instanceof SignOnRefused || error instanceof ProviderError) {
-    const reason = error instanceof ProviderError ? { reason: error.message } : {};
-    log.warn({ ...c.get('caller'), problem: error.problem, ...reason }, 'a single sign-on was refused');
+    // JSON leaves out a reason that is undefined.
+    const reason = error instanceof ProviderError ? error.message : error.reason;
+    log.warn({ ...c.get('caller'), problem: error.problem, reason }, 'a single sign-on was refused');
     return error.problem;
   }
   logFailure(error, { log, requestId: c.get('requestId') });

@@ -32,10 +32,13 @@ export type SsoProblem = (typeof SSO_PROBLEMS)[number];
 export class SignOnRefused extends Error {
   override readonly name = 'SignOnRefused';
   readonly problem: SsoProblem;
+  /** More for the log, where there is more to say: nothing that the provider sent. */
+  readonly reason: string | undefined;
 
-  constructor(problem: SsoProblem) {
+  constructor(problem: SsoProblem, reason?: string) {
     super(problem);
     this.problem = problem;
+    this.reason = reason;
   }
 }
 
