@@ -24,6 +24,15 @@ test('alerts and the dashboard of Grafana use metrics that their page lists', ()
   }
 });
 
+test('the unit of the backup is as confined as that of the node: it has the same secrets', () => {
+  const [node = '', backup = ''] = ['halyard', 'halyard-backup'].map((name) =>
+    readFileSync(join(ROOT, `deploy/systemd/${name}.service`), 'utf8'),
+  );
+  const confined = /^NoNewPrivileges=yes\n[^]*^SystemCallFilter=.*$/m.exec(node)?.[0] ?? '';
+  expect(confined.split('\n').length).toBeGreaterThan(15);
+  expect(backup).toContain(confined);
+});
+
 describe('the chart', () => {
   const folder = join(ROOT, 'deploy/helm/halyard');
   const values = parse(readFileSync(join(folder, 'values.yaml'), 'utf8'));
