@@ -36,8 +36,11 @@ interface FirstStart {
 export function longBanner(facts: BannerFacts): string {
   const { version, url, config, dashboardUrl, isReady, setupLink, firstStart } = facts;
   const engine = config.databaseUrl === undefined ? `${config.data} (SQLite)` : 'PostgreSQL';
+  const scope = config.databaseUrl === undefined ? '' : ' (for this node only)';
   const token =
-    config.adminToken === undefined ? `in ${config.data.replace(/\/+$/, '')}/admin-token` : 'as you set it';
+    config.adminToken === undefined
+      ? `in ${config.data.replace(/\/+$/, '')}/admin-token${scope}`
+      : 'as you set it';
   const head = [
     '',
     `  Halyard ${version} is running at ${url}`,

@@ -20,6 +20,11 @@ import { shutDown } from './shutdown.ts';
 import { CURRENT_WITHIN_MS, lastKnownOf, startFromLastKnown } from './start-from-last-known.ts';
 import { placeOfWorkers, Workers } from './workers.ts';
 
+/** Nodes on one database know the access tokens in it, and each its own administration token. */
+const OWN_ADMIN_TOKEN =
+  'the administration token in the data folder is valid at this node only: ' +
+  'set HALYARD_ADMIN_TOKEN_FILE to the same token on every node';
+
 /**
  * Starts a node with both planes over one database: what `halyard serve` runs. Resolves once flags are served, or
  * once the database turned out to be unreachable for now; rejects when the node cannot start at all.
@@ -97,6 +102,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     await workers?.fleet.start();
     const isLive = await plane.firstAttempt;
     log.info({ url, managementUrl, version: VERSION, ready: isLive }, 'listening');
+    if (config.databaseUrl !== undefined && config.adminToken === undefined) log.info(OWN_ADMIN_TOKEN);
     if (isLive) await preparation.run();
     else void plane.firstLive.then(() => preparation.runLate()).then(() => options.onLateStart?.(node));
   } catch (error) {

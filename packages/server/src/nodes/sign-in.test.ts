@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
 import {
   type NodeProcess,
   type StartNodeOptions,
@@ -18,7 +19,11 @@ let nodes: readonly NodeProcess[];
 
 beforeAll(async () => {
   databaseUrl = await (await sharedPostgres()).createDatabase();
-  nodes = await Promise.all([start({ databaseUrl }), start({ databaseUrl })]);
+  // The second one has a token of its own.
+  nodes = await Promise.all([
+    start({ databaseUrl }),
+    start({ databaseUrl, env: { HALYARD_ADMIN_TOKEN: '' } }),
+  ]);
 });
 afterAll(() => Promise.all(nodes.map((node) => node.stop())));
 
@@ -61,6 +66,18 @@ function setupTokens(node: NodeProcess): readonly string[] {
 function signIn(node: NodeProcess, password = PASSWORD) {
   return ask(node, 'POST', '/api/session', { body: { email: EMAIL, password } });
 }
+
+test('a node on PostgreSQL says that the token in its folder is valid at that node only', async () => {
+  const [shared, own] = [nodeAt(0), nodeAt(1)];
+  const message = 'is valid at this node only: set HALYARD_ADMIN_TOKEN_FILE';
+  expect([shared.logs().includes(message), own.logs().includes(message)]).toEqual([false, true]);
+  const token = (await Bun.file(join(own.dataFolder, 'admin-token')).text()).trim();
+  const headers = { Authorization: `Bearer ${token}` };
+  const statuses = [own, shared].map(
+    async ({ url }) => (await fetch(`${url}/api/whoami`, { headers })).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 401]);
+});
 
 test('each of two nodes prints a link; one makes the first administrator, and both links end', async () => {
   const tokens = nodes.map((node) => setupTokens(node));

@@ -28,7 +28,7 @@ test('the unit of the backup is as confined as that of the node: it has the same
   const [node = '', backup = ''] = ['halyard', 'halyard-backup'].map((name) =>
     readFileSync(join(ROOT, `deploy/systemd/${name}.service`), 'utf8'),
   );
-  const confined = /^NoNewPrivileges=yes\n[^]*^SystemCallFilter=.*$/m.exec(node)?.[0] ?? '';
+  const confined = /^NoNewPrivileges=yes\n[\s\S]*^SystemCallFilter=.*$/m.exec(node)?.[0] ?? '';
   expect(confined.split('\n').length).toBeGreaterThan(15);
   expect(backup).toContain(confined);
 });
