@@ -37,8 +37,39 @@ describe('addresses that are not public', () => {
     ...['169.254.169.254', '100.64.0.1', '192.0.0.8', '198.18.0.1', '203.0.113.1', '224.0.0.1', '240.0.0.1'],
     ...['255.255.255.255', '[::]', '[::1]', '[fe80::1]', '[fd00:ec2::254]', '[ff02::1]', '[2001:db8::1]'],
     ...['[::ffff:127.0.0.1]', '[::ffff:a9fe:a9fe]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[2001::1]'],
+    // An IPv4 address in an IPv6 one, and what is not assigned.
+    ...[
+      '[::127.0.0.1]',
+      '[::10.0.0.1]',
+      '[::a9fe:a9fe]',
+      '[::2]',
+      '[::ffff:0:127.0.0.1]',
+      '[64:ff9b:1::a00:1]',
+    ],
+    ...[
+      '[1::1]',
+      '[100::1]',
+      '[100:0:0:1::1]',
+      '[200::1]',
+      '[1fff:ffff::1]',
+      '[4000::1]',
+      '[5f00::1]',
+      '[8000::1]',
+    ],
+    ...['[c000::1]', '[e000::1]', '[fec0::1]', '[2001:2::1]', '[2001:10::1]', '[2001:20::1]', '[3fff::1]'],
   ])('https://%s is refused as it is entered', (host) => {
     expect(new GuardedPoster().problemOf(`https://${host}/`)).toContain('is not public');
+  });
+
+  test.each([
+    '1.1.1.1',
+    '93.184.216.34',
+    '[2003::1]',
+    '[2606:4700::1111]',
+    '[2a00:1450:4001::200e]',
+    '[3ffe::1]',
+  ])('https://%s is public', (host) => {
+    expect(new GuardedPoster().problemOf(`https://${host}/`)).toBeUndefined();
   });
 
   test.each([
@@ -50,6 +81,8 @@ describe('addresses that are not public', () => {
       'fe80::1',
       '::ffff:127.0.0.1',
       '64:ff9b::a9fe:a9fe',
+      '::7f00:1',
+      '4000::1',
     ],
   ])(
     'a host with the address %s is refused when it is resolved, also beside a public one',

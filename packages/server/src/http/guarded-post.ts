@@ -131,7 +131,7 @@ export class GuardedPoster {
   #refusal(text: string, protocol: string): string | undefined {
     const address = ipaddr.process(text);
     if (this.#networks.some((network) => isIn(address, network))) return undefined;
-    if (address.range() !== 'unicast') {
+    if (!isPublic(address)) {
       return 'is not public: to allow its network, set HALYARD_WEBHOOK_NETWORKS on the server';
     }
     return protocol === 'http:' ? 'is public, which needs https://' : undefined;
@@ -145,6 +145,14 @@ function isIn(
   network: readonly [ipaddr.IPv4 | ipaddr.IPv6, number],
 ): boolean {
   return address.kind() === network[0].kind() && address.match([...network]);
+}
+
+/** The IPv6 addresses that are assigned for use between networks (RFC 4291, 2.4), less the special ones among them. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** Whether an address belongs to the public internet. `range()` calls everything `unicast` that has no other name. */
+function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || isIn(address, GLOBAL_UNICAST));
 }
 
 /** Without the brackets of an IPv6 address. */
