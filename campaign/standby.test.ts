@@ -7,6 +7,8 @@ import {
   type SseReader,
   startNode,
   startPostgres,
+  startTcpProxy,
+  type TcpProxy,
   until,
 } from '@halyard/testing';
 
@@ -30,6 +32,20 @@ async function createDatabase(): Promise<{ databaseUrl: string; standbyUrl: stri
   const databaseUrl = await primary.createDatabase();
   await standby.untilCaughtUpWith(primary);
   return { databaseUrl, standbyUrl: standby.url(new URL(databaseUrl).pathname.slice(1)) };
+}
+
+/** A link between the two servers that can fail; when it is closed, the standby follows the primary directly again. */
+async function openLink(): Promise<TcpProxy & AsyncDisposable> {
+  const link = await startTcpProxy({ port: primary.port });
+  const direct = (await standby.setting('primary_conninfo')).replaceAll("'", "''");
+  await standby.set('primary_conninfo', direct.replace(/port=\d+/, `port=${link.port}`));
+  await until('the standby streams through the link', () => link.connections > 0);
+  return Object.assign(link, {
+    [Symbol.asyncDispose]: async () => {
+      await standby.set('primary_conninfo', direct);
+      await link.close();
+    },
+  });
 }
 
 /** A project in the node's database, with a key. */
@@ -103,8 +119,10 @@ test('a node on a standby that is behind an upgrade waits until a node has migra
     await waiting.readiness(503);
     await untilLog(waiting, /"level":"warn".*start a node of this version on the primary, which migrates it/);
     const migrating = await startNode({ databaseUrl });
-    await migrating.stop();
     await waiting.readiness(200);
+    await migrating.stop();
+    await waiting.readiness(503);
+    await untilLog(waiting, /shown nothing new of its primary .* or no node writes to the primary/);
   } finally {
     await waiting.kill();
   }
@@ -134,6 +152,42 @@ test('a node can follow a standby and write to the primary, and closes its strea
   }
 });
 
+test('nodes on a standby that is cut off without a sign are not current, and know how old they are', async () => {
+  const { databaseUrl, standbyUrl } = await createDatabase();
+  await using link = await openLink();
+  // One can ask the primary, the other has only the standby.
+  const nodes = [
+    await startNode({ databaseUrl, env: { HALYARD_DATABASE_FOLLOW_URL: standbyUrl } }),
+    await startNode({ databaseUrl: standbyUrl, until: 'listening' }),
+  ] as const;
+  try {
+    const { management, key } = await createDemo(nodes[0]);
+    await management.putState('demo', 'production', 'a', stateOf(1));
+    const streams = await Promise.all(nodes.map((node) => openStream(node, key)));
+    link.blackhole();
+    const { environmentRevision } = await management.putState('demo', 'production', 'a', stateOf(2));
+    const acknowledgedAt = performance.now();
+    await Promise.all(streams.map((stream) => stream.untilEnded()));
+    for (const node of nodes) {
+      await untilLog(node, /shown nothing new of its primary for \d+ seconds/);
+      const askedAt = performance.now();
+      const read = await fetch(`${node.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+      const staleMs = Number(read.headers.get('X-Flags-Stale')) * 1000;
+      expect([read.status, read.headers.get('X-Flags-Revision')]).toEqual([
+        200,
+        `${environmentRevision - 1}`,
+      ]);
+      expect(staleMs).toBeGreaterThanOrEqual(askedAt - acknowledgedAt);
+    }
+    link.restore();
+    link.reset();
+    const again = await Promise.all(nodes.map((node) => openStream(node, key)));
+    for (const stream of again) expect(await nextValues(stream, 1)).toEqual([2]);
+  } finally {
+    for (const node of nodes) await node.kill();
+  }
+});
+
 test('a node on a standby that shows nothing new is not ready until it does', async () => {
   const { databaseUrl, standbyUrl } = await createDatabase();
   const writing = await startNode({ databaseUrl });
@@ -142,7 +196,7 @@ test('a node on a standby that shows nothing new is not ready until it does', as
   await createDemo(writing);
   const reading = await startNode({ databaseUrl: standbyUrl, until: 'listening' });
   try {
-    await untilLog(reading, /seconds behind its primary/);
+    await untilLog(reading, /shown nothing new of its primary/);
     expect(reading.logs()).not.toContain('following the change log');
     await standby.query('SELECT pg_wal_replay_resume()');
     await reading.readiness(200);

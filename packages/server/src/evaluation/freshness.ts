@@ -11,6 +11,9 @@ const PROMPT_MS = 1000;
 /** After a pause of this process, what has arrived meanwhile is read before a proof counts as missing. In milliseconds. */
 const LATE_MS = 250;
 
+/** Proofs that are this close are the same one, in milliseconds: their times are differences of two readings of the clock. */
+const SAME_MS = 1;
+
 /** Parts of a {@link NodeFreshness}. */
 export interface NodeFreshnessOptions {
   readonly follower: Pick<Follower, 'isLive' | 'hasSnapshot' | 'lostCause' | 'sinceProofMs'>;
@@ -49,6 +52,8 @@ export class NodeFreshness implements Readiness {
   proven(): void {
     const now = performance.now();
     const provenAt = now - this.#options.follower.sinceProofMs();
+    // A log that is polled is proven again and again by the same event.
+    if (provenAt - this.#provenAt < SAME_MS) return;
     const wasGood = now - this.#provenAt <= PROOF_MS;
     this.#provenAt = provenAt;
     if (this.#isCurrent || now - provenAt > (wasGood ? PROOF_MS : PROMPT_MS)) return;

@@ -4,6 +4,7 @@ import type { LogSource } from '../domain/change-log.ts';
 import { ReadOnlyDatabaseError } from '../domain/errors.ts';
 import { logSourceOf } from '../storage/change-log.ts';
 import type { Database } from '../storage/database.ts';
+import { PrimaryBeat } from '../storage/primary-beat.ts';
 import { type Migrated, openDatabase } from '../storage/schema.ts';
 import { LazyDatabase } from '../storage/store.ts';
 import { logMigration } from './first-start.ts';
@@ -28,7 +29,12 @@ export function databasesOf(config: Config, log: Logger): Databases {
   const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const followed = followedDatabase(config, database);
   const source = logSourceOf(followed, { primary: database, onEpoch: ({ seq }) => log.error({ seq }, LOSS) });
-  return { database, source, close: () => Promise.all([followed.close(), database.close()]) };
+  const beat = config.databaseUrl === undefined ? undefined : new PrimaryBeat(database);
+  const close = () => {
+    beat?.close();
+    return Promise.all([followed.close(), database.close()]);
+  };
+  return { database, source, close };
 }
 
 /** The database whose log is followed: that of the writes, unless a setting names another connection or a standby. */

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type PostgresServer, startPostgres, until, within } from '@halyard/testing';
 import { StoreOutage } from '../../domain/errors.ts';
 import { loadSnapshot } from '../change-log.ts';
+import type { OpenDatabase } from '../database.ts';
+import { PrimaryBeat } from '../primary-beat.ts';
 import { migrate } from '../schema.ts';
 import { SqlStore } from '../store.ts';
 import { ADA, changing, readLog } from '../test-records.ts';
@@ -82,13 +84,19 @@ describe('a PostgreSQL server of its own', () => {
 describe('a PostgreSQL server with a standby', () => {
   let server: PostgresServer;
   let standby: PostgresServer;
+  let marked: OpenDatabase;
+  let beat: PrimaryBeat;
 
   beforeAll(async () => {
     server = await startPostgres();
     standby = await server.startStandby();
+    marked = await openPostgres({ url: server.url() });
+    beat = new PrimaryBeat(marked);
   });
 
   afterAll(async () => {
+    beat.close();
+    await marked.close();
     await standby.close();
     await server.close();
   });
@@ -112,7 +120,7 @@ describe('a PostgreSQL server with a standby', () => {
     await database.close();
   });
 
-  test('a new session with a standby does not take what it shows for current before it shows what it has', async () => {
+  test('a new session with a standby does not take what it shows for current before it shows something new', async () => {
     await using home = await openHome(server);
     const database = await openPostgres({ url: standby.url(new URL(home.url).pathname.slice(1)) });
     await standby.untilCaughtUpWith(server);

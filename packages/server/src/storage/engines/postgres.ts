@@ -68,8 +68,8 @@ const PROOF_PAUSE_MS = 50;
 const HEAD = `SELECT epoch, seq, (SELECT change_id FROM change_log WHERE seq = $1) AS "changeId",
     EXISTS (SELECT 1 FROM pg_listening_channels() AS channel WHERE channel = '${WAKE_CHANNEL}') AS "isListening",
     CASE WHEN pg_is_in_recovery() THEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) END AS "isReceiving",
-    pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')::float8 AS received,
-    pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::float8 AS replayed
+    extract(epoch FROM pg_last_xact_replay_timestamp())::float8 * 1000 AS "shownAt",
+    extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "shownAgeMs"
   FROM feed WHERE id = 1`;
 
 interface Head extends Omit<StandbyState, 'isReceiving'> {
