@@ -232,7 +232,7 @@ test('a failover that loses acknowledged changes begins a new epoch, and revisio
     await standby.promote();
     const again = await openStream(node, key);
     expect(await nextValues(again, 1)).toEqual([1]);
-    await untilLog(node, /"level":"error".*has lost changes that this node had served/);
+    await untilLog(node, /"level":"error".*has lost changes that were served/);
     expect(Number(again.headers.get('X-Flags-Revision'))).toBeGreaterThan(lost.environmentRevision);
     await management.putState('demo', 'production', 'a', stateOf(3));
     expect(await nextValues(again, 1)).toEqual([3]);

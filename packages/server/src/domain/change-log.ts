@@ -170,4 +170,17 @@ export interface LogSource {
    * confused. Only databases do that.
    */
   beginEpochAfter?(lost: Cursor): Promise<void>;
+  /** What other nodes are shown of the history; absent where the log is not offered to others. */
+  readonly history?: LogHistory;
+}
+
+/** The history of a log, for the followers to which a node offers it. */
+export interface LogHistory {
+  /** The change id of a row as followers get it, with which they can prove later that the row was there. */
+  seal(row: Cursor): string;
+  /**
+   * Whether the log has lost the row of a follower's cursor, which was once a part of it. If so, a new epoch begins, as
+   * {@link LogSource.beginEpochAfter} says. A cursor that proves nothing is not lost.
+   */
+  hasLost(cursor: Cursor): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import { USAGE_COMMENT } from '@halyard/protocol';
 import type { Logger } from 'pino';
-import type { Cursor, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
+import type { Cursor, LogHistory, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import { StorageError, StoreOutage } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
@@ -80,6 +80,8 @@ export class ReadPlane implements ReadSide {
   readonly firstAttempt: Promise<boolean>;
   /** Resolves when the node is current for the first time. */
   readonly firstLive: Promise<void>;
+  /** The history of its log, for the nodes that follow this one. */
+  readonly history: LogHistory | undefined;
   readonly #log: Logger;
   readonly #observers: ReadPlaneObserver[] = [];
   readonly #firstAttempt = Promise.withResolvers<boolean>();
@@ -87,6 +89,7 @@ export class ReadPlane implements ReadSide {
 
   constructor(options: ReadPlaneOptions) {
     this.#log = options.log;
+    this.history = options.source.history;
     this.files = new OpenFiles(options.log);
     this.firstAttempt = this.#firstAttempt.promise;
     this.firstAttempt.catch(() => {

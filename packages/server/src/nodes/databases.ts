@@ -11,7 +11,7 @@ import { logMigration } from './first-start.ts';
 
 /** Said where it is found out, and nowhere else: what was lost is in no table. */
 const LOSS =
-  'the database has lost changes that this node had served: it was restored, or failed over without them; a new epoch begins';
+  'the database has lost changes that were served: it was restored, or failed over without them; a new epoch begins';
 
 /** The databases of a node, opened when they are first used. */
 export interface Databases {

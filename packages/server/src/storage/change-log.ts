@@ -4,6 +4,7 @@ import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreOutage } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
 import { readStoredRelays } from './relay-table.ts';
+import { SealedHistory } from './sealed-history.ts';
 
 /** How much of the change log is kept at least: followers that slept shorter catch up without a reload. */
 export const LOG_RETENTION = { days: 30, rows: 100_000 } as const;
@@ -166,10 +167,20 @@ export interface LogSourceOptions {
 /** The log as a database keeps it: sessions and snapshots for the follower, on either engine. */
 export function logSourceOf(database: Database, options: LogSourceOptions = {}): LogSource {
   const { primary = database, onEpoch } = options;
+  const beginAfter = async (lost: Cursor) => {
+    if (await beginEpochAfter(primary, lost)) onEpoch?.(lost);
+  };
+  const history = new SealedHistory({
+    primary,
+    isMissing: (lost) => isMissing(primary, lost),
+    beginEpochAfter: beginAfter,
+  });
   return {
+    history,
     loadSnapshot: () => loadSnapshot(database),
     open: async () => {
       const session = await database.openLogSession();
+      await history.load(session);
       return {
         head: async (seq) => ({ ...(await session.head(seq)), ...(seq === 0 && { changeId: '' }) }),
         read: (afterSeq) => readLogPage(session, afterSeq),
@@ -178,9 +189,7 @@ export function logSourceOf(database: Database, options: LogSourceOptions = {}):
         close: () => session.close(),
       };
     },
-    beginEpochAfter: async (lost) => {
-      if (await beginEpochAfter(primary, lost)) onEpoch?.(lost);
-    },
+    beginEpochAfter: beginAfter,
   };
 }
 

@@ -343,4 +343,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE audit_log ADD COLUMN reference TEXT',
     'CREATE INDEX audit_log_by_reference ON audit_log (reference) WHERE reference IS NOT NULL',
   ],
+  [
+    // Seals the change ids that relays get; made by the first node that needs it, and kept in backups.
+    'ALTER TABLE feed ADD COLUMN seal_key TEXT',
+  ],
 ];

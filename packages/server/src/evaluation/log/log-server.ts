@@ -52,6 +52,9 @@ const BACKLOG_BYTES = 16 * 1024 * 1024;
 /** Bytes of messages with recent rows, for followers that catch up together. */
 const MESSAGES_BYTES = 4 * 1024 * 1024;
 
+/** How often refusals of followers that are ahead are logged at most, in milliseconds. */
+const WARN_MS = 30_000;
+
 /** What followers may take of a node. */
 const LIMITS = {
   /** Most streams of the log at once, and of one token. */
@@ -82,6 +85,9 @@ export class LogServer implements ReadPlaneObserver {
   readonly #contacts = new Set<string>();
   /** Openings and reports of each token within this second. */
   #requests = { second: 0, counts: new Map<string, number>() };
+  /** Rows of followers that are being looked for in the history. */
+  readonly #asked = new Map<string, Promise<boolean>>();
+  #warnedAt = Number.NEGATIVE_INFINITY;
   #isDraining = false;
 
   constructor(options: LogServerOptions) {
@@ -123,7 +129,7 @@ export class LogServer implements ReadPlaneObserver {
 
   /** A snapshot replaced the catalog. */
   loaded(cursor: Cursor): void {
-    this.#backlog.restart(cursor);
+    this.#backlog.restart(this.#sealed(cursor));
     this.#snapshots.clear();
     this.#messages.clear();
     this.#learnNames();
@@ -134,7 +140,9 @@ export class LogServer implements ReadPlaneObserver {
     const { environmentId } = row;
     if (row.kind === 'environment.created') this.#learnNames();
     const environmentName = environmentId === undefined ? undefined : this.#names.get(environmentId);
-    this.#backlog.append({ row, environmentName });
+    const { cursor } = this.#options.plane.follower;
+    const changeId = cursor === undefined ? row.changeId : this.#sealed(cursor).changeId;
+    this.#backlog.append({ row: { ...row, changeId }, environmentName });
     if (row.kind === 'environment.deleted' || row.kind === 'project.deleted') this.#learnNames();
     for (const stream of this.#streams.keys()) stream.wake();
     if (row.kind === 'relay.revoked')
@@ -218,6 +226,7 @@ export class LogServer implements ReadPlaneObserver {
         return environment && catalog.keys.withId(keyId)?.environments.has(environment.name);
       }),
     }));
+    if (report.lost !== undefined && (await this.#hasLost(report.lost))) return behind(report.lost);
     for (const each of report.usage ?? []) if (environmentOf(each.environmentId)) plane.usage.add(each);
     const contacts = new Set(report.relays);
     for (const relay of catalog.relays.values()) if (contacts.has(relay.id)) this.#contacts.add(relay.id);
@@ -250,9 +259,10 @@ export class LogServer implements ReadPlaneObserver {
   }
 
   async #open(request: Request, server: Server<undefined>): Promise<Response> {
-    this.#limitRequests('openings', this.#authorize(request).id);
+    const { id } = this.#authorize(request);
+    this.#limitRequests('openings', id);
     const from = cursorIn(request);
-    if (from !== undefined && (await this.#isBehind(from))) return behind(from);
+    if (from !== undefined && (await this.#lacks(from))) return this.#refuseBeyond(id, from);
     // Waiting takes time: the token must still be live now.
     const follower = this.#authorize(request);
     const { plane } = this.#options;
@@ -267,7 +277,7 @@ export class LogServer implements ReadPlaneObserver {
     const continues = from?.scope === scope && this.#backlog.continues(from);
     const stream = new FollowerStream({
       hello: encodeMessage({ type: 'hello', version: LOG_VERSION, epoch: cursor.epoch, scope, continues }),
-      snapshot: continues ? undefined : this.#snapshotIn(follower.scope, { ...cursor, scope }),
+      snapshot: continues ? undefined : this.#snapshotIn(follower.scope, { ...this.#sealed(cursor), scope }),
       seq: from?.seq ?? 0,
       rowAfter: (seq) => messageOf(this.#backlog.after(seq)),
       hasLost: (seq) => !this.#backlog.holds(seq),
@@ -285,15 +295,46 @@ export class LogServer implements ReadPlaneObserver {
     });
   }
 
-  /** Waits for the rows that a follower has and this node lacks: it must not take that follower's readers back. (Spec: S14.12) */
-  async #isBehind({ epoch, seq }: Cursor): Promise<boolean> {
+  /**
+   * Whether a follower has rows of this history that this node lacks: it must not take that follower's readers back. Waits
+   * for them for a while; if they do not come, or others are in their place, the log may have lost them. (Spec: S14.12)
+   */
+  async #lacks(from: Cursor): Promise<boolean> {
     const { plane } = this.#options;
-    const isBeyond = () => {
-      const { cursor } = plane.follower;
-      return cursor !== undefined && cursor.epoch === epoch && cursor.seq < seq;
-    };
-    if (isBeyond()) await plane.waitForApplied(seq);
-    return isBeyond();
+    const isOwn = () => plane.follower.cursor?.epoch === from.epoch;
+    const isBeyond = () => isOwn() && plane.follower.seq < from.seq;
+    if (isBeyond()) await plane.waitForApplied(from.seq);
+    if (!isOwn() || this.#backlog.continues(from)) return false;
+    return (await this.#hasLost(from)) || isBeyond();
+  }
+
+  /** Whether the history of this node's log has lost a row. Followers that lack the same row ask once. */
+  #hasLost(row: Cursor): Promise<boolean> {
+    const { history } = this.#options.plane;
+    const name = JSON.stringify([row.epoch, row.seq, row.changeId]);
+    const asked = this.#asked.get(name) ?? history?.hasLost(row).finally(() => this.#asked.delete(name));
+    if (asked === undefined) return Promise.resolve(false);
+    this.#asked.set(name, asked);
+    return asked;
+  }
+
+  /** Refuses a follower that has other rows than this node, and says so, but not for each attempt of each. */
+  #refuseBeyond(relay: string, from: Cursor): Response {
+    const { log, plane } = this.#options;
+    if (performance.now() - this.#warnedAt > WARN_MS) {
+      this.#warnedAt = performance.now();
+      log.warn(
+        { relay, itsSeq: from.seq, seq: plane.follower.seq },
+        'a relay has changes that this node lacks',
+      );
+    }
+    return behind(from);
+  }
+
+  /** A cursor as followers get it. */
+  #sealed(cursor: Cursor): Cursor {
+    const { history } = this.#options.plane;
+    return history === undefined ? cursor : { ...cursor, changeId: history.seal(cursor) };
   }
 
   #followerOf({ headers }: Request): LogFollower | undefined {

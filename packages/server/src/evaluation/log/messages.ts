@@ -119,7 +119,12 @@ function record(checks: Readonly<Record<string, Check>>): Check {
     entries.every(([name, check]) => check((value as Members)[name]));
 }
 
-const isCursor = record({ epoch: isName, seq: isCount, changeId: isName, scope: optional(isName) });
+const cursorCheck = record({ epoch: isName, seq: isCount, changeId: isName, scope: optional(isName) });
+
+/** Whether a value that was sent is a cursor. */
+export function isCursor(value: unknown): value is Cursor {
+  return cursorCheck(value);
+}
 
 const isRow = record({
   seq: isCount,

@@ -1,4 +1,11 @@
-import type { Cursor, LogSession, LogSource, OpenOptions, Snapshot } from '../../domain/change-log.ts';
+import type {
+  Cursor,
+  LogHistory,
+  LogSession,
+  LogSource,
+  OpenOptions,
+  Snapshot,
+} from '../../domain/change-log.ts';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { MessageReader } from './framing.ts';
 import {
@@ -11,6 +18,7 @@ import {
   SILENCE_MS,
 } from './messages.ts';
 import { RemoteSession, type SessionLimits } from './remote-session.ts';
+import type { ReportBody } from './reports.ts';
 
 /** Where a {@link RemoteLog} is. */
 export interface RemoteLogOptions {
@@ -27,12 +35,20 @@ export interface RemoteLogOptions {
 /** Longest a report may take, in milliseconds. */
 const REPORT_MS = 5000;
 
+/** A report that says nothing. */
+const EMPTY_REPORT: ReportBody = { receipts: [], nodes: [], relays: [], dropped: 0 };
+
 /** Longest an error answer is read, in bytes. */
 const MAX_ERROR_BYTES = 16 * 1024;
 
 /** The log of another node, as a source of this one. Nothing here knows flags: rows and snapshots pass through. */
 export class RemoteLog implements LogSource {
   readonly #options: RemoteLogOptions;
+  /** Seals pass through; only a node with a database can read them. */
+  readonly history: LogHistory = {
+    seal: ({ changeId }) => changeId,
+    hasLost: (cursor) => this.#askAbout(cursor),
+  };
   #session: RemoteSession | undefined;
 
   constructor(options: RemoteLogOptions) {
@@ -78,14 +94,27 @@ export class RemoteLog implements LogSource {
 
   /** Sends a report of this node to the upstream. Rejects when it was not taken. */
   async report(body: object): Promise<void> {
-    const response = await this.#fetch(REPORTS_PATH, {
+    const response = await this.#post(body);
+    await response.body?.cancel();
+    if (!response.ok) throw reportRefused(response);
+  }
+
+  /** Asks the upstream about the cursor of a follower; it asks its own, up to the node with the database. */
+  async #askAbout({ epoch, seq, changeId }: Cursor): Promise<boolean> {
+    const response = await this.#post({ ...EMPTY_REPORT, lost: { epoch, seq, changeId } });
+    const code = codeIn(await response.text());
+    if (response.status === 503 && code === BEHIND) return true;
+    if (!response.ok) throw reportRefused(response);
+    return false;
+  }
+
+  #post(body: object): Promise<Response> {
+    return this.#fetch(REPORTS_PATH, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(REPORT_MS),
     });
-    await response.body?.cancel();
-    if (!response.ok) throw new StoreOutage(`the upstream answered a report with status ${response.status}`);
   }
 
   /** The snapshot at the beginning of the newest session. */
@@ -119,6 +148,10 @@ export class RemoteLog implements LogSource {
       ...(unix === undefined ? {} : { unix }),
     } as BunFetchRequestInit);
   }
+}
+
+function reportRefused({ status }: Response): StoreOutage {
+  return new StoreOutage(`the upstream answered a report with status ${status}`);
 }
 
 async function checkAnswer(response: Response, url: string): Promise<void> {

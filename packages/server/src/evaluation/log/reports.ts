@@ -1,8 +1,10 @@
 import type { FlagReads } from '@halyard/protocol';
+import type { Cursor } from '../../domain/change-log.ts';
 import type { DeliveryReceipt, DeliveryReport, NodeStreams, StreamCount } from '../../domain/delivery.ts';
 import { invalid, type ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { EnvironmentUsage } from '../../domain/usage.ts';
+import { isCursor } from './messages.ts';
 
 /** Longest body of a report, in bytes. */
 export const MAX_REPORT_BYTES = 1024 * 1024;
@@ -24,6 +26,8 @@ export interface ReportBody extends DeliveryReport {
   readonly dropped: number;
   /** Reads of flags, as clients report them; absent in reports of older versions. */
   readonly usage?: readonly EnvironmentUsage[];
+  /** The cursor of a follower whose row this node lacks: its upstream knows whether the log has lost it. */
+  readonly lost?: Cursor;
 }
 
 /** Names of nodes, and ids. */
@@ -79,6 +83,7 @@ export function parseReport(text: string): ReportBody {
     relays: relays.slice(0, REPORT_LIMITS.relays),
     dropped: drops.count + (countOf(raw.dropped) ?? 0),
     ...(Array.isArray(raw.usage) && { usage: raw.usage.flatMap(parseUsage) }),
+    ...(isCursor(raw.lost) && { lost: raw.lost }),
   };
 }
 

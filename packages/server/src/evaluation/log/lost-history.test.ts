@@ -1,0 +1,89 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '@halyard/testing';
+import type { Cursor, LogSource } from '../../domain/change-log.ts';
+import type { Environment } from '../../domain/project.ts';
+import { ENGINES, loseRows, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import { ADA, changing, seed } from '../../storage/test-records.ts';
+import { LOG_PATH } from './messages.ts';
+import { closeAtEnd, follow, openStore, openUpstream, startUpstream } from './test-upstream.ts';
+
+setDefaultTimeout(60_000);
+
+/** Changes the flag so often; each change makes a row. */
+async function change({ store }: TestStore, environment: Environment, times: number): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    const state = `{"enabled":true,"value":"${crypto.randomUUID()}"}`;
+    await store.commit(ADA, changing(environment, ['checkout', state]));
+  }
+}
+
+describe.each(ENGINES)('history that only relays have seen is lost on $name', (engine) => {
+  test.each([
+    ['one tier, a shorter log', 1, 0],
+    ['two tiers, other rows in their place', 2, 3],
+  ])('%s: a new epoch begins', async (_, tiers, later) => {
+    const home = await openTestStore(engine);
+    closeAtEnd(() => home[Symbol.asyncDispose]());
+    const { environment } = await seed(home.store);
+    await change(home, environment, 3);
+    const before = await openUpstream(home);
+    let above: LogSource = before.remote();
+    const { plane } = follow({
+      open: (...asked) => above.open(...asked),
+      loadSnapshot: () => above.loadSnapshot(),
+    });
+    await until('it has all', () => plane.follower.seq === 5);
+    const { cursor } = plane.follower;
+    before[Symbol.dispose]();
+    await loseRows(home.database, 2);
+    await change(home, environment, later);
+
+    // New nodes and relays, which have not seen what was lost.
+    let node = await openUpstream(home);
+    const first = node.plane;
+    for (let tier = 1; tier < tiers; tier++) {
+      node = await startUpstream(node.remote());
+      closeAtEnd(() => node[Symbol.dispose]());
+    }
+    above = node.remote();
+    await until('all follow a new epoch', () =>
+      [first, node.plane, plane].every(
+        ({ follower }) => follower.isLive && follower.cursor?.epoch !== cursor?.epoch,
+      ),
+    );
+    for (const { catalog } of [first, plane])
+      expect(catalog.environmentWithId(environment.id)?.revision).toBe(100_001 + later);
+  });
+});
+
+test('a follower cannot make an epoch with a row that was never there', async () => {
+  const home = await openStore();
+  const { environment } = await seed(home.store);
+  await change(home, environment, 2);
+  const upstream = await openUpstream(home);
+  const { plane } = follow(upstream.remote());
+  await plane.firstLive;
+  const { cursor } = plane.follower;
+  if (cursor === undefined) throw new Error('it has no cursor');
+  const ask = async ({ epoch, seq, changeId }: Cursor) => {
+    const query = new URLSearchParams({ epoch, seq: String(seq), changeId });
+    const answer = await fetch(`${upstream.url}${LOG_PATH}?${query}`);
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  const [id] = cursor.changeId.split('.');
+  const forged = `${id}.${'0'.repeat(32)}`;
+  const statuses = await Promise.all([
+    // The seal is of another place, forged or missing; then nothing is ahead of the node, and it gives what it has.
+    ask({ ...cursor, seq: cursor.seq + 1 }),
+    ask({ ...cursor, seq: cursor.seq + 1, changeId: forged }),
+    ask({ ...cursor, seq: cursor.seq - 1 }),
+    ask({ ...cursor, changeId: forged }),
+    ask({ ...cursor, changeId: id ?? '' }),
+  ]);
+  expect(statuses).toEqual([503, 503, 200, 200, 200]);
+  // A row that is there proves nothing either.
+  expect(await ask(cursor)).toBe(200);
+  const [feed] = await home.database.query<{ epoch: string }>('SELECT epoch FROM feed');
+  expect(feed?.epoch).toBe(cursor.epoch);
+});
