@@ -1,5 +1,5 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { Management, openSse, startNode, temporaryFolder } from '@halyard/testing';
 import { runCaptured } from './test-shell.ts';
 
@@ -70,7 +70,13 @@ test('of the backups in a folder, the newest are kept', async () => {
 });
 
 test.each([
-  [['backup', 'x.backup', '--keep', '3'], 2, '--keep needs a folder'],
+  [['backup', folder.file('a.backup'), '--keep', '3'], 2, 'a.backup is a file, and --keep needs a folder.'],
+  [['backup', '/no/such/folder', '--keep', '3'], 2, 'The folder /no/such/folder does not exist: create it,'],
+  [
+    ['backup', '/no/such/folder/', '--data', '/no/such/data'],
+    2,
+    'The folder /no/such/folder/ does not exist',
+  ],
   [['backup', 'x.backup', '--keep', '0'], 2, '--keep must be a whole number'],
   [
     ['backup', '/no/such/folder/x.backup', '--data', '/no/such/data'],
@@ -84,4 +90,14 @@ test.each([
   const run = await runCaptured(line, { env: { HALYARD_DATA: folder.file('unused') } });
   expect(run.exitCode).toBe(exitCode);
   expect(run.err).toContain(message);
+});
+
+test('a restore that fails leaves no folder behind that it made', async () => {
+  const [damaged, data] = [folder.file('damaged.backup'), folder.file('new/data')];
+  writeFileSync(damaged, 'no backup');
+  expect((await runCaptured(['restore', damaged, '--data', data])).exitCode).toBe(1);
+  expect(existsSync(folder.file('new'))).toBe(false);
+  mkdirSync(data, { recursive: true });
+  expect((await runCaptured(['restore', damaged, '--data', data])).exitCode).toBe(1);
+  expect(existsSync(data)).toBe(true);
 });

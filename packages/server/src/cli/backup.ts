@@ -15,7 +15,8 @@ import { settingOptions } from './serve.ts';
 import type { Shell } from './shell.ts';
 
 const messages = {
-  keepNeedsFolder: '--keep needs a folder to keep the backups in: name a folder instead of a file.',
+  keepNeedsFolder: (path: string) => `${path} is a file, and --keep needs a folder. Name a folder instead.`,
+  folderMissing: (path: string) => `The folder ${path} does not exist: create it, then try again.`,
   keepInvalid: '--keep must be a whole number from 1 to 10000.',
   backedUp: (facts: Facts) =>
     `Backed up ${countsOf(facts)} to ${facts.file} (${sizeOf(facts.fileBytes)}), verified.\n`,
@@ -68,8 +69,11 @@ export function defineBackup(backup: Command, shell: Shell): void {
     .addHelpText('after', BACKUP_HELP)
     .action(async (path: string, flags: FlagValues & BackupOptions) => {
       const keep = keepCount(flags.keep);
-      const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-      if (keep !== undefined && !isFolder) throw usageError(messages.keepNeedsFolder);
+      const existing = statSync(path, { throwIfNoEntry: false });
+      const isFolder = existing?.isDirectory() === true;
+      if (existing === undefined && (keep !== undefined || path.endsWith('/')))
+        throw usageError(messages.folderMissing(path));
+      if (keep !== undefined && !isFolder) throw usageError(messages.keepNeedsFolder(path));
       const file = resolve(isFolder ? join(path, nameAt(shell.now())) : path);
       const place = placeOf(shell, flags);
       const { backUp } = await import('../storage/backup.ts');

@@ -1,8 +1,8 @@
 import { Database as Sqlite } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { StorageError } from '../domain/errors.ts';
 import { type Interrupted, interrupt, type RestoredBackup } from './after-restore.ts';
 import {
@@ -178,9 +178,10 @@ export async function restore(
   }: { readonly replace?: boolean; readonly runOverdue?: boolean; readonly now?: number } = {},
 ): Promise<Restored> {
   const target = databaseFile(place.data);
-  if (place.databaseUrl === undefined) await mkdir(place.data, { recursive: true, mode: 0o700 });
+  const created =
+    place.databaseUrl === undefined ? await mkdir(place.data, { recursive: true, mode: 0o700 }) : undefined;
   const beside = place.databaseUrl === undefined ? target : join(tmpdir(), 'halyard.db');
-  return await withTemporaryFile(beside, async (path) => {
+  const restored = withTemporaryFile(beside, async (path) => {
     const header = await readBackupFile(file, path);
     if (header.schema > SCHEMA_VERSION) {
       throw new StorageError(
@@ -196,6 +197,22 @@ export async function restore(
       return { header, ...ready };
     });
   });
+  return await restored.catch(async (error: unknown) => {
+    if (created !== undefined) await removeEmpty(place.data, created);
+    throw error;
+  });
+}
+
+/** Removes a folder and those above it, up to `top`, as far as they are empty. */
+async function removeEmpty(folder: string, top: string): Promise<void> {
+  for (let path = resolve(folder); path.startsWith(resolve(top)); path = dirname(path)) {
+    try {
+      await rmdir(path);
+    } catch {
+      // Something else is in it: it stays.
+      return;
+    }
+  }
 }
 
 /** The contents of a restored database, and what was stopped in it. */
