@@ -25,6 +25,26 @@ async function seen(line: string, expected: RegExp): Promise<string> {
   });
 }
 
+test('audit exports all entries as lines, of any number, through its filters', async () => {
+  const management = new Management(node);
+  await management.createProject('deck');
+  for (let n = 0; n < 30; n++) await management.putState('deck', 'staging', 'a', { enabled: true, value: n });
+  const env = { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken };
+  const exported = async (...words: string[]) => {
+    const { exitCode, out } = await runCaptured(['audit', '--format', 'ndjson', ...words], { env });
+    expect(exitCode).toBe(0);
+    return out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  };
+  const entries = await exported('--project', 'deck');
+  expect(entries.filter(({ target }) => target === 'a').length).toBe(31);
+  expect(entries).toEqual(entries.toSorted((a, b) => b.seq - a.seq));
+  const created = await exported('--project', 'deck', '--action', 'flag.created');
+  expect(created).toMatchObject([{ action: 'flag.created', target: 'a' }]);
+});
+
 test('clients shows open streams, delivery who received a change', async () => {
   const management = new Management(node);
   await management.createProject('shop');

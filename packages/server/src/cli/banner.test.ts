@@ -30,11 +30,14 @@ test('shows a person the key and commands to copy', () => {
   );
   expect(banner).toContain('    halyard flag set new-checkout --project demo --env development --on\n');
   expect(banner).toContain('in ./halyard-data/admin-token\n');
+  expect(banner).not.toContain('export');
 });
 
 test('the command in the banner names a server at another address', () => {
   const banner = longBanner(facts({ port: '8000', data: '/srv/flags' }, 'http://127.0.0.1:8000'));
   expect(banner).toContain("--env development --on --url http://127.0.0.1:8000 --data '/srv/flags'\n");
+  // For all commands that follow.
+  expect(banner).toContain("export HALYARD_URL=http://127.0.0.1:8000 HALYARD_DATA='/srv/flags'\n");
 });
 
 test.each([

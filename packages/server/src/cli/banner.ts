@@ -49,6 +49,7 @@ export function longBanner(facts: BannerFacts): string {
     `  Documentation   ${config.docsUrl ?? `${url}/docs`}`,
     `  Data            ${engine}`,
     `  Admin token     ${token}`,
+    ...(reach(facts) === '' ? [] : [`  Command line    export ${variables(facts)}`]),
     '',
     ...(isReady ? [] : ['  The database is unreachable. Requests fail with 500 until it is back.', '']),
   ];
@@ -126,13 +127,30 @@ function commands(
 }
 
 /** The options that another command needs to find this node and its token. */
-function reach({ managementUrl, config }: BannerFacts): string {
-  const isDefault = DEFAULT_URLS.includes(managementUrl);
-  const toServer = isDefault ? '' : ` --url ${managementUrl}`;
+function reach(facts: BannerFacts): string {
+  const { url, data } = whereabouts(facts);
+  return `${url === undefined ? '' : ` --url ${url}`}${data === undefined ? '' : ` --data ${data}`}`;
+}
+
+/** The same as variables, for all commands that follow in a shell. */
+function variables(facts: BannerFacts): string {
+  const { url, data } = whereabouts(facts);
+  const set = [['HALYARD_URL', url] as const, ['HALYARD_DATA', data] as const];
+  return set.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join(' ');
+}
+
+/** The address of this node and its data folder, quoted for a shell; each absent where a command finds it by itself. */
+function whereabouts({ managementUrl, config }: BannerFacts): {
+  readonly url?: string;
+  readonly data?: string;
+} {
   const isTokenFound =
     config.adminToken !== undefined ||
     (config.data === SETTINGS.data.default && isThisMachine(managementUrl));
-  return toServer + (isTokenFound ? '' : ` --data '${config.data.replaceAll("'", "'\\''")}'`);
+  return {
+    ...(!DEFAULT_URLS.includes(managementUrl) && { url: managementUrl }),
+    ...(!isTokenFound && { data: `'${config.data.replaceAll("'", "'\\''")}'` }),
+  };
 }
 
 /** The default server addresses of commands. */

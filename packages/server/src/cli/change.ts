@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { wholeNumber } from '../config/setting-readers.ts';
 import { type ApiAnswer, type ApiClient, type ApiRequest, apiPath } from './api-client.ts';
-import { usageError } from './cli-error.ts';
+import { CliError, usageError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
 import {
   addConnectionOptions,
+  addRedirect,
   type CommandOptions,
   checkedOption,
   connect,
@@ -30,12 +31,14 @@ interface AuditOptions extends CommandOptions {
   readonly since?: string;
   readonly until?: string;
   readonly before?: string;
-  readonly limit: string;
+  readonly limit?: string;
+  readonly format?: 'ndjson';
 }
 
 /** `halyard change show|revert` */
 export function defineChange(change: Command, shell: Shell): void {
   change.description('Show or revert a change. Run "halyard audit" to see the numbers of changes.');
+  addRedirect(change, 'list', 'Changes are listed by "halyard audit".');
   addConnectionOptions(change.command('show <seq>').description('Show everything that a change did.')).action(
     async (seq: string, options: CommandOptions) => {
       const answer = await connect(shell, options).request({ path: apiPath`/changes/${checkedSeq(seq)}` });
@@ -123,14 +126,22 @@ export function defineAudit(audit: Command, shell: Shell): void {
       .option('--since <when>', 'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z')
       .option('--until <when>', 'Show changes before this time, written as for --since')
       .option('--before <seq>', 'Show entries older than this one, for the next page')
-      .option('--limit <n>', 'Show at most this many entries', '20')
+      .option('--limit <n>', 'Show at most this many entries (default 20)')
+      .addOption(
+        new Option('--format <format>', 'Print all entries that match, each as a line of JSON').choices([
+          'ndjson',
+        ]),
+      )
       .addHelpText(
         'after',
         '\nExamples:\n  halyard audit --project shop --env production --target new-checkout\n' +
-          '  halyard audit --since 24h --action operator',
+          '  halyard audit --since 24h --action operator\n' +
+          '  halyard audit --since 2027-01-01T00:00:00Z --format ndjson > audit.ndjson',
       ),
   ).action(async (options: AuditOptions) => {
-    const { project, env: environment, target, actor, action, before, limit } = options;
+    const { project, env: environment, target, actor, action, before, limit = '20', format } = options;
+    if (format !== undefined && options.limit !== undefined)
+      throw usageError('--format ndjson prints all entries. Remove --limit.');
     // The server would read an empty text, as from an unset variable, as 0.
     if (before !== undefined) checkedOption('--before', before, wholeNumber(1, MAX_SEQ, '<seq>'));
     checkedOption('--limit', limit, wholeNumber(1, MAX_ENTRIES, '<n>'));
@@ -138,7 +149,9 @@ export function defineAudit(audit: Command, shell: Shell): void {
       const text = options[name];
       return text === undefined ? undefined : parsePastTime(text, shell.now(), `--${name}`);
     });
-    const query = { project, environment, target, actor, action, since, until, before, limit };
+    const filter = { project, environment, target, actor, action, since, until, before };
+    if (format !== undefined) return exportEntries(shell, connect(shell, options), { ...filter, format });
+    const query = { ...filter, limit };
     const pages = newestEntries(connect(shell, options), query, Number(limit));
     await printList(shell, options, pages, {
       member: 'entries',
@@ -155,6 +168,21 @@ export function defineAudit(audit: Command, shell: Shell): void {
       empty: 'No changes match.',
     });
   });
+}
+
+/** Writes all entries as they come, so that they need not fit into memory. */
+async function exportEntries(
+  shell: Shell,
+  client: ApiClient,
+  query: NonNullable<ApiRequest['query']>,
+): Promise<void> {
+  const { body } = await client.open({ path: apiPath`/audit`, query }, new AbortController().signal);
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of body ?? []) shell.write(decoder.decode(bytes, { stream: true }));
+  } catch (cause) {
+    throw new CliError('The export ended early: entries are missing at its end. Run it again.', { cause });
+  }
 }
 
 /** At least so many entries, if there are as many: one answer may have fewer when the search takes long. */

@@ -6,6 +6,7 @@ import type { Fields } from './fields.ts';
 import { addStateOptions, describeState, describeStep, patchBody, type StateOptions } from './flag-state.ts';
 import {
   addConnectionOptions,
+  addRedirect,
   type CommandOptions,
   connect,
   NOTE_HELP,
@@ -51,6 +52,7 @@ interface DeleteOptions extends ProjectOptions {
 
 /** `halyard flag set|get|update|list|archive|restore|delete` */
 export function defineFlag(flag: Command, shell: Shell): void {
+  addRedirect(flag, 'create', 'A flag is created by "halyard flag set".');
   const add = (usage: string, description: string) =>
     flag.command(usage).description(description).requiredOption('--project <project>', 'Project of the flag');
   addConnectionOptions(
@@ -76,7 +78,7 @@ export function defineFlag(flag: Command, shell: Shell): void {
   addConnectionOptions(
     add(
       'update <key>',
-      'Change the description, tags, owner, permanence or kind of value of a flag, in all environments.',
+      'Change the details of a flag, in all environments: description, tags, owner, lifetime, kind of value.',
     )
       .option('--description <text>', 'Set the description')
       .option('--tags <tags>', 'Replace all tags, separated by commas; "" removes them')

@@ -41,6 +41,17 @@ export function requireYes(options: { readonly yes?: boolean }, consequence: str
   if (options.yes !== true) throw usageError(`${consequence} Add --yes to confirm.`);
 }
 
+/** A command that people look for here, but that has another name: it is refused with a sentence that says which. */
+export function addRedirect(group: Command, name: string, sentence: string): void {
+  group
+    .command(name, { hidden: true })
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action(() => {
+      throw usageError(sentence);
+    });
+}
+
 /** The help text of `--note`. */
 export const NOTE_HELP = 'Reason for the change, kept in the audit log';
 

@@ -90,6 +90,12 @@ describe('help', () => {
       expect(await runCaptured(line)).toMatchObject({ exitCode: 0, out });
   });
 
+  test('a command without commands of its own lists none', async () => {
+    for (const command of ['clients', 'version', 'audit', 'export'])
+      expect((await runCaptured([command, '--help'])).out).not.toContain('Commands:');
+    expect((await runCaptured(['flag', '--help'])).out).toContain('help [command]');
+  });
+
   test('halyard without a command shows the help and ends with 2', async () => {
     expect(await runCaptured([])).toMatchObject({ exitCode: 2, out: '' });
     expect((await runCaptured(['flag'])).exitCode).toBe(2);
@@ -101,6 +107,9 @@ describe('an invalid command line ends with 2 and reports', () => {
     ['serv', "unknown command 'serv'\n(Did you mean serve?)"],
     ['help serv', "unknown command 'serv'\n(Did you mean serve?)"],
     ['help flag sett', "unknown command 'sett'\n(Did you mean set?)"],
+    ['change list', 'Changes are listed by "halyard audit".'],
+    ['flag create x', 'A flag is created by "halyard flag set".'],
+    ['audit --format ndjson --limit 5', '--format ndjson prints all entries. Remove --limit.'],
     ['flag sett', "unknown command 'sett'\n(Did you mean set?)"],
     ['flag get --project p --env e', "missing required argument 'key'"],
     ['flag get x --env production', "required option '--project <project>' not specified"],

@@ -190,12 +190,10 @@ async function buildProgram(chosen: string | undefined, shell: Shell): Promise<C
     })
     .addHelpText('after', HELP_FOOTER);
   for (const [name, { summary, load, isInternal = false }] of Object.entries(COMMANDS)) {
-    const command = program
-      .command(name, { hidden: isInternal })
-      .summary(summary)
-      .description(`${summary}.`)
-      .helpCommand('help [command]', 'Show help for a command');
-    if (name === chosen) (await load())(command, shell);
+    const command = program.command(name, { hidden: isInternal }).summary(summary).description(`${summary}.`);
+    if (name !== chosen) continue;
+    (await load())(command, shell);
+    if (command.commands.length > 0) command.helpCommand('help [command]', 'Show help for a command');
   }
   return program;
 }

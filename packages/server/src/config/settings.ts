@@ -214,7 +214,8 @@ const TABLE = {
     reader: byteCount(1024),
     default: '1MiB',
     unit: 'bytes',
-    sentence: 'Data to queue for a slow stream before it is closed; eight frames are always allowed.',
+    sentence:
+      'Data that may wait for a slow stream before it is closed; at least eight frames may wait, however large they are.',
   },
   maxStaleSeconds: {
     reader: wholeNumber(1, 604_800, '<seconds>'),
