@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError, type FlagValues, resolveSetting } from '../config/config.ts';
 import { SETTINGS } from '../config/settings.ts';
-import { StorageError, StoreOutage } from '../domain/errors.ts';
+import { StorageError, StoreOutage, UnwritableDatabaseError } from '../domain/errors.ts';
 import type { Interrupted } from '../storage/after-restore.ts';
 import type { Contents, DatabasePlace } from '../storage/backup.ts';
 import type { BackupHeader } from '../storage/backup-file.ts';
@@ -214,6 +214,8 @@ async function explain<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
+    if (error instanceof UnwritableDatabaseError)
+      throw new CliError(`The database cannot be written: ${error.message}.`, { cause: error });
     if (error instanceof StorageError || error instanceof StoreOutage)
       throw new CliError(error.message, { cause: error });
     throw error;

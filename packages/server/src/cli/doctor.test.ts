@@ -63,6 +63,16 @@ test('a stream that ends before its first frame fails', async () => {
   expect(finding).toMatchObject({ outcome: 'failed', detail: 'the stream ended before its first frame.' });
 });
 
+test('warns of a database that takes no changes', async () => {
+  const warning = 'The database takes no changes: its disk is full.';
+  const run = await against(
+    () => Response.json({ status: 'ready', warning }),
+    (url) => runCaptured(['doctor', '--readiness', '--url', url]),
+  );
+  expect(run.exitCode).toBe(0);
+  expect(JSON.parse(run.out).findings).toEqual([{ check: 'readiness', outcome: 'warning', detail: warning }]);
+});
+
 test('warns about clocks that differ', async () => {
   const findings = await against(
     () => new Response('ok', { headers: { date: new Date(Date.now() - 3_600_000).toUTCString() } }),

@@ -1,4 +1,4 @@
-import { hasValidChecksum, SERVICE_KEY_HEADER } from '@halyard/protocol';
+import { hasValidChecksum, isRecord, SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { type Command, Option } from 'commander';
 import { resolveAddress } from '../config/connection.ts';
 import { httpUrl } from '../config/setting-readers.ts';
@@ -123,6 +123,7 @@ export async function checkServer(url: string, now: () => number): Promise<Findi
     const detail = `${url}/healthz returned ${response.status}. Is this address a Halyard server?`;
     return [{ check: 'server', outcome: 'failed', detail }];
   }
+  await response.body?.cancel();
   const server: Finding = { check: 'server', outcome: 'ok', detail: `answered in ${now() - startedAt} ms` };
   return [server, ...checkClock(response, now())];
 }
@@ -140,15 +141,17 @@ function checkClock(response: Response, now: number): Finding[] {
 /** Checks that the server is ready for traffic. */
 async function checkReadiness(url: string): Promise<Finding> {
   const response = await get(url, '/readyz');
-  if (typeof response !== 'string' && response.ok)
-    return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
-  const detail = typeof response === 'string' ? response : await whyNotReady(response);
-  return { check: 'readiness', outcome: 'failed', detail };
+  if (typeof response === 'string') return { check: 'readiness', outcome: 'failed', detail: response };
+  const body: unknown = await response.json().catch(() => undefined);
+  const members = isRecord(body) ? body : {};
+  if (!response.ok) return { check: 'readiness', outcome: 'failed', detail: whyNotReady(members) };
+  if (typeof members.warning === 'string')
+    return { check: 'readiness', outcome: 'warning', detail: members.warning };
+  return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
 }
 
-async function whyNotReady(response: Response): Promise<string> {
-  const body: unknown = await response.json().catch(() => undefined);
-  if (typeof body === 'object' && body !== null && 'reason' in body) return `not ready: ${body.reason}`;
+function whyNotReady({ reason }: { readonly reason?: unknown }): string {
+  if (reason !== undefined) return `not ready: ${reason}`;
   return 'not ready: its database is unreachable, or it is shutting down. Check its log.';
 }
 
@@ -184,7 +187,10 @@ export async function checkKey(url: string, { key, environment }: KeyToCheck): P
   if (!/^[\x21-\x7e]+$/.test(key)) return { check, outcome: 'failed', detail: MALFORMED_KEY };
   const response = await get(url, `/v1/flags?env=${encodeURIComponent(environment)}`, key);
   if (typeof response === 'string') return { check, outcome: 'failed', detail: response };
-  if (response.ok) return { check, outcome: 'ok', detail: `reads ${environment}` };
+  if (response.ok) {
+    await response.body?.cancel();
+    return { check, outcome: 'ok', detail: `reads ${environment}` };
+  }
   if ((await errorCodeOf(response)) === 'not_found')
     return { check, outcome: 'failed', detail: NOT_READ_HERE };
   const reasons: Readonly<Record<number, string>> = {
@@ -259,7 +265,7 @@ const BUFFERED_FRAME =
 const NO_RESPONSE =
   'no response: a proxy buffers or blocks the stream. Turn off its buffering for /v1/stream.';
 
-/** Returns the response, or a sentence that explains the failure. The body of a 2xx response is discarded. */
+/** Returns the response, or a sentence that explains the failure. */
 async function get(url: string, path: string, key?: string): Promise<Response | string> {
   try {
     const headers: Record<string, string> = key === undefined ? {} : { [SERVICE_KEY_HEADER]: key };
@@ -268,7 +274,6 @@ async function get(url: string, path: string, key?: string): Promise<Response | 
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    if (response.ok) await response.body?.cancel();
     return response;
   } catch (error) {
     return describeConnectionFailure(error, { url, timeoutMs: TIMEOUT_MS, isWrite: false });

@@ -102,3 +102,9 @@ export class StoreBusy extends Error {
 
 /** The database is read-only for now, like a standby that has not been promoted. */
 export class ReadOnlyDatabaseError extends StoreOutage {}
+
+/**
+ * The database refuses writes, and may still be read: its disk is full or fails, or its file is read-only. The message is a
+ * sentence for the operator and for callers, without a path and a full stop.
+ */
+export class UnwritableDatabaseError extends StoreOutage {}

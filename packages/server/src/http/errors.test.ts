@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { startPostgres } from '@halyard/testing';
 import pino from 'pino';
-import { StoreBusy, StoreOutage } from '../domain/errors.ts';
+import { StoreBusy, StoreOutage, UnwritableDatabaseError } from '../domain/errors.ts';
 import { openPostgres } from '../storage/engines/postgres.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -32,6 +32,17 @@ test('a request that gave up waiting for another writer may be retried, and is l
   expect(await answer.json()).toMatchObject({ message: expect.stringContaining('Try again shortly') });
   expect(lines).toEqual([expect.objectContaining({ level: 'warn', requestId: 'r3', reason: 'held' })]);
   expect(lines[0]).not.toHaveProperty('err');
+});
+
+test('a change that a full disk refuses says so, and that nothing was revoked', async () => {
+  const { log, lines } = captured();
+  const context = { docsUrl: 'https://docs.example.com', requestId: 'r4', log };
+  const answer = errorResponse(new UnwritableDatabaseError('its disk is full'), context);
+  expect([answer.status, answer.headers.get('Retry-After')]).toEqual([500, '10']);
+  const { message } = (await answer.json()) as { message: string };
+  expect(message).toContain('The database takes no changes: its disk is full. Nothing was changed');
+  expect(message).toContain('what was to be revoked or removed still works');
+  expect(lines).toMatchObject([{ level: 'warn', msg: 'request failed: the database takes no changes' }]);
 });
 
 test('requests that fail because PostgreSQL is stopped are logged as one warning without a stack', async () => {

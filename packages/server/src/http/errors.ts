@@ -1,9 +1,18 @@
 import { docsPage, ERROR_STATUS, type ErrorBody, REQUEST_ID_HEADER } from '@halyard/protocol';
 import type { Logger } from 'pino';
-import { ReadOnlyDatabaseError, ServiceError, StoreBusy, StoreOutage } from '../domain/errors.ts';
+import {
+  ReadOnlyDatabaseError,
+  ServiceError,
+  StoreBusy,
+  StoreOutage,
+  UnwritableDatabaseError,
+} from '../domain/errors.ts';
 
 /** Seconds after which a caller may retry while the store is unreachable or held by others. */
 const RETRY_SECONDS = 1;
+
+/** The same while it refuses writes, until an operator has acted. */
+const UNWRITABLE_RETRY_SECONDS = 10;
 
 /** One line in this time covers all requests that fail in an outage, in milliseconds. */
 const OUTAGE_PAUSE_MS = 10_000;
@@ -89,6 +98,15 @@ function hide(cause: unknown, context: FailureContext): ServiceError {
       'The database of this node takes no changes, because it is a standby. Send them to a node on the primary.';
     return new ServiceError('internal_error', message, { cause });
   }
+  if (cause instanceof UnwritableDatabaseError) {
+    const message =
+      `The database takes no changes: ${cause.message}. Nothing was changed, ` +
+      'and what was to be revoked or removed still works. An administrator has to act.';
+    return new ServiceError('internal_error', message, {
+      cause,
+      retryAfterSeconds: UNWRITABLE_RETRY_SECONDS,
+    });
+  }
   if (cause instanceof StoreOutage) {
     return transient('The database is unreachable at the moment. Try again shortly.', cause);
   }
@@ -134,7 +152,9 @@ export function logOutage(log: Logger, { outage, requestId, now = performance.no
   if (now < state.nextAt) return;
   log.warn(
     { reason: outage.message, requestId, requests: state.unlogged },
-    'request failed: the database is unreachable',
+    outage instanceof UnwritableDatabaseError
+      ? 'request failed: the database takes no changes'
+      : 'request failed: the database is unreachable',
   );
   state.nextAt = now + OUTAGE_PAUSE_MS;
   state.unlogged = 0;

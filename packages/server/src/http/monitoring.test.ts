@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { guardMetrics } from './monitoring.ts';
+import { guardMetrics, healthRoutes } from './monitoring.ts';
 
 const TOKEN = 'a-token-of-the-scraper';
 
@@ -24,4 +24,23 @@ test('with a token in the settings, the metrics require it as a bearer token', a
     expect(text).not.toContain('halyard_streams_open');
     expect(text).not.toContain(TOKEN);
   }
+});
+
+test('a database that refuses writes leaves a node ready, with a warning', async () => {
+  const node = {
+    ...{ isCurrent: true, canRead: () => true, canStream: () => true, takesReads: () => true },
+    ...{ mayLackRecords: () => false, trouble: () => undefined, staleSeconds: () => undefined },
+  };
+  const ask = async (refusal: string | undefined) => {
+    const answer = healthRoutes(node, () => refusal)['/readyz'];
+    // `never`: the route looks at the address only.
+    const request = new Request('http://127.0.0.1/readyz') as never;
+    const response = typeof answer === 'function' ? await answer(request, undefined as never) : undefined;
+    return [response?.status, await response?.json()];
+  };
+  expect(await ask(undefined)).toEqual([200, { status: 'ready' }]);
+  expect(await ask('its disk is full')).toEqual([
+    200,
+    { status: 'ready', warning: 'The database takes no changes: its disk is full.' },
+  ]);
 });

@@ -3,9 +3,19 @@ import { isSameSecret } from '../domain/secret.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import type { RouteAnswer, Routes } from './listener.ts';
 
-/** `/healthz` and `/readyz` of a node. */
-export function healthRoutes(node: Readiness): Routes {
-  return { '/healthz': healthAnswer, '/readyz': (request) => readinessAnswer(node, request) };
+/**
+ * `/healthz` and `/readyz` of a node. A database that refuses writes makes it no less ready for reads and streams, so that is a
+ * warning: `writeRefusal` says why.
+ */
+export function healthRoutes(
+  node: Readiness,
+  writeRefusal: () => string | undefined = () => undefined,
+): Routes {
+  const warning = () => {
+    const reason = writeRefusal();
+    return reason === undefined ? {} : { warning: `The database takes no changes: ${reason}.` };
+  };
+  return { '/healthz': healthAnswer, '/readyz': (request) => readinessAnswer(node, request, warning()) };
 }
 
 /**
@@ -31,9 +41,9 @@ function healthAnswer(): Response {
  * Whether this node should get traffic: its catalog is complete and current, it will see every change, and it is not
  * shutting down. It turns unready again when any of that ends.
  */
-function readinessAnswer(node: Readiness, request: Request): Response {
+function readinessAnswer(node: Readiness, request: Request, warning: object): Response {
   if (isAboutReads(request)) return readsAnswer(node);
-  return node.canStream() ? statusAnswer(200, { status: 'ready' }) : notReadyAnswer(node);
+  return node.canStream() ? statusAnswer(200, { status: 'ready', ...warning }) : notReadyAnswer(node);
 }
 
 /** `?for=reads` asks whether this node should get reads, for load balancers that leave no node in when none is ready. */

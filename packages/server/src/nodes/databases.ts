@@ -19,6 +19,8 @@ export interface Databases {
   readonly database: Database;
   /** The log that the node follows. */
   readonly source: LogSource;
+  /** Why the database refuses writes; `undefined` while it takes them. */
+  readonly writeRefusal: () => string | undefined;
   /** Closes all of them. Safe to call twice. */
   readonly close: () => Promise<unknown>;
 }
@@ -26,7 +28,11 @@ export interface Databases {
 /** The databases that the settings name. */
 export function databasesOf(config: Config, log: Logger): Databases {
   const onMigrated = (migrated: Migrated) => logMigration(log, migrated);
-  const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
+  const onRefusal = (reason: string | undefined) =>
+    reason === undefined
+      ? log.info('the database takes changes again')
+      : log.error({ reason }, 'the database takes no changes');
+  const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }), onRefusal);
   const followed = followedDatabase(config, database);
   const source = logSourceOf(followed, { primary: database, onEpoch: ({ seq }) => log.error({ seq }, LOSS) });
   const beat = config.databaseUrl === undefined ? undefined : new PrimaryBeat(database);
@@ -34,7 +40,8 @@ export function databasesOf(config: Config, log: Logger): Databases {
     beat?.close();
     return Promise.all([followed.close(), database.close()]);
   };
-  return { database, source, close };
+  const writeRefusal = () => database.refusal.reason;
+  return { database, source, writeRefusal, close };
 }
 
 /** The database whose log is followed: that of the writes, unless a setting names another connection or a standby. */

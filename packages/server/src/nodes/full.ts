@@ -76,7 +76,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const parts: ListenerParts = {
     files: plane.files,
     evaluation: { ...reads, ...logServer.routes },
-    health: healthRoutes(freshness),
+    health: healthRoutes(freshness, databases.writeRefusal),
     scrape: guardMetrics(config.metricsToken, async () => metrics.scrape(await workers?.metrics())),
     docs: createDocs({ docsUrl, log, openApi: () => management.app.openApi() }),
     management: [management.app.answer, createDashboard({ load: loadBuiltAssets, docsUrl, log })],

@@ -4,6 +4,7 @@ import {
   StorageError,
   StoreBusy,
   StoreOutage,
+  UnwritableDatabaseError,
 } from '../domain/errors.ts';
 import type { HeavyCall } from '../management/api/heavy-calls.ts';
 
@@ -62,7 +63,13 @@ export interface ErrorMessage {
 }
 
 /** A class comes before the one it extends. */
-const STORAGE_ERRORS = [ReadOnlyDatabaseError, StorageError, StoreBusy, StoreOutage] as const;
+const STORAGE_ERRORS = [
+  ReadOnlyDatabaseError,
+  UnwritableDatabaseError,
+  StorageError,
+  StoreBusy,
+  StoreOutage,
+] as const;
 
 /** The error as a message. */
 export function errorMessage(error: unknown): ErrorMessage {

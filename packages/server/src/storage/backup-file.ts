@@ -190,6 +190,29 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
+/**
+ * Names a disk that is full, or fails, while a backup or a database is written in `folder`; returns any other error as it is.
+ */
+export function diskTrouble(error: unknown, folder: string): unknown {
+  const code = codeIn(error);
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code))
+    return new StorageError(`No space left in ${folder}: free some space there, or use another folder.`, {
+      cause: error,
+    });
+  if (/^(SQLITE_IOERR|EIO)/.test(code))
+    return new StorageError(
+      `A disk reports errors (${code}): check the one of the database and the one of ${folder}.`,
+      { cause: error },
+    );
+  return error;
+}
+
+/** The code of an error or of what caused it; empty without one. */
+function codeIn(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  return 'code' in error ? String(error.code) : codeIn(error.cause);
+}
+
 function explained(error: unknown, path: string): unknown {
   if (error instanceof StorageError || !(error instanceof Error) || !('code' in error)) return error;
   const reason = REASONS[String(error.code)];

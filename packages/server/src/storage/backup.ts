@@ -7,6 +7,7 @@ import { StorageError } from '../domain/errors.ts';
 import { type Interrupted, interrupt, type RestoredBackup } from './after-restore.ts';
 import {
   type BackupHeader,
+  diskTrouble,
   partialFile,
   readBackupFile,
   syncFolder,
@@ -386,11 +387,16 @@ function inUse(cause?: unknown): StorageError {
   return new StorageError('A node uses the database: stop all nodes first.', { cause });
 }
 
-/** Runs `work` with an unused name beside `path`, and removes what is left there. */
+/**
+ * Runs `work` with an unused name beside `path`, and removes what is left there. All of its files are in that folder, so a disk
+ * that fills up is that one's.
+ */
 async function withTemporaryFile<T>(path: string, work: (temporary: string) => Promise<T>): Promise<T> {
   const temporary = partialFile(path);
   try {
     return await work(temporary);
+  } catch (error) {
+    throw diskTrouble(error, dirname(path));
   } finally {
     for (const suffix of ['', ...LEFTOVERS]) await rm(temporary + suffix, { force: true });
   }

@@ -29,6 +29,7 @@ import { chunks } from './rows.ts';
 import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
 import { SqlWebhookStore } from './webhook-store.ts';
+import { type OnRefusal, WriteRefusal } from './write-refusal.ts';
 
 /** Uses of keys that one transaction stores: nothing else can write during it. */
 const USES_AT_ONCE = 500;
@@ -189,12 +190,15 @@ export class SqlStore implements Store {
  * retrying cannot help, otherwise with the engine's error.
  */
 export class LazyDatabase implements Database {
+  /** Whether it refuses writes. */
+  readonly refusal: WriteRefusal;
   readonly #open: () => Promise<OpenDatabase>;
   #attempt: Promise<OpenDatabase> | undefined;
   #database: OpenDatabase | undefined;
 
-  constructor(open: () => Promise<OpenDatabase>) {
+  constructor(open: () => Promise<OpenDatabase>, onRefusal: OnRefusal = () => {}) {
     this.#open = open;
+    this.refusal = new WriteRefusal(this, onRefusal);
   }
 
   async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
@@ -202,7 +206,13 @@ export class LazyDatabase implements Database {
   }
 
   async transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
-    return (await this.#opened()).transaction(work);
+    const database = await this.#opened();
+    try {
+      return await database.transaction(work);
+    } catch (error) {
+      this.refusal.note(error);
+      throw error;
+    }
   }
 
   async snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T> {
@@ -223,6 +233,7 @@ export class LazyDatabase implements Database {
 
   /** Closes it if it was opened. */
   async close(): Promise<void> {
+    this.refusal.close();
     const opened = await this.#attempt?.catch(() => undefined);
     await opened?.close();
   }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ServiceError, StorageError, StoreOutage } from '../../domain/errors.ts';
+import { ServiceError, StorageError, StoreOutage, UnwritableDatabaseError } from '../../domain/errors.ts';
 
 /** SQLSTATE classes in which the session died, which leaves the outcome of its COMMIT unknown. */
 const FATAL_CLASSES = ['08', '57P', '58', 'XX'];
@@ -44,6 +44,18 @@ export function isFailedAssertion(error: unknown): boolean {
 export function isReadOnly(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
   return error.code === '25006' || (error.code === '0A000' && /during recovery/.test(error.message));
+}
+
+/** What refuses writes, by SQLSTATE. */
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  '53100': 'the disk of its server is full',
+  '58030': 'the disk of its server reports errors',
+};
+
+/** Names what keeps a database from being written; returns any other error of a write as it is. */
+export function toUnwritable(error: unknown): unknown {
+  const reason = error instanceof pg.DatabaseError ? UNWRITABLE[error.code ?? ''] : undefined;
+  return reason === undefined ? error : new UnwritableDatabaseError(reason, { cause: error });
 }
 
 /** Refusals that need a change of PostgreSQL's settings or ours, by SQLSTATE, with the change. */

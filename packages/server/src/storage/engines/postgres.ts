@@ -29,6 +29,7 @@ import {
   isTransient,
   toOutage,
   toStorageError,
+  toUnwritable,
 } from './postgres-errors.ts';
 import { runRead, runWrite, WAKE_CHANNEL } from './postgres-transaction.ts';
 import { StandbyProof, type StandbyState } from './standby-proof.ts';
@@ -136,7 +137,8 @@ class PostgresDatabase implements OpenDatabase {
         if (isFailedAssertion(error)) throw new AssertionFailed({ cause: error });
         if (isBusy(error))
           throw new StoreBusy('another writer holds a lock that this one needs', { cause: error });
-        if (attempt === ATTEMPTS || !(isTransient(error) || this.#prepared.hasFailed(error))) throw error;
+        if (attempt === ATTEMPTS || !(isTransient(error) || this.#prepared.hasFailed(error)))
+          throw toUnwritable(error);
         // A random pause, so that the same two do not collide again.
         await Bun.sleep(Math.random() * 20 * attempt);
       }

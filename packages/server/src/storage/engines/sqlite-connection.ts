@@ -1,6 +1,6 @@
 import { SQLiteError, type Database as Sqlite, type Statement } from 'bun:sqlite';
 import { basename } from 'node:path';
-import { StorageError, StoreBusy } from '../../domain/errors.ts';
+import { StorageError, StoreBusy, UnwritableDatabaseError } from '../../domain/errors.ts';
 import { checkTexts, type Parameter } from '../database.ts';
 
 /** Longer texts carry many rows, for which compiling them counts little: they are not cached. */
@@ -56,6 +56,21 @@ export class SqliteConnection {
 
 function isDamage(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '');
+}
+
+/** What refuses writes, by the beginning of SQLite's code. Reads may fail with the second one, too. */
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  SQLITE_FULL: 'its disk is full',
+  SQLITE_IOERR: 'its disk reports errors',
+  SQLITE_READONLY: 'its file is read-only',
+};
+
+/** Names what keeps a database from being written; returns any other error of a write as it is. */
+export function toUnwritable(error: unknown): unknown {
+  const cause = error instanceof Error && !('code' in error) ? error.cause : error;
+  const code = cause instanceof SQLiteError ? (cause.code ?? '') : '';
+  const found = Object.entries(UNWRITABLE).find(([beginning]) => code.startsWith(beginning));
+  return found === undefined ? error : new UnwritableDatabaseError(found[1], { cause });
 }
 
 /** Without the folder, because the readiness answer shows this message to anyone. */

@@ -11,7 +11,13 @@ import {
   type Statement,
   type WriteTransaction,
 } from '../database.ts';
-import { isBusy, retryWhileBusy, SqliteConnection, waitWhileBusy } from './sqlite-connection.ts';
+import {
+  isBusy,
+  retryWhileBusy,
+  SqliteConnection,
+  toUnwritable,
+  waitWhileBusy,
+} from './sqlite-connection.ts';
 import {
   checkIdentities,
   type FileIdentities,
@@ -74,11 +80,14 @@ class SqliteDatabase implements OpenDatabase {
     return this.#pass(async () => {
       checkIdentities(this.#identities);
       // BEGIN IMMEDIATE has the only write lock, so there is nothing left to lock for a migration.
-      const result = await this.#between('BEGIN IMMEDIATE', async (reader) => {
+      const writing = this.#between('BEGIN IMMEDIATE', async (reader) => {
         const { transaction, finish } = writer(reader);
         const done = await work(transaction);
         await finish();
         return done;
+      });
+      const result = await writing.catch((error: unknown) => {
+        throw toUnwritable(error);
       });
       // A commit into a file that has been removed must not be acknowledged.
       checkIdentities(this.#identities);
