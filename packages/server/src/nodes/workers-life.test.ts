@@ -91,6 +91,21 @@ test('a supervisor that is frozen loses no worker: their streams end, reads go o
   expect(machine.workers()).toEqual(workers);
 });
 
+test('a node whose workers keep dying is away only while the next ones start', async () => {
+  await using machine = await startWorkers();
+  const { url } = machine.node;
+  // Places are held back for half a minute from the tenth time on.
+  for (let deaths = 1; deaths <= 11; deaths++) {
+    for (const pid of machine.workers()) process.kill(pid, 'SIGKILL');
+    await until(`something answers after ${deaths} deaths of all workers`, async () => {
+      const answer = await fetch(`${url}/healthz`, { keepalive: false }).catch(() => undefined);
+      return answer?.status === 200;
+    });
+  }
+  expect(machine.node.logs()).toContain('a worker keeps ending and is held back for a while');
+  await until('reads are answered', async () => (await machine.read('a').catch(() => undefined))?.ok);
+});
+
 test('a worker that cannot follow its supervisor makes the node unready, and no key look wrong', async () => {
   const port = lastingPort();
   const config = parseConfig({ flags: {}, env: { HALYARD_PORT: String(port), HALYARD_LOG_LEVEL: 'silent' } });

@@ -26,6 +26,9 @@ const STEADY_MS = 10_000;
 /** The first replacements of a worker that does not last come at once, the next ones after a pause that doubles. */
 const RESTART = { atOnce: 3, firstMs: 500, longestMs: 30_000 } as const;
 
+/** While nothing listens, so many places are held back no longer than this, in milliseconds: the other one may be killed too. */
+const ALONE = { places: 2, longestMs: 500 } as const;
+
 /** Longest a worker may take to end once it has been asked to, in milliseconds. */
 const STOP_MS = 3000;
 
@@ -265,8 +268,25 @@ export class Fleet {
     const facts = { worker: place.number, pid: worker.process.pid, how, failures: place.failures, delayMs };
     if (delayMs === 0) log.warn(facts, 'a worker ended and is replaced');
     else log.error(facts, 'a worker keeps ending and is held back for a while');
+    this.#runIn(place, delayMs);
+    this.#endHolds();
+  }
+
+  #runIn(place: Place, delayMs: number): void {
+    clearTimeout(place.restart);
+    place.restart = undefined;
     if (delayMs === 0) this.#run(place);
-    else place.restart = setTimeout(() => this.#run(place), delayMs);
+    else place.restart = setTimeout(() => this.#runIn(place, 0), delayMs);
+  }
+
+  /** While no worker listens, the whole node is away, its management and `/healthz` too: then some places may try at once. */
+  #endHolds(): void {
+    if (this.#workers().some(({ listeningSince }) => listeningSince !== undefined)) return;
+    const held = this.#places.filter(({ restart }) => restart !== undefined);
+    const missing = Math.max(0, ALONE.places - this.#workers().length);
+    for (const place of held.slice(0, missing)) {
+      this.#runIn(place, Math.min(ALONE.longestMs, restartDelayMs(place.failures)));
+    }
   }
 
   /** One timer after the other: after a sleep of the machine, repeated timers would count many pings at once. */
