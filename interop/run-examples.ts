@@ -9,8 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { type FlagState, isInRollout } from '@halyard/protocol';
 import { guardProcess, type Management, until, within } from '@halyard/testing';
 import { launchBrowser } from '@halyard/testing/browser';
+import type { Page } from 'playwright-core';
 import { CACHE, toolEnvironment } from './languages.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -31,6 +33,7 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   go: ['go'],
   java: ['java', 'mvn'],
   javascript: ['node', 'npm'],
+  next: ['npm'],
   node: ['npm'],
   python: ['python3'],
   react: ['npm'],
@@ -57,6 +60,7 @@ export async function runExample(
   await management.putState('demo', 'development', 'dark-mode', { enabled: true });
   const folder = copyExample(name, url);
   if (name === 'react' || name === 'web') await runPage(folder, key, management);
+  else if (name === 'next') await runRenderedPage(folder, key, management);
   else await runProgram(folder, key);
   if (name === 'curl') await followStream(folder, key, management);
   return undefined;
@@ -111,7 +115,7 @@ function start(script: string, folder: string) {
   const path = isOld ? `${node}:${env.PATH}` : env.PATH;
   const child = Bun.spawn(['sh', '-ec', script], {
     cwd: folder,
-    env: { ...env, PATH: path ?? '', PORT: '0', NO_COLOR: '1' },
+    env: { ...env, PATH: path ?? '', PORT: '0', NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1' },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -163,33 +167,84 @@ async function followStream(folder: string, key: string, management: Management)
 }
 
 async function runPage(folder: string, key: string, management: Management): Promise<void> {
-  const { script } = readmeOf(folder, key);
-  const child = start(script, folder);
-  const errors = new Response(child.stderr).text();
-  const browser = await launchBrowser();
-  try {
-    const url = await within('the page has an address', addressIn(child.stdout), 300_000);
-    const page = await browser.newPage();
+  await withPage(folder, key, async (page, url) => {
     await page.goto(url);
     await page.waitForSelector('text=dark-mode is on');
     await management.putState('demo', 'development', 'dark-mode', { enabled: false });
     await page.waitForSelector('text=dark-mode is off');
-  } catch (error) {
-    await child.end();
-    throw new Error(`${error}\n${await errors}`);
-  } finally {
-    await browser.close();
-    await child.end();
-    await errors;
-  }
+  });
 }
 
-async function addressIn(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
-  let text = '';
-  for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
-    text += piece;
-    const address = /^http:\S+$/m.exec(text)?.[0];
-    if (address !== undefined) return address;
+/** A page that its server renders for one user: what the server decided must stay until the flag changes. */
+async function runRenderedPage(folder: string, key: string, management: Management): Promise<void> {
+  const put = (state: FlagState) => management.putState('demo', 'development', 'dark-mode', state);
+  const half = { enabled: true, rolloutPct: 50 };
+  const isInside = (user: string) => isInRollout('dark-mode', user, half.rolloutPct);
+  const users = Array.from({ length: 20 }, (_, i) => `user-${i}`);
+  const outsider = users.find((user) => !isInside(user)) ?? '';
+  await put(half);
+
+  await withPage(folder, key, async (page, url) => {
+    for (const user of ['', ...users.map((each) => `?user=${each}`)]) {
+      const html = await (await fetch(new URL(user, url))).text();
+      const said = `dark-mode is ${user && isInside(user.slice(6)) ? 'on' : 'off'}`;
+      if (!html.replaceAll('<!-- -->', '').includes(said))
+        throw new Error(`/${user} should say ${said}:\n${html}`);
+    }
+
+    const shown: string[] = [];
+    await page.exposeFunction('show', (text: string) => shown.push(text));
+    await page.addInitScript(`setInterval(() => {
+      const text = document.querySelector('p')?.textContent;
+      if (text && text !== window.last) window.show(window.last = text);
+    }, 1)`);
+    await page.goto(new URL(`?user=${outsider}`, url).href);
+    await page.waitForResponse((response) => response.url().includes('/v1/stream'));
+    // Off for this user before and after; a page that forgot its user would show both changes.
+    await put({ enabled: false });
+    await put(half);
+    await put({ enabled: true });
+    await page.waitForSelector('text=dark-mode is on');
+    await until('the page has said so', () => shown.at(-1) === 'dark-mode is on');
+    if (shown.length !== 2)
+      throw new Error(`the page should say off, then on, and said: ${shown.join(', ')}`);
+  });
+}
+
+/** Starts an example by the commands of its README, and opens a page for it. */
+async function withPage(
+  folder: string,
+  key: string,
+  use: (page: Page, url: string) => Promise<void>,
+): Promise<void> {
+  const { script } = readmeOf(folder, key);
+  const child = start(script, folder);
+  const errors = new Response(child.stderr).text();
+  const browser = await launchBrowser();
+  let failure: unknown;
+  try {
+    const url = await within('the page has an address', addressIn(child.stdout), 300_000);
+    await use(await browser.newPage(), url);
+  } catch (error) {
+    failure = error;
   }
-  throw new Error(`it ended without an address:\n${text}`);
+  await browser.close(); // first, as a server may wait for its streams to end
+  await child.end();
+  if (failure) throw new Error(`${failure}\n${await errors}`);
+}
+
+/** The address that a server prints. Reads on until it ends: a server whose output has no reader may end with an error. */
+function addressIn(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const read = async () => {
+    let text = '';
+    for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
+      text += piece;
+      const address = /\bhttp:\S+$/m.exec(text)?.[0]; // alone in its line, or after a word
+      if (address !== undefined) resolve(address);
+    }
+    throw new Error(`it ended without an address:\n${text}`);
+  };
+  read().catch(reject);
+  return promise;
 }

@@ -189,6 +189,14 @@ describe('the examples of the pages', () => {
   }, 60_000);
 });
 
+test('the files of Next.js in GUIDE.md are those of the example, which bun run interop builds and asks', async () => {
+  const guide = await Bun.file(join(PACKAGE, 'GUIDE.md')).text();
+  const files = [...guide.matchAll(/^```jsx\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)];
+  expect(files.length).toBe(4);
+  for (const [, name = '', code] of files)
+    expect(await Bun.file(join(ROOT, 'examples/next', name)).text()).toBe(code ?? '');
+});
+
 test('API.md is what the compiler says (bun scripts/api-reference.ts writes it)', async () => {
   expect(await Bun.file(join(PACKAGE, 'API.md')).text()).toBe(await apiReference(built.folder));
 }, 60_000);
