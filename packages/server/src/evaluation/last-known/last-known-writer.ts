@@ -97,9 +97,13 @@ export class LastKnownWriter implements ReadPlaneObserver {
     this.#file = undefined;
   }
 
-  #schedule(change: Change): void {
+  #press(change: Change): void {
     if (this.#pressing === undefined || WITHIN_MS[change] < WITHIN_MS[this.#pressing])
       this.#pressing = change;
+  }
+
+  #schedule(change: Change): void {
+    this.#press(change);
     // The end of the write in progress says how long a pause it needs.
     if (this.#isClosed || this.#isWriting) return;
     const { pauseFactor = PAUSE_FACTOR } = this.#options;
@@ -149,12 +153,27 @@ export class LastKnownWriter implements ReadPlaneObserver {
       const endedAt = performance.now();
       this.#lastWrite = { endedAt, tookMs: endedAt - begunAt };
     } catch (error) {
-      this.#pressing ??= change;
+      this.#press(change);
       this.#lastWrite = { endedAt: performance.now() + retryMs, tookMs: 0 };
+      if (change === 'revoked' || change === 'reloaded') await this.#discard();
       throw error;
     } finally {
       this.#isWriting = false;
       if (this.#pressing !== undefined) this.#schedule(this.#pressing);
+    }
+  }
+
+  /** Removes a file that may open what has been taken away since, and that cannot be replaced now. (Spec: S14.9) */
+  async #discard(): Promise<void> {
+    const { log, place } = this.#options;
+    try {
+      await this.#file?.close();
+      this.#file = undefined;
+      await rm(place.path, { force: true });
+    } catch (err) {
+      const words =
+        'the last known flags may open what has been revoked, and cannot be removed: remove the file';
+      log.error({ err, path: place.path }, words);
     }
   }
 
