@@ -59,7 +59,13 @@ afterAll(async () => {
 function start(...command: string[]) {
   return Bun.spawn([process.execPath, ...command], {
     cwd: built.application,
-    env: { PATH: process.env.PATH ?? '', HALYARD_KEY: key.key, PORT: '0', NO_COLOR: '1' },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HALYARD_URL: node.url,
+      HALYARD_KEY: key.key,
+      PORT: '0',
+      NO_COLOR: '1',
+    },
     stdout: 'pipe',
     stderr: 'pipe',
   });
