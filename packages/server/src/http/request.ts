@@ -49,6 +49,14 @@ export function matchesTag(ifNoneMatch: string, etag: string): boolean {
 /** Keeps nothing between two bodies, so all can share it. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
+/** How a body is watched while it arrives. */
+export interface BodyWatch {
+  /** How long no byte may come, in milliseconds. A small body has this long as a whole. */
+  readonly silenceMs: number;
+  /** Called with the size of each piece of a body whose length was not announced, before it is kept. May throw. */
+  readonly onPiece: (bytes: number) => void;
+}
+
 /**
  * Reads a request's body as UTF-8 text, and counts while it arrives. `invalid_argument` for more than `maxBytes`, for
  * bytes that are not UTF-8, and for a body that breaks off. No async function: reads by OFREP wait for it.
@@ -62,18 +70,80 @@ export function readBytes(request: Request, maxBytes: number): Promise<Uint8Arra
   return takeBytes(request, maxBytes).catch(refuseBroken);
 }
 
+/** As {@link readBytes}, with limits of its own on the way. */
+export function readWatched(
+  request: Request,
+  maxBytes: number,
+  watch: BodyWatch,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return takeWatched(request, maxBytes, watch).catch(refuseBroken);
+}
+
+/** The length that the request announces; `undefined` for a body in chunks. */
+export function announcedLength({ headers }: Request): number | undefined {
+  const announced = headers.get('Content-Length');
+  return announced === null ? undefined : Number(announced);
+}
+
+/** Announced bodies up to this size are read in one piece, in bytes. */
+const ONE_PIECE_BYTES = 64 * 1024;
+
+async function takeWatched(
+  request: Request,
+  maxBytes: number,
+  { silenceMs, onPiece }: BodyWatch,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const length = announcedLength(request);
+  if (length !== undefined && length <= Math.min(ONE_PIECE_BYTES, maxBytes)) {
+    return notSilent(takeBytes(request, maxBytes), silenceMs);
+  }
+  const reader = request.body?.getReader();
+  const pieces = {
+    async *[Symbol.asyncIterator]() {
+      for (;;) {
+        const piece = await (reader && notSilent(reader.read(), silenceMs));
+        if (piece === undefined || piece.done) return;
+        if (length === undefined) onPiece(piece.value.length);
+        yield piece.value;
+      }
+    },
+  };
+  try {
+    return await gather(pieces, maxBytes);
+  } catch (error) {
+    void reader?.cancel().catch(() => {});
+    throw error;
+  }
+}
+
+/** Rejects when `work` takes longer than this, in milliseconds. */
+async function notSilent<T>(work: Promise<T>, silenceMs: number): Promise<T> {
+  const silence = Promise.withResolvers<never>();
+  const timer = setTimeout(() => silence.reject(new Error('the body stopped coming')), silenceMs);
+  try {
+    return await Promise.race([work, silence.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const announced = request.headers.get('Content-Length');
   // The parser keeps a body to the length that was announced. Such a body comes in one piece, for a third of the time.
   const isSmall = announced !== null && Number(announced) <= maxBytes;
   // `ArrayBuffer`: bodies are never in shared memory.
-  return isSmall ? (request.bytes() as Promise<Uint8Array<ArrayBuffer>>) : readStream(request, maxBytes);
+  return isSmall
+    ? (request.bytes() as Promise<Uint8Array<ArrayBuffer>>)
+    : gather(request.body ?? [], maxBytes);
 }
 
-async function readStream(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function gather(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of pieces) {
     size += chunk.length;
     if (size > maxBytes) throw invalidBody(`The body is larger than ${maxBytes} bytes: send less at once.`);
     chunks.push(chunk);
@@ -87,7 +157,8 @@ async function readStream(request: Request, maxBytes: number): Promise<Uint8Arra
   return whole;
 }
 
-function decodeBody(bytes: Uint8Array): string {
+/** The text of a body; `invalid_argument` where it is not UTF-8. */
+export function decodeBody(bytes: Uint8Array): string {
   try {
     return UTF_8.decode(bytes);
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { sharedPostgres, temporaryFolder } from '@halyard/testing';
+import { sharedPostgres, temporaryFolder, within } from '@halyard/testing';
 import {
   ReadOnlyDatabaseError,
   ServiceError,
@@ -20,6 +20,7 @@ import { errorMessage, errorOf } from './thread-messages.ts';
 setDefaultTimeout(60_000);
 
 const URLS = { sqlite: async () => ({}), postgres: async () => ({ databaseUrl: await newDatabase() }) };
+const LIST = get('/api/projects/demo/environments/production/flags');
 const EMPTY_PROJECT = '{"halyard":1,"project":"a","environments":[],"flags":{}}';
 /** An answer of some pieces. */
 const LONG = 'x'.repeat(200_000);
@@ -157,14 +158,61 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
   });
 
   test('refuses more calls than its queue has places, and forgets those whose callers went away', async () => {
-    const list = get('/api/projects/demo/environments/production/flags');
-    const outcomes = await Promise.allSettled(Array.from({ length: 70 }, () => thread.answer(list)));
+    const authors = Array.from({ length: 5 }, (_, index) => `operator:${index}@example.com`);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 70 }, (_, index) => thread.answer(by(authors[index % 5] ?? '', LIST))),
+    );
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     // On a busy machine others find no free connection in time.
     const queue = refused.filter((reason) => reason instanceof ServiceError);
     expect(queue).toMatchObject(Array(6).fill({ code: 'internal_error', retryAfterSeconds: 1 }));
     for (const outcome of outcomes) if (outcome.status === 'fulfilled') await outcome.value.body?.cancel();
-    expect((await thread.answer(list)).status).toBe(200);
+    expect(await (await thread.answer(LIST)).text()).not.toBe('');
+  });
+
+  test('leaves places to others when one author takes many and reads none', async () => {
+    const greedy = await Promise.allSettled(Array.from({ length: 20 }, () => thread.answer(LIST)));
+    const refused = greedy.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    const limited = refused.filter((reason) => reason instanceof ServiceError);
+    expect(limited).toMatchObject(Array(4).fill({ code: 'rate_limited', retryAfterSeconds: 1 }));
+    const other = await thread.answer(by('operator:other@example.com', LIST));
+    expect(JSON.parse(await other.text()).flags.length).toBeGreaterThan(0);
+    for (const outcome of greedy) if (outcome.status === 'fulfilled') await outcome.value.body?.cancel();
+  });
+
+  test('ends an answer with an error when its thread ends between two pieces', async () => {
+    const other = new ManagementThread(parts);
+    const reader = (await other.answer(LIST)).body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await other.close();
+    const rest = async () => {
+      while ((await reader?.read())?.done === false);
+    };
+    await expect(within('the answer ends', rest())).rejects.toThrow('has ended');
+  });
+
+  test('ends an answer of which no piece is taken, and frees its place', async () => {
+    const impatient = new ManagementThread({ ...parts, silenceMs: 20 });
+    const ends = Array.from({ length: 3 }, async () => {
+      const reader = (await impatient.answer(LIST)).body?.getReader();
+      return within('the answer breaks off', reader?.closed ?? Promise.resolve()).catch(String);
+    });
+    const end = 'Error: the caller took nothing for too long';
+    expect(await Promise.all(ends)).toEqual([end, end, end]);
+    const lists = await Promise.all(Array.from({ length: 16 }, () => impatient.answer(LIST)));
+    for (const { body } of lists) await body?.cancel().catch(() => {});
+    await impatient.close();
+  });
+
+  test('ends an answer whose reader loses rights between two pieces', async () => {
+    let isValid = true;
+    const other = new ManagementThread({ ...parts, rightsMs: 0 });
+    const whole = await other.answer(LIST, async () => isValid);
+    expect((await whole.text()).length).toBeGreaterThan(2 * LONG.length);
+    const answer = await other.answer(LIST, async () => isValid);
+    isValid = false;
+    await expect(answer.text()).rejects.toThrow('the rights of the caller have ended');
+    await other.close();
   });
 
   test('fails its open calls when it is closed, and takes no others', async () => {
@@ -281,6 +329,11 @@ test('errors of another thread are handled like our own', () => {
   const error = errorOf(errorMessage(new ReadOnlyDatabaseError('a standby')));
   expect(error).toBeInstanceOf(ReadOnlyDatabaseError);
 });
+
+/** As `call`, by another author. */
+function by(name: string, call: HeavyCall): HeavyCall {
+  return { ...call, actor: { ...call.actor, name } };
+}
 
 function get(path: string): HeavyCall {
   return { method: 'GET', url: `http://node${path}`, headers: {}, actor: { ...ADA, permissions: UNLIMITED } };

@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError, temporaryError } from '../domain/errors.ts';
+import { IDLE_SECONDS } from '../http/request.ts';
 import type { HeavyCall, HeavyThread } from '../management/api/heavy-calls.ts';
+import { DocumentTurns } from './document-turns.ts';
 import { THREAD_ENTRY } from './management-thread-entry.ts';
 import {
   errorMessage,
@@ -13,6 +15,15 @@ import {
 
 /** Calls at one time, and bytes that wait in them: bodies on their way in and answers on their way out. */
 const LIMITS = { calls: 64, bytes: 128 * 1024 * 1024 } as const;
+
+/** The calls of one author at one time. */
+const CALLS_OF_AUTHOR = 16;
+
+/** How long a caller may take for the next piece of an answer, in milliseconds. */
+const SILENCE_MS = IDLE_SECONDS * 1000;
+
+/** How long the rights of a caller count while an answer is on its way, in milliseconds. */
+const RIGHTS_MS = 1_000;
 
 /** The thread ends when it has had nothing to do for this long, in milliseconds: it takes 30 MB. */
 const IDLE_MS = 60_000;
@@ -38,14 +49,23 @@ export interface ManagementThreadParts {
   yieldTo(work: () => Promise<void>): Promise<void>;
   /** Default 120,000 ms. */
   readonly turnMs?: number;
+  /** Default 10,000 ms. */
+  readonly silenceMs?: number;
+  /** Default 1,000 ms. */
+  readonly rightsMs?: number;
 }
 
 /** One call that the thread has not finished. */
 interface OpenCall {
   bytes: number;
+  readonly author: string;
   readonly answer: PromiseWithResolvers<Response>;
+  /** Resolves while the caller still has the rights of the beginning. */
+  readonly requireRights: () => Promise<void>;
   /** Takes the next piece of an answer in several, or its failure. */
   next?: PromiseWithResolvers<Piece>;
+  /** Why the call ended before its last piece was taken. */
+  failure?: unknown;
 }
 
 /**
@@ -56,6 +76,7 @@ interface OpenCall {
 export class ManagementThread implements HeavyThread {
   readonly #parts: ManagementThreadParts;
   readonly #calls = new Map<number, OpenCall>();
+  readonly #documents = new DocumentTurns();
   #worker: Worker | undefined;
   /** Settled once the change of the thread has left the database. */
   #turn: PromiseWithResolvers<void> | undefined;
@@ -74,20 +95,51 @@ export class ManagementThread implements HeavyThread {
     return length === null ? request.body !== null : Number(length) > SMALL_BODY_BYTES;
   }
 
-  async answer(call: HeavyCall): Promise<Response> {
+  async answer(
+    { isDocument, ...call }: HeavyCall,
+    stillValid: () => Promise<boolean> = async () => true,
+  ): Promise<Response> {
     this.#requireOpen();
+    const author = call.actor.name;
     const bytes = call.body?.byteLength ?? 0;
-    if (this.#calls.size >= LIMITS.calls || this.#bytes() + bytes > LIMITS.bytes) {
-      throw temporaryError(
-        'This node is answering too many long lists, exports and imports: try again shortly.',
-      );
-    }
+    this.#requirePlace(author, bytes);
+
     const id = ++this.#count;
     const answer = Promise.withResolvers<Response>();
-    this.#calls.set(id, { bytes, answer });
+    const { rightsMs = RIGHTS_MS } = this.#parts;
+    const requireRights = onceIn(rightsMs, async () => {
+      if (!(await stillValid())) throw new Error('the rights of the caller have ended');
+    });
+    this.#calls.set(id, { bytes, author, answer, requireRights });
     clearTimeout(this.#idleTimer);
-    this.#send({ kind: 'call', id, call }, call.body === undefined ? [] : [call.body.buffer]);
+
+    const begin = () =>
+      this.#send({ kind: 'call', id, call }, call.body === undefined ? [] : [call.body.buffer]);
+    if (isDocument !== true) begin();
+    else {
+      void this.#documents.run(author, async () => {
+        // Its thread may have ended while it waited.
+        if (!this.#calls.has(id)) return;
+        begin();
+        await answer.promise.catch(() => {});
+      });
+    }
     return answer.promise;
+  }
+
+  #requirePlace(author: string, bytes: number): void {
+    const own = [...this.#calls.values()].filter((call) => call.author === author);
+    if (own.length >= CALLS_OF_AUTHOR) {
+      throw new ServiceError(
+        'rate_limited',
+        `You have ${CALLS_OF_AUTHOR} long lists, exports and imports open at this node: read or close one first.`,
+        { retryAfterSeconds: 1 },
+      );
+    }
+    if (this.#calls.size < LIMITS.calls && this.#bytes() + bytes <= LIMITS.bytes) return;
+    throw temporaryError(
+      'This node is answering too many long lists, exports and imports: try again shortly.',
+    );
   }
 
   /**
@@ -177,26 +229,49 @@ export class ManagementThread implements HeavyThread {
     const { status, headers, piece } = answer;
     this.#account(id, call, piece);
     if (piece.isLast) return new Response(status === 204 ? null : piece.bytes, { status, headers });
+    const { silenceMs = SILENCE_MS } = this.#parts;
     let isFirst = true;
+    let silence: Timer | undefined;
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        let { bytes, isLast } = piece;
-        if (!isFirst) {
-          call.next = Promise.withResolvers();
-          this.#send({ kind: 'more', id });
-          ({ bytes, isLast } = await call.next.promise);
-        }
+        clearTimeout(silence);
+        const { bytes, isLast } = isFirst ? piece : await this.#next(id, call);
         isFirst = false;
         if (bytes.length > 0) controller.enqueue(bytes);
-        if (isLast) controller.close();
+        if (isLast) return controller.close();
+        // An error resets the connection, so that what the caller has does not look complete.
+        silence = setTimeout(() => {
+          controller.error(new Error('the caller took nothing for too long'));
+          this.#abandon(id);
+        }, silenceMs);
       },
       cancel: () => {
-        if (!this.#calls.has(id)) return;
-        this.#send({ kind: 'cancel', id });
-        this.#end(id);
+        clearTimeout(silence);
+        this.#abandon(id);
       },
     });
     return new Response(body, { status, headers });
+  }
+
+  /** The next piece of an answer. Rejects once its call has failed, or its caller has lost rights. */
+  async #next(id: number, call: OpenCall): Promise<Piece> {
+    try {
+      await call.requireRights();
+    } catch (error) {
+      this.#abandon(id);
+      throw error;
+    }
+    if (!this.#calls.has(id)) throw call.failure;
+    call.next = Promise.withResolvers();
+    this.#send({ kind: 'more', id });
+    return call.next.promise;
+  }
+
+  /** Ends a call whose answer is not wanted. */
+  #abandon(id: number): void {
+    if (!this.#calls.has(id)) return;
+    this.#send({ kind: 'cancel', id });
+    this.#end(id);
   }
 
   #account(id: number, call: OpenCall, { isLast, keptBytes }: Piece): void {
@@ -206,8 +281,10 @@ export class ManagementThread implements HeavyThread {
 
   #fail(id: number, error: unknown): void {
     const call = this.#calls.get(id);
-    call?.answer.reject(error);
-    call?.next?.reject(error);
+    if (call === undefined) return;
+    call.failure = error;
+    call.answer.reject(error);
+    call.next?.reject(error);
     this.#end(id);
   }
 
@@ -229,6 +306,16 @@ export class ManagementThread implements HeavyThread {
     this.#turn?.resolve();
     for (const id of [...this.#calls.keys()]) this.#fail(id, error);
   }
+}
+
+/** Runs `check` when the last one that passed is this long ago, in milliseconds. */
+function onceIn(ms: number, check: () => Promise<void>): () => Promise<void> {
+  let passedAt = performance.now();
+  return async () => {
+    if (performance.now() - passedAt < ms) return;
+    await check();
+    passedAt = performance.now();
+  };
 }
 
 function tookTooLong(turnMs: number): string {
