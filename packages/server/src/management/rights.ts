@@ -24,6 +24,8 @@ export interface Requirement {
   readonly scope: Scope;
   /** The name of the project in the path. */
   readonly project?: string | undefined;
+  /** Whether the operation reads a body. Default false. */
+  readonly takesBody?: boolean;
 }
 
 /** A project, by its id or its name. The two must not be mixed up: a project may be named like the id of another one. */
@@ -39,7 +41,7 @@ export function rightsOf({ role, canChangeProtected, projects }: Rights): Rights
  * counted, if it was one. `project_not_found` in a project where the actor has no role, as if it did not exist; otherwise
  * `forbidden`.
  */
-export function authorize(actor: Actor, { level, scope, project }: Requirement): Actor {
+export function authorize(actor: Actor, { level, scope, project, takesBody = false }: Requirement): Actor {
   const { permissions } = actor;
   if (scope === 'self') return actor;
   if (scope !== 'visible') {
@@ -49,8 +51,8 @@ export function authorize(actor: Actor, { level, scope, project }: Requirement):
     return role === undefined ? actor : { ...actor, projectId: role.projectId };
   }
   const anywhere = [permissions, ...(permissions.projects ?? [])];
-  // A caller without a role gets an empty list.
-  if (level !== 'viewer' && !reaches(permissions, level, anywhere))
+  // A caller without a role gets an empty list, and no body is read for one.
+  if ((level !== 'viewer' || takesBody) && !reaches(permissions, level, anywhere))
     throw forbidden(permissions, level, anywhere);
   return actor;
 }
@@ -79,6 +81,11 @@ export function visibleProjects({ permissions }: Actor): readonly string[] | und
 export function administers({ permissions }: Actor, projectIds?: readonly string[]): boolean {
   if (hasLevel(permissions, 'admin')) return true;
   return projectIds?.every((id) => hasLevel(permissions, 'admin', { id })) ?? false;
+}
+
+/** Whether the actor has the role of an administrator in any project, also as a token that is limited to a task. */
+export function isAdministrator({ permissions: { role, projects = [] } }: Actor): boolean {
+  return role === 'admin' || projects.some((each) => each.role === 'admin');
 }
 
 /** Whether the actor is an administrator of everything that these rights reach, and so may see and end them. */

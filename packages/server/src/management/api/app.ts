@@ -26,6 +26,7 @@ import { mountWebhooks } from '../webhooks/webhook-routes.ts';
 import type { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
 import { type HeavyThread, mountHeavyOperations } from './heavy-calls.ts';
+import { IncomingBodies } from './incoming-bodies.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
 import type { ManagementApp, ManagementEnv } from './operation.ts';
 
@@ -69,6 +70,11 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountSso(app, context, log);
   mountSetup(app, context);
   const running = new RunningReferences();
+  const bodies = new IncomingBodies();
+  app.use(async (c, next) => {
+    c.set('bodies', bodies);
+    await next();
+  });
   app.use(authenticate({ ...options, running }));
   mountReferences(app, context, running);
   mountPassword(app, context);

@@ -10,7 +10,7 @@ import { type TokenHolder, TokenUses, verifyAccessToken } from '../people/access
 import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
 import { type ActiveSession, noteSessionUse, sessionIdIn, verifySession } from '../people/sessions.ts';
 import { checkNote } from '../rules.ts';
-import type { ManagementEnv } from './operation.ts';
+import { type ManagementEnv, WORK_SECONDS } from './operation.ts';
 
 /** Options of authentication. */
 export interface AuthenticationOptions {
@@ -21,9 +21,6 @@ export interface AuthenticationOptions {
   /** Is shown every request that runs under a reference. */
   readonly running: RunningReferences;
 }
-
-/** Seconds a request may be silent once it is authenticated: longer than one statement may take, which is 60. */
-const WORK_SECONDS = 120;
 
 /** The authenticated actor. */
 interface Admission {

@@ -14,6 +14,7 @@ import { mountProjects } from '../projects/project-routes.ts';
 import { mountRolloutPlans } from '../schedules/rollout-plan-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { mountUsage } from '../usage/usage-routes.ts';
+import { IncomingBodies } from './incoming-bodies.ts';
 import type { ManagementApp, ManagementEnv } from './operation.ts';
 
 /** One authorized call of a heavy operation, as it goes to another thread. */
@@ -44,7 +45,9 @@ export function createHeavyOperations(context: ManagementContext): (call: HeavyC
   app.onError((error) => {
     throw error;
   });
+  const bodies = new IncomingBodies();
   app.use(async (c, next) => {
+    c.set('bodies', bodies);
     if (c.env.actor !== undefined) c.set('actor', c.env.actor);
     await next();
   });

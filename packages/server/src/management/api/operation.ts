@@ -5,12 +5,13 @@ import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
 import type { Role } from '../../domain/people.ts';
-import { readBody, readBytes } from '../../http/request.ts';
+import { decodeBody, readBody } from '../../http/request.ts';
 import type { Caller } from '../people/people.ts';
 import type { ActiveSession } from '../people/sessions.ts';
 import { authorize, type Scope } from '../rights.ts';
 import { accept, parseBody } from './body.ts';
 import type { HeavyCall, HeavyThread } from './heavy-calls.ts';
+import type { IncomingBodies, IncomingBody } from './incoming-bodies.ts';
 import { ErrorBodySchema } from './schemas.ts';
 
 /** The context of a management request. */
@@ -23,6 +24,8 @@ export interface ManagementEnv {
     actor: Actor;
     /** The actor's session; absent for an access token. */
     session: ActiveSession | undefined;
+    /** Reads the bodies of all requests. */
+    bodies: IncomingBodies;
     /** The author with the rights of now. Rejects once the credentials have ended. Absent in the thread. */
     currentActor: (() => Promise<Actor>) | undefined;
     /** Whether the credentials are still valid and give the same rights; checked repeatedly while a stream is open. */
@@ -41,6 +44,9 @@ export interface ManagementEnv {
 /** The application that all management routes are mounted on. */
 export type ManagementApp = OpenAPIHono<ManagementEnv>;
 
+/** Seconds that the work on an authenticated request may take: longer than one statement may, which is 60. */
+export const WORK_SECONDS = 120;
+
 /** Default limit of a body, in bytes. */
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 
@@ -48,8 +54,8 @@ const DEFAULT_BODY_BYTES = 1024 * 1024;
 export interface BodyRule<Body> {
   readonly schema: z.ZodType<Body>;
   /** Default {@link DEFAULT_BODY_BYTES}. */
-  readonly maxBytes?: number;
-  /** `text`: the handler parses the text itself, and the schema only documents it. Default `json`. */
+  readonly maxBytes?: number | ((actor: Actor) => number);
+  /** `text`: a document, which the handler parses itself; the schema only documents it. Default `json`. */
   readonly reads?: 'json' | 'text';
   /** Documented media types. Default: JSON only. The `Content-Type` of a request is not checked against them. */
   readonly mediaTypes?: readonly string[];
@@ -134,24 +140,30 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
   const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
   app.on(operation.method, route, async (context) => {
     const project = context.req.param('project');
-    const admit = (actor: Actor) => context.set('actor', authorize(actor, { level, scope, project }));
+    const takesBody = operation.body !== undefined;
+    const admit = (actor: Actor) =>
+      context.set('actor', authorize(actor, { level, scope, project, takesBody }));
     const admitAgain = async () => {
       const currentActor = context.get('currentActor');
       if (currentActor !== undefined) admit(await currentActor());
     };
     admit(context.get('actor'));
 
-    const { thread } = context.env ?? {};
-    if (operation.isHeavy && thread?.takes(context.req.raw)) {
-      const call = await readHeavyCall(context, operation, admitAgain);
-      return thread.answer(call).catch(async (error: unknown) => {
+    const isForThread = operation.isHeavy && context.env?.thread?.takes(context.req.raw);
+    const thread = isForThread ? context.env.thread : undefined;
+    using body = await takeBody(context, operation.body, admitAgain);
+    if (thread !== undefined) {
+      const call = heavyCallOf(context, operation, body?.bytes);
+      // From here on the thread counts it.
+      body?.[Symbol.dispose]();
+      return thread.answer(call, context.get('stillValid')).catch(async (error: unknown) => {
         // The thread knows only that the rights have changed.
         if (error instanceof ServiceError && error.code === 'forbidden') await admitAgain();
         throw error;
       });
     }
 
-    const call = await readCall(context, operation, admitAgain);
+    const call = callOf(context, operation, body?.bytes);
     for (let attempt = 1; ; attempt++) {
       try {
         return await handle({ ...call, actor: context.get('actor') });
@@ -170,45 +182,67 @@ const ATTEMPTS = 3;
  * Waits for a body. A caller who still had to send some of it may have lost rights by the end: they are checked again then. A
  * commit does that by itself; this is for what only reads, and is done before the body is parsed.
  */
-async function arrived<T>(body: Promise<T>, admitAgain: () => Promise<void>): Promise<T> {
+async function takeBody<Body>(
+  context: Context<ManagementEnv>,
+  rule: BodyRule<Body> | undefined,
+  admitAgain: () => Promise<void>,
+): Promise<IncomingBody | undefined> {
+  if (rule === undefined) return undefined;
+  const actor = context.get('actor');
+  const { maxBytes = DEFAULT_BODY_BYTES } = rule;
+  const most = typeof maxBytes === 'number' ? maxBytes : maxBytes(actor);
+  const reading = context.get('bodies').read(context.req.raw, most, actor.name);
   let isHere = false;
-  const noted = body.then((result) => {
-    isHere = true;
-    return result;
-  });
-  await Promise.race([noted, new Promise(setImmediate)]);
-  if (isHere) return noted;
-  const result = await noted;
-  await admitAgain();
-  return result;
+  void reading.then(
+    () => {
+      isHere = true;
+    },
+    () => {},
+  );
+  await Promise.race([reading, new Promise(setImmediate)]);
+  const wasHere = isHere;
+  const body = await reading;
+  if (wasHere) return body;
+
+  // The work begins now, and has the time that the listener gives to it.
+  context.env?.server?.timeout(context.req.raw, WORK_SECONDS);
+  try {
+    await admitAgain();
+    return body;
+  } catch (error) {
+    body[Symbol.dispose]();
+    throw error;
+  }
 }
 
-/** The call as the thread reads it again. Its body is only counted here. */
-async function readHeavyCall<Path extends string, Body, Query>(
+/** The call as the thread reads it again. */
+function heavyCallOf<Path extends string, Body, Query>(
   context: Context<ManagementEnv>,
   { method, body: rule }: Operation<Path, Body, Query>,
-  admitAgain: () => Promise<void>,
-): Promise<HeavyCall> {
+  body: Uint8Array<ArrayBuffer> | undefined,
+): HeavyCall {
   const { raw: request } = context.req;
-  const maxBytes = rule?.maxBytes ?? DEFAULT_BODY_BYTES;
-  const body = rule && (await arrived(readBytes(request, maxBytes), admitAgain));
   const headers: Record<string, string> = {};
   for (const name of ['Content-Type', 'If-Match', 'If-None-Match']) {
     const value = request.headers.get(name);
     if (value !== null) headers[name] = value;
   }
   const { url } = request;
-  return { method: method.toUpperCase(), url, headers, actor: context.get('actor'), ...(body && { body }) };
+  return {
+    ...{ method: method.toUpperCase(), url, headers, actor: context.get('actor') },
+    ...(body && { body }),
+    isDocument: rule?.reads === 'text',
+  };
 }
 
-async function readCall<Path extends string, Body, Query>(
+function callOf<Path extends string, Body, Query>(
   context: Context<ManagementEnv>,
   operation: Operation<Path, Body, Query>,
-  admitAgain: () => Promise<void>,
-): Promise<Omit<Call<Path, Body, Query>, 'actor'>> {
+  body: Uint8Array | undefined,
+): Omit<Call<Path, Body, Query>, 'actor'> {
   const { body: rule, query } = operation;
   const request = context.req.raw;
-  const accepted = await readAccepted(request, rule, admitAgain);
+  const accepted = acceptBody(rule, body === undefined ? '' : decodeBody(body));
   return {
     // `Params`: the route was created from this path.
     params: context.req.param() as Params<Path>,
@@ -223,13 +257,10 @@ async function readCall<Path extends string, Body, Query>(
   };
 }
 
-async function readAccepted<Body>(
-  request: Request,
+function acceptBody<Body>(
   rule: BodyRule<Body> | undefined,
-  admitAgain: () => Promise<void> = async () => {},
-): Promise<{ readonly text: string; readonly body: Body }> {
-  const maxBytes = rule?.maxBytes ?? DEFAULT_BODY_BYTES;
-  const text = rule === undefined ? '' : await arrived(readBody(request, maxBytes), admitAgain);
+  text: string,
+): { readonly text: string; readonly body: Body } {
   const isChecked = rule !== undefined && rule.reads !== 'text';
   // `Body`: without a rule the type is `undefined`, as it is where the handler reads the text itself.
   return { text, body: (isChecked ? accept(rule.schema, parseBody(text), 'body') : undefined) as Body };
@@ -250,8 +281,8 @@ function readQuery(request: Request): Record<string, string> {
 /** An operation that requires no authentication. */
 export type PublicOperation<Path extends string, Body> = Omit<
   Operation<Path, Body, undefined>,
-  'role' | 'query'
->;
+  'role' | 'query' | 'body'
+> & { readonly body?: BodyRule<Body> & { readonly maxBytes?: number } };
 
 /** One call of a public operation. */
 export interface PublicCall<Body> {
@@ -269,7 +300,9 @@ export function mountPublic<Path extends string, Body = undefined>(
   app.openAPIRegistry.registerPath(describeOperation({ ...operation, role: 'anyone', scope: 'self' }));
   app.on(operation.method, operation.path, async (context) => {
     const request = context.req.raw;
-    const { body } = await readAccepted(request, operation.body);
+    const { body: rule } = operation;
+    const text = rule === undefined ? '' : await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES);
+    const { body } = acceptBody(rule, text);
     return handle({ body, caller: context.get('caller'), request });
   });
 }
@@ -373,6 +406,10 @@ function errorsOf<Path extends string, Body, Query>(
     ...(operation.method === 'get' && (operation.role === 'viewer' || operation.role === 'anyone')
       ? []
       : (['forbidden'] as const)),
+    // Too many bodies or long answers of one caller.
+    ...(operation.role !== 'anyone' && (operation.body !== undefined || operation.isHeavy)
+      ? (['rate_limited'] as const)
+      : []),
     ...(operation.errors ?? []),
     ...(operation.conditions === undefined ? [] : (['revision_conflict'] as const)),
     'internal_error',

@@ -43,19 +43,29 @@ export interface DeclaredFlag extends Omit<FlagDetails, 'owner'> {
 /** Flags that are read before other requests are served. */
 const FLAGS_AT_ONCE = 200;
 
+/** The flags of one document at most. */
+const MAX_FLAGS = 100_000;
+
 /** The formats of a declaration. */
 export type DeclarationFormat = 'json' | 'yaml';
 
 /**
  * Reads a declaration from a file's text. Unknown members, another version, environments not listed, and invalid names
- * and states are `invalid_argument` with the line and the place in the message.
+ * and states are `invalid_argument` with the line and the place in the message. YAML takes much memory while it is read: there may be
+ * less of it unless it is `large`.
  */
-export async function readDocument(text: string, format: DeclarationFormat): Promise<Declaration> {
+export async function readDocument(
+  text: string,
+  format: DeclarationFormat,
+  isLarge = true,
+): Promise<Declaration> {
   // The parser of YAML is large, and few requests need it.
   const loadYaml = () => import('./yaml-text.ts');
   if (format === 'json') parseBody(text, 'document');
   try {
-    return await readDeclaration(format === 'yaml' ? await (await loadYaml()).yamlToJson(text) : text);
+    return await readDeclaration(
+      format === 'yaml' ? await (await loadYaml()).yamlToJson(text, isLarge) : text,
+    );
   } catch (error) {
     if (!(error instanceof ServiceError) || error.place === undefined) throw error;
     const line = await (await loadYaml()).lineOf(text, error.place);
@@ -81,6 +91,8 @@ export async function readDeclaration(text: string): Promise<Declaration> {
   const listed = new Set(environments.map(({ name }) => name));
   const flags = new Map<string, DeclaredFlag>();
   for (const [key, flag] of readEntries(member('flags'), 'flags')) {
+    if (flags.size >= MAX_FLAGS)
+      throw invalid(`The document has more than ${MAX_FLAGS} flags: split the project.`);
     within(`flags.${key}`, () => checkFlagKey(key));
     flags.set(
       key,

@@ -245,6 +245,46 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     },
   );
 
+  test('a caller who administers nothing has smaller limits for documents', async () => {
+    const { name } = await app.project();
+    const token = async (body: object) =>
+      (await app.call('POST', '/api/tokens', { body: { name: crypto.randomUUID(), ...body } })).json.token;
+    const viewer = await token({ role: 'viewer' });
+    const planner = await token({ role: 'admin', only: 'plan' });
+    const lines = Array.from({ length: 50_000 }, (_, index) => `  f${index}: {}\n`).join('');
+    const yaml = `halyard: 1\nproject: ${name}\nenvironments: []\nflags:\n${lines}`;
+    const refused = await app.call('POST', '/api/diff', { ...YAML, body: yaml, token: viewer });
+    expect([refused.status, refused.json.message]).toEqual([
+      400,
+      'The document has more than 250000 YAML tokens: send it as JSON.',
+    ]);
+    expect((await app.call('POST', '/api/diff', { ...YAML, body: yaml, token: planner })).status).toBe(200);
+    const long = { body: ' '.repeat(8 * 1024 * 1024 + 1), token: viewer };
+    expect((await app.call('POST', '/api/diff', long)).json.message).toContain('larger than 8388608 bytes');
+  });
+
+  test('refuses a caller without a role before the body is read', async () => {
+    const { name, path } = await app.project();
+    const body = { name: crypto.randomUUID(), projects: [{ project: name, role: 'admin' }] };
+    const { token } = (await app.call('POST', '/api/tokens', { body })).json;
+    await app.call('DELETE', path);
+    for (const at of ['/api/diff', '/api/import']) {
+      const endless = new ReadableStream({ pull: () => new Promise(() => {}) });
+      const headers = { Authorization: `Bearer ${token}` };
+      const answer = await app.app.request(at, { method: 'POST', headers, body: endless });
+      expect([at, answer.status]).toEqual([at, 403]);
+    }
+  });
+
+  test('refuses a document with too many flags', async () => {
+    const flags = Array.from({ length: 100_001 }, (_, index) => `"f${index}":{}`).join();
+    const { status, json } = await load(`{"halyard":1,"project":"p","environments":[],"flags":{${flags}}}`);
+    expect([status, json.message]).toEqual([
+      400,
+      'The document has more than 100000 flags: split the project.',
+    ]);
+  });
+
   test('an export of a missing project answers 404, and of an unknown format 400', async () => {
     expect((await app.call('GET', '/api/projects/none/export')).json.error).toBe('project_not_found');
     const { path } = await app.project();

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { detailsOf, ENVIRONMENT_COLORS, type Environment } from '../../domain/project.ts';
 import { rawJson, type Writable } from '../../domain/raw-json.ts';
@@ -6,6 +7,7 @@ import { ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { FlagKeySchema, FlagStateSchema, flagDetailMembers, NameSchema, seqMember } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
+import { isAdministrator } from '../rights.ts';
 import { DECLARATION_VERSION, type DeclarationFormat, readDocument } from './declaration.ts';
 import { exportProject, writeDeclaration } from './export.ts';
 import { importDeclaration, type NotAllowed, previewImport } from './import.ts';
@@ -19,8 +21,11 @@ import {
 
 const tag = 'Import and export';
 
-/** Largest document, in bytes: ten thousand flags fit. */
+/** Largest document of an administrator of any project, in bytes: ten thousand flags fit. */
 const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Largest document of other callers, in bytes. */
+const MAX_BYTES_OF_OTHERS = 8 * 1024 * 1024;
 
 const MEDIA_TYPES = ['application/json', 'application/yaml'] as const;
 
@@ -143,7 +148,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     schema: DeclarationSchema,
     reads: 'text',
     mediaTypes: MEDIA_TYPES,
-    maxBytes: MAX_BYTES,
+    maxBytes: (actor: Actor) => (isAdministrator(actor) ? MAX_BYTES : MAX_BYTES_OF_OTHERS),
   } as const;
   mount(
     app,
@@ -161,7 +166,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       answer: { status: 200, description: 'The differences.', schema: DifferenceSchema },
     },
     async ({ query, text, actor, request }) => {
-      const declaration = await readDocument(text, formatOf(request));
+      const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
       const rules = { declaration, policy: 'enforce', prune: query.prune === 'true' } as const;
       const { plan, notAllowed } = await previewImport(context, actor, rules);
       return ok({ ...planRecord(rules, plan), same: isEmptyPlan(plan), notAllowed: records(notAllowed) });
@@ -192,7 +197,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       const { policy } = query;
       if (query.prune === 'true' && policy !== 'enforce')
         throw invalid('"prune" goes with "policy=enforce" only: "create-only" removes nothing.');
-      const declaration = await readDocument(text, formatOf(request));
+      const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
       const rules = { declaration, policy, prune: query.prune === 'true' };
       if (query.dryRun === 'true') {
         const { plan, notAllowed } = await previewImport(context, actor, rules);

@@ -21,6 +21,9 @@ import { invalid, quote } from '../../domain/errors.ts';
  */
 const LIMITS = { depth: 64, characters: 32 * 1024 * 1024, nodes: 2_000_000, lexemes: 2_000_000 } as const;
 
+/** The most lexemes of a document that must not be large: 4,000 flags with three states. */
+const FEW_LEXEMES = 250_000;
+
 /** Lexemes read before other requests are served. */
 const LEXEMES_AT_ONCE = 5_000;
 
@@ -28,11 +31,11 @@ const LEXEMES_AT_ONCE = 5_000;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Rewrites YAML 1.2 as JSON text. Numbers and quoted strings that are valid JSON stay unchanged, members keep their
+ * Rewrites YAML 1.2 as JSON text; less of it unless `isLarge`. Numbers and quoted strings that are valid JSON stay unchanged, members keep their
  * order, duplicates included. Invalid YAML, and YAML that JSON cannot express, are `invalid_argument`.
  */
-export async function yamlToJson(text: string): Promise<string> {
-  const document = await parse(text);
+export async function yamlToJson(text: string, isLarge = true): Promise<string> {
+  const document = await parse(text, isLarge);
   const anchored = new Map<string, unknown>();
   let nodes = 0;
   let characters = 0;
@@ -113,7 +116,7 @@ class NotYaml extends Error {
  * Parses one document, and stops at the first error. The library's own `parseDocument` continues and records
  * every error with a copy of its line: 100 kB of quotes took 8 s and 1.3 GB.
  */
-async function parse(text: string): Promise<Document> {
+async function parse(text: string, isLarge = true): Promise<Document> {
   const composer = new Composer({ uniqueKeys: false, prettyErrors: false });
   // The library calls this for every error. It is private, and can only be replaced on the object.
   // It catches errors thrown here and calls again with its own: the first one counts.
@@ -125,7 +128,11 @@ async function parse(text: string): Promise<Document> {
   };
   let document: Document | undefined;
   try {
-    for (const next of composer.compose(await tokensOf(text), true, text.length)) {
+    for (const next of composer.compose(
+      await tokensOf(text, isLarge ? LIMITS.lexemes : FEW_LEXEMES),
+      true,
+      text.length,
+    )) {
       if (document !== undefined)
         throw invalid('The file contains more than one YAML document: send one of them.');
       document = next;
@@ -147,13 +154,13 @@ type ErrorSource = number | readonly number[] | { readonly offset: number };
  * The parser's tokens, counted as they are read: each takes memory, and nested ones stack. Other requests are served
  * in between, because a long document takes seconds.
  */
-async function tokensOf(text: string): Promise<readonly CST.Token[]> {
+async function tokensOf(text: string, maxLexemes: number): Promise<readonly CST.Token[]> {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    if (++count > LIMITS.lexemes) {
-      throw invalid(`The document has more than ${LIMITS.lexemes} YAML tokens: send it as JSON.`);
+    if (++count > maxLexemes) {
+      throw invalid(`The document has more than ${maxLexemes} YAML tokens: send it as JSON.`);
     }
     for (const token of withoutErrors(parser.next(lexeme))) tokens.push(token);
     if (count % LEXEMES_AT_ONCE === 0) await setImmediate();
