@@ -7,6 +7,7 @@ const STUCK_MS = 10_000;
 
 /** Parts of a {@link FollowerStream}. */
 export interface FollowerStreamOptions {
+  readonly name: string;
   readonly hello: Uint8Array;
   /** Sent after `hello`; without it the stream continues after row `seq`. */
   readonly snapshot: SnapshotParts | undefined;
@@ -15,6 +16,8 @@ export interface FollowerStreamOptions {
   readonly rowAfter: (seq: number) => Uint8Array | undefined;
   /** Whether the row after `seq` has been dropped from the backlog. */
   readonly hasLost: (seq: number) => boolean;
+  /** Resolves when the next part of a snapshot may be encoded. */
+  readonly turn: () => Promise<void>;
   /** Milliseconds since this node was last proven current. */
   readonly ageMs: () => number;
   /** Called once when the stream has ended for any reason. */
@@ -44,6 +47,16 @@ export class FollowerStream {
     this.#options = rest;
     this.#snapshot = snapshot;
     this.#seq = snapshot?.cursor.seq ?? options.seq;
+  }
+
+  /** Names the stream among all. */
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** Milliseconds since this stream began. */
+  sentMs(): number {
+    return performance.now() - this.#begunAt;
   }
 
   /** The body of the response; called once. */
@@ -102,6 +115,11 @@ export class FollowerStream {
         this.end('slow');
         return;
       }
+      if (this.#sentHello && this.#snapshot?.has(this.#part) === false) {
+        await this.#options.turn();
+        this.#pulledAt = performance.now();
+        if (this.#controller === undefined) return;
+      }
       const next = this.#next();
       if (next !== undefined) {
         this.#controller.enqueue(next);
@@ -133,7 +151,6 @@ export class FollowerStream {
     }
     if (!this.#isHeartbeatDue) return undefined;
     this.#isHeartbeatDue = false;
-    const sentMs = performance.now() - this.#begunAt;
-    return encodeMessage({ type: 'heartbeat', seq: this.#seq, sentMs, ageMs: ageMs() });
+    return encodeMessage({ type: 'heartbeat', seq: this.#seq, sentMs: this.sentMs(), ageMs: ageMs() });
   }
 }

@@ -1,9 +1,12 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sendRaw, until } from '@halyard/testing';
+import type { LogSession } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import { createLogger } from '../../observability/logger.ts';
+import { logSourceOf } from '../../storage/change-log.ts';
 import { ADA, changing, seed } from '../../storage/test-records.ts';
 import { ReadPlane } from '../read-plane.ts';
+import { MessageReader } from './framing.ts';
 import { LogServer } from './log-server.ts';
 import { LOG_PATH, REPORTS_PATH } from './messages.ts';
 import { WHOLE_LOG } from './scope.ts';
@@ -26,6 +29,35 @@ test('a node that has no catalog cannot judge a token, and does not call it wron
   const opening = await fetch(`${server.url.origin}${LOG_PATH}`, { headers });
   const report = await fetch(`${server.url.origin}${REPORTS_PATH}`, { method: 'POST', headers, body: '{}' });
   expect([opening.status, report.status]).toEqual([500, 500]);
+});
+
+test('sends heartbeats between its proofs, with the age of the last one', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const source = logSourceOf(await home.connect());
+  const open = async (): Promise<LogSession> => {
+    const session = await source.open();
+    return {
+      head: (seq) => Bun.sleep(600).then(() => session.head(seq)),
+      read: (afterSeq) => session.read(afterSeq),
+      onWake: (callback) => session.onWake(callback),
+      onLost: (callback) => session.onLost(callback),
+      close: () => session.close(),
+    };
+  };
+  const upstream = await openUpstream(home, {}, { ...source, open });
+  const canceled = new AbortController();
+  closeAtEnd(() => canceled.abort());
+  const { body } = await fetch(`${upstream.url}${LOG_PATH}`, { signal: canceled.signal });
+  const ages: number[] = [];
+  const messages = new MessageReader();
+  for await (const chunk of body ?? []) {
+    for (const message of messages.read(chunk)) if (message.type === 'heartbeat') ages.push(message.ageMs);
+    // The first comes at once, at any time; those of a proof have the age with which it comes.
+    if (ages.slice(1).some((age) => age > 1100)) return;
+    if (ages.length > 30) break;
+  }
+  throw new Error(`all heartbeats came with a proof: ${ages}`);
 });
 
 test('a token has its share of the followers, and a follower that leaves makes room', async () => {
@@ -67,7 +99,7 @@ test('a token that opens streams over and over is slowed down, and no other', as
 test('a snapshot is forgotten once no follower needs it, although followers stay', async () => {
   const home = await openStore();
   await seed(home.store);
-  const upstream = await openUpstream(home, { limits: { snapshotMs: 1 } });
+  const upstream = await openUpstream(home, { snapshotMs: 1 });
   const { plane } = follow(upstream.remote());
   await plane.firstLive;
   await until('it is forgotten', () => upstream.logServer.snapshots === 0);

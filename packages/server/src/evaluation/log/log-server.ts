@@ -11,10 +11,11 @@ import type { RouteAnswer, Routes } from '../../http/listener.ts';
 import { bearerTokenIn, readBody, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import { type BacklogRow, EncodedRows, LogBacklog } from './backlog.ts';
+import { FollowerLimits, type FollowerLimitsOptions } from './follower-limits.ts';
 import { FollowerStream } from './follower-stream.ts';
 import { encodeMessage } from './framing.ts';
 import {
-  BEHIND,
+  CLOCK_PATH,
   type EndReason,
   HEARTBEAT_MS,
   LOG_PATH,
@@ -24,7 +25,9 @@ import {
 } from './messages.ts';
 import { MAX_REPORT_BYTES, nameBelow, parseReport } from './reports.ts';
 import { contentsIn, hasEnvironment, type LogScope, scopeName, scopeOf } from './scope.ts';
+import { behind, SharedHistory } from './shared-history.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
+import { Turns } from './turns.ts';
 
 /** A follower that may have the log. */
 export interface LogFollower {
@@ -44,7 +47,9 @@ export interface LogServerOptions {
   readonly log: Logger;
   /** Bytes of recent rows to keep; by default 16 MiB. */
   readonly backlogBytes?: number;
-  readonly limits?: Partial<typeof LIMITS>;
+  /** Age from which a snapshot serves no further follower, in milliseconds. */
+  readonly snapshotMs?: number;
+  readonly limits?: FollowerLimitsOptions;
 }
 
 const BACKLOG_BYTES = 16 * 1024 * 1024;
@@ -52,20 +57,8 @@ const BACKLOG_BYTES = 16 * 1024 * 1024;
 /** Bytes of messages with recent rows, for followers that catch up together. */
 const MESSAGES_BYTES = 4 * 1024 * 1024;
 
-/** How often refusals of followers that are ahead are logged at most, in milliseconds. */
-const WARN_MS = 30_000;
-
-/** What followers may take of a node. */
-const LIMITS = {
-  /** Most streams of the log at once, and of one token. */
-  followers: 2000,
-  followersPerToken: 1000,
-  /** Streams that one token opens within a second, and reports that it sends: each relay sends at most four. */
-  openings: 400,
-  reports: 400,
-  /** A snapshot that is older serves no further follower, in milliseconds. Rows after it come from the backlog. */
-  snapshotMs: 5000,
-};
+/** A snapshot that is older serves no further follower, in milliseconds. Rows after it come from the backlog. */
+const SNAPSHOT_MS = 5000;
 
 /**
  * Offers the log of a read plane to followers: relays over TCP, workers over a Unix socket. Everything comes from
@@ -74,8 +67,11 @@ const LIMITS = {
  */
 export class LogServer implements ReadPlaneObserver {
   readonly #options: LogServerOptions;
-  readonly #limits: typeof LIMITS;
+  readonly #limits: FollowerLimits;
   readonly #backlog: LogBacklog;
+  readonly #history: SharedHistory;
+  readonly #turns = new Turns();
+  readonly #timer: Timer;
   readonly #streams = new Map<FollowerStream, LogFollower>();
   readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();
   /** Names of environments by id, also of one whose deletion is being applied. */
@@ -83,23 +79,24 @@ export class LogServer implements ReadPlaneObserver {
   #heartbeatAt = Number.NEGATIVE_INFINITY;
   readonly #messages = new EncodedRows(MESSAGES_BYTES);
   readonly #contacts = new Set<string>();
-  /** Openings and reports of each token within this second. */
-  #requests = { second: 0, counts: new Map<string, number>() };
-  /** Rows of followers that are being looked for in the history. */
-  readonly #asked = new Map<string, Promise<boolean>>();
-  #warnedAt = Number.NEGATIVE_INFINITY;
   #isDraining = false;
 
   constructor(options: LogServerOptions) {
     this.#options = options;
-    this.#limits = { ...LIMITS, ...options.limits };
+    const { plane, log } = options;
+    this.#limits = new FollowerLimits(options.limits);
     this.#backlog = new LogBacklog(options.backlogBytes ?? BACKLOG_BYTES);
+    this.#history = new SharedHistory({ plane, log, backlog: this.#backlog });
+    // Silence means that the connection is dead; how current this node is, the age in the heartbeat says.
+    this.#timer = setInterval(() => this.#beat(HEARTBEAT_MS * 0.9), HEARTBEAT_MS);
+    this.#timer.unref();
   }
 
   /** The routes to serve, by path. */
   get routes(): Routes {
     return {
       [LOG_PATH]: this.#route('GET', (request, server) => this.#open(request, server)),
+      [CLOCK_PATH]: this.#route('GET', (request) => this.#tellTime(request)),
       [REPORTS_PATH]: this.#route('POST', (request) => this.#takeReport(request)),
     };
   }
@@ -129,7 +126,7 @@ export class LogServer implements ReadPlaneObserver {
 
   /** A snapshot replaced the catalog. */
   loaded(cursor: Cursor): void {
-    this.#backlog.restart(this.#sealed(cursor));
+    this.#backlog.restart(this.#history.seal(cursor));
     this.#snapshots.clear();
     this.#messages.clear();
     this.#learnNames();
@@ -141,7 +138,7 @@ export class LogServer implements ReadPlaneObserver {
     if (row.kind === 'environment.created') this.#learnNames();
     const environmentName = environmentId === undefined ? undefined : this.#names.get(environmentId);
     const { cursor } = this.#options.plane.follower;
-    const changeId = cursor === undefined ? row.changeId : this.#sealed(cursor).changeId;
+    const changeId = cursor === undefined ? row.changeId : this.#history.seal(cursor).changeId;
     this.#backlog.append({ row: { ...row, changeId }, environmentName });
     if (row.kind === 'environment.deleted' || row.kind === 'project.deleted') this.#learnNames();
     for (const stream of this.#streams.keys()) stream.wake();
@@ -151,11 +148,8 @@ export class LogServer implements ReadPlaneObserver {
 
   /** This node was proven current, and so are its followers: passed on at once, so that ages do not add up. */
   proven(): void {
-    const now = performance.now();
     // A node that polls its database proves it more often than anyone needs to know.
-    if (now - this.#heartbeatAt < HEARTBEAT_MS / 2) return;
-    this.#heartbeatAt = now;
-    for (const stream of this.#streams.keys()) stream.heartbeat();
+    if (!this.#beat(HEARTBEAT_MS / 2)) return;
     this.#forgetSnapshots();
     // Nothing that readers no longer need is kept.
     if (this.#streams.size === 0) this.#messages.clear();
@@ -179,7 +173,17 @@ export class LogServer implements ReadPlaneObserver {
   /** Ends every stream. Safe to call twice. */
   close(): void {
     this.#isDraining = true;
+    clearInterval(this.#timer);
     this.#endAll('stopping');
+  }
+
+  /** Sends a heartbeat with the age of the last proof, unless the last one was sent less than `pauseMs` ago. */
+  #beat(pauseMs: number): boolean {
+    const now = performance.now();
+    if (now - this.#heartbeatAt < pauseMs) return false;
+    this.#heartbeatAt = now;
+    for (const stream of this.#streams.keys()) stream.heartbeat();
+    return true;
   }
 
   #route(method: 'GET' | 'POST', answer: RouteAnswer): RouteAnswer {
@@ -206,7 +210,7 @@ export class LogServer implements ReadPlaneObserver {
 
   /** Only what a follower can know counts: changes that were made, in environments that it has. */
   async #takeReport(request: Request): Promise<Response> {
-    this.#limitRequests('reports', this.#authorize(request).id);
+    this.#limits.countRequest('reports', this.#authorize(request).id);
     const report = parseReport(await readBody(request, MAX_REPORT_BYTES));
     // Reading the body may take long: the token must still be live now.
     const { id, scope } = this.#authorize(request);
@@ -226,7 +230,7 @@ export class LogServer implements ReadPlaneObserver {
         return environment && catalog.keys.withId(keyId)?.environments.has(environment.name);
       }),
     }));
-    if (report.lost !== undefined && (await this.#hasLost(report.lost))) return behind(report.lost);
+    if (report.lost !== undefined && (await this.#history.hasLost(report.lost))) return behind(report.lost);
     for (const each of report.usage ?? []) if (environmentOf(each.environmentId)) plane.usage.add(each);
     const contacts = new Set(report.relays);
     for (const relay of catalog.relays.values()) if (contacts.has(relay.id)) this.#contacts.add(relay.id);
@@ -234,50 +238,46 @@ export class LogServer implements ReadPlaneObserver {
     return new Response(null, { status: 204 });
   }
 
-  #limitRequests(what: 'openings' | 'reports', followerId: string): void {
-    const second = Math.floor(performance.now() / 1000);
-    if (this.#requests.second !== second) this.#requests = { second, counts: new Map() };
-    const { counts } = this.#requests;
-    const name = `${what} ${followerId}`;
-    const count = (counts.get(name) ?? 0) + 1;
-    counts.set(name, count);
-    if (count <= this.#limits[what]) return;
-    const message = `This relay token has made ${this.#limits[what]} ${what} within a second: use one for fewer relays.`;
-    throw new ServiceError('rate_limited', message, { retryAfterSeconds: 1 });
-  }
-
-  #limitFollowers(followerId: string): void {
-    const { followers, followersPerToken } = this.#limits;
-    let own = 0;
-    for (const { id } of this.#streams.values()) if (id === followerId) own++;
-    if (this.#streams.size < followers && own < followersPerToken) return;
-    const message =
-      own < followersPerToken
-        ? `This node already has ${followers} followers: connect to another, or to a relay.`
-        : `This relay token already has ${followersPerToken} followers here: use another for some, or connect to a relay.`;
-    throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
+  /** The time on the clock of a follower's stream, by which it judges how old the messages are. */
+  #tellTime(request: Request): Response {
+    const { id } = this.#authorize(request);
+    this.#limits.countRequest('clocks', id);
+    const name = new URL(request.url).searchParams.get('stream');
+    for (const [stream, follower] of this.#streams) {
+      if (stream.name === name && follower.id === id) return Response.json({ sentMs: stream.sentMs() });
+    }
+    // Behind a load balancer, the stream may be at another node.
+    return new Response(null, { status: 404 });
   }
 
   async #open(request: Request, server: Server<undefined>): Promise<Response> {
     const { id } = this.#authorize(request);
-    this.#limitRequests('openings', id);
+    this.#limits.countRequest('openings', id);
     const from = cursorIn(request);
-    if (from !== undefined && (await this.#lacks(from))) return this.#refuseBeyond(id, from);
+    if (from !== undefined && (await this.#history.lacks(id, from))) return behind(from);
+    // Many that return together must not hold up those that are there.
+    await this.#turns.next();
     // Waiting takes time: the token must still be live now.
     const follower = this.#authorize(request);
     const { plane } = this.#options;
     const { cursor } = plane.follower;
     if (!plane.freshness.canStream() || cursor === undefined || this.#isDraining) throw logIsLost();
-    this.#limitFollowers(follower.id);
+    this.#limits.admitStream(follower.id, this.#streams.values());
     // The processes of this node take its connections and must have its log; a relay is one more stream.
     if (this.#options.authorize === undefined) plane.files.admitStream();
     server.timeout(request, 0);
     const scope = nameIn(cursor, follower.scope);
     const messageOf = (row: BacklogRow | undefined) => row && this.#messages.of(row, follower.scope, scope);
     const continues = from?.scope === scope && this.#backlog.continues(from);
+    const name = crypto.randomUUID();
+    const { epoch } = cursor;
     const stream = new FollowerStream({
-      hello: encodeMessage({ type: 'hello', version: LOG_VERSION, epoch: cursor.epoch, scope, continues }),
-      snapshot: continues ? undefined : this.#snapshotIn(follower.scope, { ...this.#sealed(cursor), scope }),
+      name,
+      hello: encodeMessage({ type: 'hello', version: LOG_VERSION, epoch, scope, continues, stream: name }),
+      turn: () => this.#turns.next(),
+      snapshot: continues
+        ? undefined
+        : this.#snapshotIn(follower.scope, { ...this.#history.seal(cursor), scope }),
       seq: from?.seq ?? 0,
       rowAfter: (seq) => messageOf(this.#backlog.after(seq)),
       hasLost: (seq) => !this.#backlog.holds(seq),
@@ -293,48 +293,6 @@ export class LogServer implements ReadPlaneObserver {
         ...STREAM_FIELDS,
       },
     });
-  }
-
-  /**
-   * Whether a follower has rows of this history that this node lacks: it must not take that follower's readers back. Waits
-   * for them for a while; if they do not come, or others are in their place, the log may have lost them. (Spec: S14.12)
-   */
-  async #lacks(from: Cursor): Promise<boolean> {
-    const { plane } = this.#options;
-    const isOwn = () => plane.follower.cursor?.epoch === from.epoch;
-    const isBeyond = () => isOwn() && plane.follower.seq < from.seq;
-    if (isBeyond()) await plane.waitForApplied(from.seq);
-    if (!isOwn() || this.#backlog.continues(from)) return false;
-    return (await this.#hasLost(from)) || isBeyond();
-  }
-
-  /** Whether the history of this node's log has lost a row. Followers that lack the same row ask once. */
-  #hasLost(row: Cursor): Promise<boolean> {
-    const { history } = this.#options.plane;
-    const name = JSON.stringify([row.epoch, row.seq, row.changeId]);
-    const asked = this.#asked.get(name) ?? history?.hasLost(row).finally(() => this.#asked.delete(name));
-    if (asked === undefined) return Promise.resolve(false);
-    this.#asked.set(name, asked);
-    return asked;
-  }
-
-  /** Refuses a follower that has other rows than this node, and says so, but not for each attempt of each. */
-  #refuseBeyond(relay: string, from: Cursor): Response {
-    const { log, plane } = this.#options;
-    if (performance.now() - this.#warnedAt > WARN_MS) {
-      this.#warnedAt = performance.now();
-      log.warn(
-        { relay, itsSeq: from.seq, seq: plane.follower.seq },
-        'a relay has changes that this node lacks',
-      );
-    }
-    return behind(from);
-  }
-
-  /** A cursor as followers get it. */
-  #sealed(cursor: Cursor): Cursor {
-    const { history } = this.#options.plane;
-    return history === undefined ? cursor : { ...cursor, changeId: history.seal(cursor) };
   }
 
   #followerOf({ headers }: Request): LogFollower | undefined {
@@ -355,7 +313,7 @@ export class LogServer implements ReadPlaneObserver {
 
   /** Followers that still read one keep it by themselves. */
   #forgetSnapshots(): void {
-    const outdated = performance.now() - this.#limits.snapshotMs;
+    const outdated = performance.now() - (this.#options.snapshotMs ?? SNAPSHOT_MS);
     for (const [name, { parts, madeAt }] of this.#snapshots) {
       if (madeAt < outdated || !this.#backlog.holds(parts.cursor.seq)) this.#snapshots.delete(name);
     }
@@ -386,12 +344,6 @@ function tokenInvalid(): ServiceError {
     'invalid_access_token',
     'The relay token is missing, unknown or revoked: send "Authorization: Bearer <relay token>".',
   );
-}
-
-/** Refuses a follower for now; a proxy may ask another node at once. */
-function behind({ seq }: Cursor): Response {
-  const message = `This node does not have row ${seq} of its log yet: try again shortly, or at another node.`;
-  return Response.json({ error: BEHIND, message }, { status: 503, headers: { 'Retry-After': '1' } });
 }
 
 /** The cursor from which the follower would continue; `undefined` if it has none. */

@@ -6,6 +6,9 @@ export const LOG_PATH = '/log/v1';
 /** The path that takes the reports of followers. */
 export const REPORTS_PATH = '/log/v1/reports';
 
+/** The path that tells the time on the clock of a stream. */
+export const CLOCK_PATH = '/log/v1/clock';
+
 /** The media type of the log's messages. */
 export const LOG_TYPE = 'application/vnd.halyard.log';
 
@@ -30,6 +33,8 @@ export interface HelloMessage {
   readonly scope: string;
   /** Whether rows follow from the follower's own cursor on; otherwise a snapshot comes first. */
   readonly continues: boolean;
+  /** Names this stream, for {@link CLOCK_PATH}; absent from older nodes. */
+  readonly stream?: string;
 }
 
 /** Some records of a snapshot, in any number of parts. */
@@ -145,6 +150,7 @@ const CHECKS: Readonly<Record<LogMessage['type'], Check>> = {
     epoch: isName,
     scope: isName,
     continues: (value) => typeof value === 'boolean',
+    stream: optional(isName),
   }),
   snapshot: record({
     projects: listOf(record({ id: isText, name: isText })),

@@ -134,6 +134,19 @@ describe('a node that follows another', () => {
     });
   });
 
+  test('a slow start does not count as age for long', async () => {
+    const home = await openStore();
+    await seed(home.store);
+    const upstream = await openUpstream(home);
+    const proxy = await startTcpProxy({ port: Number(new URL(upstream.url).port) });
+    closeAtEnd(() => proxy.close());
+    proxy.delay(1200);
+    const { plane, heard } = follow(new RemoteLog({ url: `http://127.0.0.1:${proxy.port}` }));
+    await until('the snapshot has come', () => heard.length > 0);
+    proxy.delay(0);
+    await until('its proofs are young', () => plane.follower.sinceProofMs() < 500);
+  });
+
   test('a token that is revoked ends its streams and no other', async () => {
     const home = await openStore();
     await seed(home.store);

@@ -10,6 +10,7 @@ import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { MessageReader } from './framing.ts';
 import {
   BEHIND,
+  CLOCK_PATH,
   LOG_PATH,
   LOG_TYPE,
   LOG_VERSION,
@@ -74,7 +75,15 @@ export class RemoteLog implements LogSource {
       if (reader === undefined) throw new LogProtocolError('it sent an empty answer');
       const { limits } = this.#options;
       const messages = new MessageReader();
-      const session = new RemoteSession({ reader, messages, begunAt, canceled, from, limits });
+      const session = new RemoteSession({
+        reader,
+        messages,
+        begunAt,
+        canceled,
+        from,
+        limits,
+        askTime: (stream) => this.#askTime(stream),
+      });
       const hello = await session.begin();
       if (hello.version !== LOG_VERSION) {
         throw new LogProtocolError(
@@ -97,6 +106,20 @@ export class RemoteLog implements LogSource {
     const response = await this.#post(body);
     await response.body?.cancel();
     if (!response.ok) throw reportRefused(response);
+  }
+
+  /** Behind a load balancer, another node may answer, which does not know the stream. */
+  async #askTime(stream: string): Promise<number | undefined> {
+    try {
+      const path = `${CLOCK_PATH}?${new URLSearchParams({ stream })}`;
+      const response = await this.#fetch(path, { signal: AbortSignal.timeout(SILENCE_MS) });
+      const body: unknown = response.ok ? await response.json() : await response.body?.cancel();
+      const sentMs = typeof body === 'object' && body !== null && 'sentMs' in body ? body.sentMs : undefined;
+      return typeof sentMs === 'number' && sentMs >= 0 ? sentMs : undefined;
+    } catch {
+      // It is asked again, and the stream itself says when the upstream is away.
+      return undefined;
+    }
   }
 
   /** Asks the upstream about the cursor of a follower; it asks its own, up to the node with the database. */

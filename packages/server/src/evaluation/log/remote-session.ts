@@ -1,6 +1,7 @@
 import { defined } from '@halyard/protocol';
 import type { Cursor, LogHead, LogPage, LogRow, LogSession, Snapshot } from '../../domain/change-log.ts';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
+import { ClockOffset } from './clock-offset.ts';
 import type { MessageReader } from './framing.ts';
 import {
   type EndMessage,
@@ -36,8 +37,8 @@ const LIMITS: SessionLimits = {
   catchUpMs: 600_000,
 };
 
-/** How fast two monotonic clocks may drift apart: 0.2 milliseconds a second. */
-const DRIFT = 0.0002;
+/** The first and the longest pause between two questions for the upstream's time, in milliseconds. */
+const [FIRST_CLOCK_MS, LAST_CLOCK_MS] = [500, 10_000];
 
 /** The steps of a session. */
 type Stage = 'hello' | 'snapshot' | 'rows';
@@ -63,6 +64,8 @@ export interface RemoteSessionOptions {
   /** The cursor that the upstream was asked to continue at. */
   readonly from: Cursor | undefined;
   readonly limits?: Partial<SessionLimits> | undefined;
+  /** Asks for the time on the clock of the stream of that name; `undefined` if it is not known. */
+  readonly askTime: (stream: string) => Promise<number | undefined>;
 }
 
 /** One connection to an upstream: receives its messages in order and hands them to the follower. */
@@ -73,6 +76,7 @@ export class RemoteSession implements LogSession {
   readonly #snapshot = Promise.withResolvers<Snapshot>();
   readonly #current = Promise.withResolvers<void>();
   readonly #timer: Timer;
+  #clockTimer: Timer | undefined;
   #stage: Stage = 'hello';
   readonly #parts = new SnapshotBuilder();
   #epoch = '';
@@ -156,6 +160,7 @@ export class RemoteSession implements LogSession {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#clockTimer);
     this.#room?.resolve();
     this.#options.canceled.abort();
     this.#failWaiting(new StoreOutage('the session to the upstream has ended'));
@@ -230,7 +235,19 @@ export class RemoteSession implements LogSession {
       this.#beginRows(from);
       this.#isJoined = true;
     }
+    if (hello.stream !== undefined) void this.#compareClocks(hello.stream, FIRST_CLOCK_MS);
     this.#hello.resolve(hello);
+  }
+
+  /** Asks for the time now, and again after longer and longer pauses. */
+  async #compareClocks(stream: string, pauseMs: number): Promise<void> {
+    const askedAt = performance.now();
+    const sentMs = await this.#options.askTime(stream);
+    if (this.#isClosed) return;
+    if (sentMs !== undefined) this.#clock.answered(askedAt, sentMs);
+    const next = () => void this.#compareClocks(stream, Math.min(2 * pauseMs, LAST_CLOCK_MS));
+    this.#clockTimer = setTimeout(next, pauseMs);
+    this.#clockTimer.unref();
   }
 
   #beginRows(base: Cursor): void {
@@ -290,29 +307,6 @@ export class RemoteSession implements LogSession {
   #failWaiting(cause: Error): void {
     this.#lost ??= cause;
     for (const { reject } of [this.#hello, this.#snapshot, this.#current]) reject(cause);
-  }
-}
-
-/**
- * When a message was sent, by the receiver's clock. It knows one moment of both clocks, the request, which is at or
- * before the stream's beginning; from then on the fastest message shows the difference best. So a delay on the way counts
- * as age, and a slow drift between two clocks does not.
- */
-class ClockOffset {
-  /** The receiver's clock minus the sender's, at most. */
-  #offset: number;
-  #at: number;
-
-  constructor(begunAt: number) {
-    this.#offset = begunAt;
-    this.#at = begunAt;
-  }
-
-  /** When a message was sent that arrives at `now`. */
-  sentAt(now: number, sentMs: number): number {
-    this.#offset = Math.min(this.#offset + (now - this.#at) * DRIFT, now - sentMs);
-    this.#at = now;
-    return this.#offset + sentMs;
   }
 }
 

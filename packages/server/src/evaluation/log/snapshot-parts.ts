@@ -16,10 +16,16 @@ export class SnapshotParts {
   readonly cursor: Cursor;
   readonly #encoded: Iterator<Uint8Array>;
   readonly #parts: Uint8Array[] = [];
+  #isWhole = false;
 
   constructor(cursor: Cursor, contents: ServedContents) {
     this.cursor = cursor;
     this.#encoded = encodeSnapshot(cursor, contents);
+  }
+
+  /** Whether part `index` is encoded, or is known not to exist. */
+  has(index: number): boolean {
+    return index < this.#parts.length || this.#isWhole;
   }
 
   /** Part `index`; `undefined` after the last one, which is the end of the snapshot. */
@@ -27,6 +33,7 @@ export class SnapshotParts {
     if (index === this.#parts.length) {
       const next = this.#encoded.next();
       if (next.done !== true) this.#parts.push(next.value);
+      else this.#isWhole = true;
     }
     return this.#parts[index];
   }

@@ -1,0 +1,55 @@
+import { ServiceError } from '../../domain/errors.ts';
+
+/** What followers may take of a node. */
+const LIMITS = {
+  /** Most streams of the log at once, and of one token. */
+  followers: 2000,
+  followersPerToken: 1000,
+  /** Streams that one token opens within a second, reports that it sends, each relay at most four, and questions for the time. */
+  openings: 400,
+  reports: 400,
+  clocks: 400,
+};
+
+/** What followers may take of a node; what is absent has a default. */
+export type FollowerLimitsOptions = Partial<typeof LIMITS>;
+
+/** Keeps followers within their limits, each token by itself. */
+export class FollowerLimits {
+  readonly #limits: typeof LIMITS;
+  /** Requests of each token within this second. */
+  #requests = { second: 0, counts: new Map<string, number>() };
+
+  constructor(limits: FollowerLimitsOptions = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** Counts a request of a token. Throws `rate_limited` when it has made too many within this second. */
+  countRequest(what: 'openings' | 'reports' | 'clocks', followerId: string): void {
+    const second = Math.floor(performance.now() / 1000);
+    if (this.#requests.second !== second) this.#requests = { second, counts: new Map() };
+    const { counts } = this.#requests;
+    const name = `${what} ${followerId}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    if (count <= this.#limits[what]) return;
+    const message = `This relay token has made ${this.#limits[what]} ${what} within a second: use one for fewer relays.`;
+    throw new ServiceError('rate_limited', message, { retryAfterSeconds: 1 });
+  }
+
+  /** Throws `rate_limited` when there is no room for one more stream of this follower beside those that are open. */
+  admitStream(followerId: string, open: Iterable<{ readonly id: string }>): void {
+    const { followers, followersPerToken } = this.#limits;
+    let [all, own] = [0, 0];
+    for (const { id } of open) {
+      all++;
+      if (id === followerId) own++;
+    }
+    if (all < followers && own < followersPerToken) return;
+    const message =
+      own < followersPerToken
+        ? `This node already has ${followers} followers: connect to another, or to a relay.`
+        : `This relay token already has ${followersPerToken} followers here: use another for some, or connect to a relay.`;
+    throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
+  }
+}
