@@ -156,7 +156,7 @@ export const secretText: SettingReader<string> = {
   read: (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
 };
 
-/** A password of an operator, by the same rules as in the management API. */
+/** A password of an operator. Whether it is a common one is checked where it is used, once: a node that has people starts with any. */
 export const passwordText: SettingReader<string> = {
   placeholder: '<password>',
   expected: '12 to 200 characters on one line',

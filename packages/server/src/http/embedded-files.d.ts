@@ -1,5 +1,10 @@
 // Imported as text or as a file, so that the single executable carries them.
 
+declare module '*.txt' {
+  const text: string;
+  export = text;
+}
+
 declare module '*.md' {
   const text: string;
   export = text;

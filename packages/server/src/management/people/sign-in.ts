@@ -1,11 +1,9 @@
 import { isIPv6 } from 'node:net';
 import { invalid, ServiceError } from '../../domain/errors.ts';
+import { passwordProblem } from '../../domain/password.ts';
 import type { AttemptBucket } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { ManagementContext } from '../context.ts';
-
-/** The length of a password, in characters. */
-const PASSWORD_LENGTH = { least: 12, most: 200 } as const;
 
 /** Argon2id with 19 MiB and two rounds: the minimum that OWASP recommends. `memoryCost` in KiB. */
 const ARGON2: Bun.Password.Argon2Algorithm = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 };
@@ -79,12 +77,10 @@ function tooMany(): ServiceError {
   });
 }
 
-/** Refuses a password that is too short, too long, or the e-mail. `invalid_argument`; the text is never repeated. */
+/** Refuses a password that is too short, too long, common, or the e-mail. `invalid_argument`; the text is never repeated. */
 export function checkPassword(password: string, email: string): void {
-  const { least, most } = PASSWORD_LENGTH;
-  if (password.length < least || password.length > most) {
-    throw invalid(`The password must have ${least} to ${most} characters.`);
-  }
+  const problem = passwordProblem(password);
+  if (problem !== undefined) throw invalid(`The password ${problem}.`);
   if (password.trim().toLowerCase() === email) throw invalid('The password must not be the e-mail address.');
 }
 
