@@ -64,7 +64,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   });
   app.use(frame);
   mountOpenApi(app, options.version);
-  app.use(noteCaller(options));
+  app.use(noteCaller({ ...options, publicUrl: context.publicUrl }));
   app.use(guardAgainstOtherPages({ ...options, publicUrl: context.publicUrl }));
   mountSession(app, context, log);
   mountSso(app, context, log);

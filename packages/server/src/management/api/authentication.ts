@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, ServiceError, StoreOutage } from '../../domain/errors.ts';
+import { digestOf } from '../../domain/secret.ts';
 import { bearerTokenIn } from '../../http/request.ts';
 import { type RunningReferences, readReference } from '../history/references.ts';
 import { type TokenHolder, TokenUses, verifyAccessToken } from '../people/access-tokens.ts';
@@ -195,15 +196,18 @@ function requireSafeType({ headers, body }: Request): void {
   throw invalid('The request must declare its body as JSON: send "Content-Type: application/json".');
 }
 
-/** Records the address of each caller. `X-Forwarded-For` counts only with `trustProxy`. */
+/** Records the address of each caller, and the session in its browser. `X-Forwarded-For` counts only with `trustProxy`. */
 export function noteCaller({
   trustProxy,
+  publicUrl,
 }: {
   readonly trustProxy: boolean;
+  readonly publicUrl: string;
 }): MiddlewareHandler<ManagementEnv> {
   return async (c, next) => {
-    const ip = addressOf(c, trustProxy);
-    c.set('caller', ip === undefined ? {} : { ip });
+    const id = sessionIdIn(c.req.raw, publicUrl);
+    const sessionDigest = id === undefined ? undefined : digestOf(id);
+    c.set('caller', defined({ ip: addressOf(c, trustProxy), sessionDigest }));
     await next();
   };
 }

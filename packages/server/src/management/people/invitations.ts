@@ -221,10 +221,10 @@ async function useLink(context: PeopleContext, use: LinkUse): Promise<Written<St
     const invitation = await openInvitation(context, transaction, input.token);
     if (!(await people.useInvitation(invitation, context.now()))) throw invitationInvalid();
     if (invitation.kind === 'reset') {
-      return startSession(context, transaction, await replacePassword(transaction, operator, hash));
+      return startSession(context, transaction, await replacePassword(transaction, operator, hash), caller);
     }
     await people.insertOperator(operator, hash);
-    return startSession(context, transaction, operator);
+    return startSession(context, transaction, operator, caller);
   });
 }
 

@@ -296,6 +296,39 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect((await browser.call('DELETE', '/api/session')).status).toBe(200);
   });
 
+  test('a sign-in ends the session that its browser had, whoever had it', async () => {
+    const { email } = await join(app, { email: 'mia@example.com', role: 'viewer' });
+    const other = await join(app, { email: 'max@example.com', role: 'viewer' });
+    const browser = new TestBrowser(app);
+    const isLive = async (id: string | undefined) => {
+      const kept = new TestBrowser(app);
+      kept.id = id;
+      return (await kept.call('GET', '/api/session')).json.signedIn;
+    };
+    await browser.signIn(email);
+    const { id: first } = browser;
+    // A wrong password ends nothing.
+    expect((await browser.signIn(email, 'not the password')).status).toBe(401);
+    expect(await isLive(first)).toBe(true);
+    await browser.signIn(other.email);
+    const { id: second } = browser;
+    expect([await isLive(first), await isLive(second), await isLive(other.browser.id)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    const { entries } = (await app.call('GET', '/api/audit?limit=3')).json;
+    expect(entries.map(({ action, target }: Record<string, string>) => [action, target])).toContainEqual([
+      'session.ended',
+      email,
+    ]);
+    const { token } = (
+      await app.call('POST', '/api/invitations', { body: { email: 'moe@example.com', role: 'viewer' } })
+    ).json;
+    await browser.call('POST', '/api/invitations/accept', { body: { token, password: PASSWORD } });
+    expect([await isLive(second), await isLive(browser.id)]).toEqual([false, true]);
+  });
+
   test('a new password requires the current one and ends the other sessions', async () => {
     const { email, browser } = await join(app, { email: 'dora@example.com', role: 'viewer' });
     const phone = new TestBrowser(app);

@@ -21,6 +21,8 @@ export interface PeopleContext extends SignInContext {
 export interface Caller {
   /** Absent when the listener does not know it. */
   readonly ip?: string;
+  /** The digest of the session whose cookie the browser has, which ends when another one starts there. Not for logs. */
+  readonly sessionDigest?: string;
 }
 
 /** Longest e-mail address, in characters. */

@@ -65,7 +65,8 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
         );
       }
       const started = await signIn(context, body, caller).catch((error: unknown) => {
-        if (error instanceof ServiceError) log.warn({ ...caller, code: error.code }, 'a sign-in was refused');
+        if (error instanceof ServiceError)
+          log.warn({ ip: caller.ip, code: error.code }, 'a sign-in was refused');
         throw error;
       });
       return ok(sessionRecord(context, started), {

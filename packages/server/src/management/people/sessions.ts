@@ -53,7 +53,7 @@ export function signIn(
     const { operator, passwordHash } = await verifyPassword(context, { email, password: input.password });
     return writeRecord(context, operatorActor(operator, caller), async (transaction) => {
       const known = await lockCredentials(transaction, { operator, passwordHash });
-      return startSession(context, transaction, known);
+      return startSession(context, transaction, known, caller);
     });
   });
 }
@@ -81,18 +81,23 @@ async function verifyPassword(context: PeopleContext, { email, password }: SignI
   return known;
 }
 
-/** Starts a session in a transaction, and resets the account's failed attempts. */
+/** Starts a session in a transaction, ends the one that it replaces in the browser, and resets the account's failed attempts. */
 export async function startSession(
   context: PeopleContext,
   transaction: StoreTransaction,
   operator: Operator,
+  { sessionDigest }: Caller,
 ): Promise<StartedSession> {
+  const { people } = transaction;
+  const replaced = sessionDigest === undefined ? undefined : await people.session(sessionDigest);
+  if (replaced !== undefined) await people.deleteSession(replaced.session.digest, replaced.operator);
+
   const id = SESSION_PREFIX + formatSecret(context.randomBytes(32));
   const now = context.now();
   const session = { digest: digestOf(id), operatorId: operator.id, createdAt: now, lastUsedAt: now };
-  await transaction.people.insertSession(session, operator);
+  await people.insertSession(session, operator);
   const account = accountBucket(operator.email);
-  await transaction.people.forgetFailures(account);
+  await people.forgetFailures(account);
   context.signIns.forget(account);
   return { id, session, operator: { ...operator, lastSeenAt: now } };
 }

@@ -132,7 +132,7 @@ export async function signOn(
       return { refused: rights };
     }
     const admitted = operator ?? (await admit(context, people, person, rights));
-    return startSession(context, transaction, await setRights(context, people, admitted, rights));
+    return startSession(context, transaction, await setRights(context, people, admitted, rights), caller);
   });
   // Thrown here, because a transaction that throws changes nothing.
   if ('refused' in outcome) throw refusal(outcome.refused, person, settings);

@@ -148,7 +148,7 @@ function problemOf(error: unknown, c: Context<ManagementEnv>, log: Logger): SsoP
   if (error instanceof SignOnRefused || error instanceof ProviderError) {
     // JSON leaves out a reason that is undefined.
     const reason = error instanceof ProviderError ? error.message : error.reason;
-    log.warn({ ...c.get('caller'), problem: error.problem, reason }, 'a single sign-on was refused');
+    log.warn({ ip: c.get('caller').ip, problem: error.problem, reason }, 'a single sign-on was refused');
     return error.problem;
   }
   logFailure(error, { log, requestId: c.get('requestId') });
