@@ -75,6 +75,18 @@ async function withAuthority(cert: string, ...words: readonly string[]) {
   return { exitCode: await process_.exited, out, err };
 }
 
+test('an export of the audit log that ends early is not taken for a whole one', async () => {
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const url = await tcpServer((socket) => {
+    socket.write(`${head}a\r\n{"seq":12}\r\n`, () => socket.destroy());
+  });
+  const { exitCode, err } = await runCaptured(['audit', '--format', 'ndjson', '--url', url], { env });
+  expect({ exitCode, err }).toEqual({
+    exitCode: 1,
+    err: 'error: The export ended early: entries are missing at its end. Run it again.\n',
+  });
+});
+
 test('explains how to trust the authority of an unknown certificate', async () => {
   const url = tlsServer(TRUSTABLE);
   const run = await runCaptured(['project', 'list', '--url', url], { env });
