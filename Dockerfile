@@ -13,9 +13,8 @@ WORKDIR /build
 COPY . .
 # The repository is not copied: docker build --build-arg HALYARD_COMMIT=$(git rev-parse --short=12 HEAD) .
 ARG HALYARD_COMMIT
-RUN bun install --frozen-lockfile --production --ignore-scripts
 # Builds dist/halyard, the dashboard in it, and tries it: serving, command line, stream, screens, documentation.
-RUN bun run build && mkdir /empty
+RUN bun install --frozen-lockfile --production --ignore-scripts && bun run build && mkdir /empty
 
 FROM gcr.io/distroless/base-debian12:nonroot
 COPY --from=build /build/dist/halyard /usr/local/bin/halyard
