@@ -20,7 +20,7 @@ export interface OpenStreams {
 /** The processes of this machine that serve reads, seen as one: a single process, or several workers. */
 export interface ReadSide {
   readonly streams: OpenStreams;
-  /** Waits until every process that serves reads has applied row `seq`, with a bound: a writer reads its own write. */
+  /** Waits until every process that serves reads has applied row `seq`, with a bound: a writer reads its own write. (Spec: S14.7) */
   waitForApplied(seq: number): Promise<void>;
   /** The public ids of the keys that were used since the last call, or hold a stream open; some may come twice. */
   takeUsedKeys(): Promise<Iterable<string>>;

@@ -3,7 +3,10 @@ import type { Store } from '../domain/store.ts';
 /** The parts of the node that management commands use. */
 export interface ManagementContext {
   readonly store: Store;
-  /** Resolves once this node has applied the change-log row `seq`, so that the writer reads its own write. */
+  /**
+   * Resolves once this node has applied the change-log row `seq`, so that the writer reads its own write, or when it has
+   * waited for that long enough. (Spec: S14.7)
+   */
   waitForApplied(seq: number): Promise<void>;
   /** Throws `internal_error` while this node cannot follow the log: such a write would not be visible here. */
   assertWritable(): void;

@@ -13,7 +13,7 @@ export type Written<T extends object> = T & {
 };
 
 /**
- * Runs one management operation as one transaction and returns its result once this node has applied it. What `work`
+ * Runs one management operation as one transaction and returns its result once this node has applied it, or has waited for that long enough (Spec: S14.7). What `work`
  * changes it locks first; then it checks the actor's permission and the revision that the writer expects.
  */
 export async function write<T>(
