@@ -33,6 +33,17 @@ test('the unit of the backup is as confined as that of the node: it has the same
   expect(backup).toContain(confined);
 });
 
+test('every node of compose.yaml keeps its data folder in a volume of its own', () => {
+  const compose = parse(readFileSync(join(ROOT, 'compose.yaml'), 'utf8'), { merge: true });
+  const nodes = Object.entries<{ image: string; volumes?: string[] }>(compose.services).filter(
+    ([, { image }]) => image === 'halyard:local',
+  );
+  expect(nodes.map(([name]) => name)).toEqual(['halyard', 'node-a', 'node-b', 'node-c']);
+  const volumes = nodes.map(([, service]) => service.volumes?.[0]?.replace(':/data', ''));
+  expect(volumes).toEqual(['data', 'node-a', 'node-b', 'node-c']);
+  expect(Object.keys(compose.volumes)).toEqual(expect.arrayContaining(volumes));
+});
+
 describe('the chart', () => {
   const folder = join(ROOT, 'deploy/helm/halyard');
   const values = parse(readFileSync(join(folder, 'values.yaml'), 'utf8'));
