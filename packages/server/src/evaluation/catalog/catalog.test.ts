@@ -225,3 +225,60 @@ describe('key expiry', () => {
     catalog.close();
   });
 });
+
+describe('a large row that is prepared', () => {
+  const awkward = '],["\\"\ud83d\ude00],[\\';
+  const place = { kind: 'flags.changed', environmentId: 'e', revision: 4 } as const;
+  const operations = (key: (index: number) => string) =>
+    Array.from({ length: 4000 }, (_, index) => {
+      const value = index % 7 === 0 ? awkward.repeat(10) : 'x'.repeat(index % 90);
+      return [key(index), index % 5 === 0 ? null : JSON.stringify({ enabled: true, value })] as const;
+    });
+
+  /** The frame of the environment, and what was heard. */
+  function outcome({ catalog, heard }: ReturnType<typeof setUp>) {
+    const environment = catalog.environmentWithId('e');
+    return { heard, frame: new TextDecoder().decode(environment?.frame()), revision: environment?.revision };
+  }
+
+  test.each([
+    ['keys as flags have them', (index: number) => `flag-${(index * 7919) % 3000}`, true],
+    ['keys that look like the end of an operation', (index: number) => `${index}],[`, false],
+  ] as const)('leaves what it leaves in one piece, with %s', (_, key, isPrepared) => {
+    const large = row(place, operations(key));
+    const [whole, prepared] = [setUp(), setUp()];
+    whole.catalog.apply(large);
+    const before = outcome(setUp());
+
+    let steps = 0;
+    for (const _step of prepared.catalog.prepare(large) ?? []) {
+      steps++;
+      expect(outcome(prepared)).toEqual(before);
+    }
+    expect(steps > 5).toBe(isPrepared);
+    prepared.catalog.apply(large);
+    expect(outcome(prepared)).toEqual(outcome(whole));
+
+    const next = row({ ...place, revision: 5 }, [['a', '{"enabled":false}']]);
+    for (const { catalog } of [whole, prepared]) catalog.apply(next);
+    expect(outcome(prepared)).toEqual(outcome(whole));
+  });
+
+  test('that is not the next one is not applied instead of another', () => {
+    const { catalog, heard } = setUp();
+    const large = row(
+      place,
+      operations((index) => `flag-${index}`),
+    );
+    for (const _step of catalog.prepare(large) ?? []);
+    catalog.apply(row(place, [['a', '{"enabled":false}']]));
+    expect(heard).toEqual(['changed production 4']);
+    expect(outcome({ catalog, heard }).frame).toBe('data: {"a":{"enabled":false}}\n\n');
+    expect(() => [...(catalog.prepare(large) ?? [])]).toThrow('makes revision 4 after 4');
+  });
+
+  test('is no other row', () => {
+    const { catalog } = setUp();
+    expect(catalog.prepare(row(place, [['a', null]]))).toBeUndefined();
+  });
+});

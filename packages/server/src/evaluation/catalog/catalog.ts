@@ -2,8 +2,10 @@ import type { ChangePayload, LogRow, ServedProject, Snapshot, StoredKey } from '
 import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
 import type { StoredRelay } from '../../domain/relay-token.ts';
+import type { FlagTable } from './flag-table.ts';
 import { KeyIndex, type ServedKey } from './key-index.ts';
-import { LiveEnvironment } from './live-environment.ts';
+import { LiveEnvironment, setState } from './live-environment.ts';
+import { isLarge, payloadParts } from './payload-parts.ts';
 
 /** The contents of a catalog: a {@link Snapshot} without its cursor. */
 export type CatalogContents = Omit<Snapshot, 'cursor'>;
@@ -56,6 +58,8 @@ export class Catalog {
   /** The ids of the projects whose clients are asked to report reads. */
   readonly #usage = new Set<string>();
   #expiryTimer: Timer | undefined;
+  /** The flags that a large row leaves, made before it is applied. */
+  #prepared: { readonly row: LogRow; readonly table: FlagTable } | undefined;
 
   constructor(callbacks: CatalogCallbacks, now: () => number = Date.now) {
     this.#now = now;
@@ -127,8 +131,22 @@ export class Catalog {
     this.#scheduleExpiry();
   }
 
+  /**
+   * Does most of the work of a large row ahead of {@link apply}, a little in each step, so that reads get their turn in between;
+   * `undefined` for any other row. Nothing of it shows before the row is applied, which must be the next one.
+   */
+  prepare(row: LogRow): Generator<void> | undefined {
+    return row.kind === 'flags.changed' && isLarge(row) ? this.#prepareStates(row) : undefined;
+  }
+
   /** Applies one row of the change log. Throws when the row's payload is not what its kind promises. */
   apply(row: LogRow): void {
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    if (prepared?.row === row) {
+      this.#applyPrepared(row, prepared.table);
+      return;
+    }
     const payload: unknown = JSON.parse(row.payload);
     switch (row.kind) {
       case 'project.created':
@@ -181,7 +199,32 @@ export class Catalog {
     clearTimeout(this.#expiryTimer);
   }
 
-  #applyStates(row: LogRow, payload: ChangePayload['flags.changed']): void {
+  *#prepareStates(row: LogRow): Generator<void> {
+    const { environment } = this.#changedBy(row);
+    const table = environment.draft();
+    try {
+      for (const part of payloadParts(row.payload)) {
+        for (const [key, state] of part)
+          setState(table, key, state === null ? null : this.#checkState(environment.id, key, state));
+        yield;
+      }
+    } catch (error) {
+      // It cannot be read in parts, if at all: it is applied as a whole.
+      if (error instanceof SyntaxError) return;
+      throw error;
+    }
+    yield* table.encodeAhead();
+    this.#prepared = { row, table };
+  }
+
+  #applyPrepared(row: LogRow, table: FlagTable): void {
+    const { environment, revision } = this.#changedBy(row);
+    environment.replace(revision, table);
+    this.#callbacks.changed(environment, row);
+  }
+
+  /** The environment whose next revision the row makes. */
+  #changedBy(row: LogRow): { readonly environment: LiveEnvironment; readonly revision: number } {
     const environment = this.#byId.get(this.#environmentOf(row).id);
     if (environment === undefined || row.revision === undefined) {
       throw new Error(`change-log row ${row.seq} changes flags of an environment that does not exist`);
@@ -191,8 +234,13 @@ export class Catalog {
         `change-log row ${row.seq} makes revision ${row.revision} after ${environment.revision}`,
       );
     }
+    return { environment, revision: row.revision };
+  }
+
+  #applyStates(row: LogRow, payload: ChangePayload['flags.changed']): void {
+    const { environment, revision } = this.#changedBy(row);
     environment.apply(
-      row.revision,
+      revision,
       payload.map(([key, state]) => [
         key,
         state === null ? null : this.#checkState(environment.id, key, state),

@@ -26,7 +26,7 @@ export class LiveEnvironment {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
-  readonly #table = new FlagTable();
+  #table = new FlagTable();
   readonly #bodyStart: Uint8Array;
   readonly #single = new Map<string, Representation>();
   readonly #compressed = new Map<Encoding, Representation>();
@@ -72,12 +72,20 @@ export class LiveEnvironment {
     return this.#table.entries();
   }
 
+  /** A copy of the flags as they are now, in which the next revision can be prepared. */
+  draft(): FlagTable {
+    return new FlagTable(this.#table);
+  }
+
   /** Moves to the next revision. The operations have been validated; `null` removes a flag. */
   apply(revision: number, operations: readonly StateOperation[]): void {
-    for (const [key, state] of operations) {
-      if (state === null) this.#table.delete(key);
-      else this.#table.set(key, state);
-    }
+    for (const [key, state] of operations) setState(this.#table, key, state);
+    this.replace(revision, this.#table);
+  }
+
+  /** Moves to the next revision, whose flags are prepared. */
+  replace(revision: number, table: FlagTable): void {
+    this.#table = table;
     this.#revision = revision;
     this.#frame = undefined;
     this.#forgetBodies();
@@ -182,6 +190,12 @@ export class LiveEnvironment {
     this.#single.set(key, made);
     return made;
   }
+}
+
+/** Puts a state into a table; `null` removes the flag. */
+export function setState(table: FlagTable, key: string, state: StateText | null): void {
+  if (state === null) table.delete(key);
+  else table.set(key, state);
 }
 
 /** The state's members at the top level, behind the environment and the key. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { until as eventually, within } from '@halyard/testing';
-import { ACTOR, ENVIRONMENT, seen, setUp } from './test-follower.ts';
+import { ACTOR, COUNTER, ENVIRONMENT, seen, setUp } from './test-follower.ts';
 
 describe('Follower', () => {
   test('every change is applied once, in order, and a writer can wait for its own', async () => {
@@ -52,6 +52,33 @@ describe('Follower', () => {
     await until(seen(3));
     clearImmediate(tick);
     expect(new Set(turns).size).toBe(3);
+  });
+
+  test('lets the event loop turn within one large change, which is still one', async () => {
+    const { source, store, follower, heard, room } = await setUp();
+    source.handsOver = true;
+    let turn = 0;
+    let tick = setImmediate(function count() {
+      turn++;
+      tick = setImmediate(count);
+    });
+    const asked: number[] = [];
+    room.wait = async () => void asked.push(turn);
+    const state = JSON.stringify({ enabled: true, value: 'x'.repeat(2000) });
+    const keys = Array.from({ length: 2000 }, (_, index) => `flag-${index}`);
+    const { seq = 0 } = await store.commit(ACTOR, async (transaction) => {
+      await transaction.insertFlags(keys.map((key) => ({ ...COUNTER, key })));
+      await transaction.changeStates(
+        ENVIRONMENT,
+        keys.map((key) => [key, state]),
+      );
+    });
+    const committed = turn;
+    await follower.waitForApplied(seq);
+    clearImmediate(tick);
+    expect(heard).toEqual(['live', expect.stringContaining('revision 1')]);
+    // Asked once the row is prepared: many turns after its commit.
+    expect([asked.length, (asked[0] ?? 0) > committed + 3]).toEqual([1, true]);
   });
 
   test('the heartbeat finds rows whose wake-up was lost', async () => {

@@ -10,7 +10,8 @@ import type {
 } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { Alarm, reconnectDelayMs } from './pacing.ts';
+import { isLarge } from '../catalog/payload-parts.ts';
+import { Alarm, reconnectDelayMs, Turns } from './pacing.ts';
 
 /** Callbacks of a {@link Follower}. */
 export interface FollowerCallbacks {
@@ -56,8 +57,11 @@ export interface RestoreOptions {
 /** Failed reads at one place of the log after which a snapshot skips it. */
 const FAILED_READS = 2;
 
-/** How long rows may be applied one after another before reads have their turn: an operation can change 1,000 environments. */
-const SLICE_MS = 3;
+/**
+ * How long reads may have turns while one large row is prepared, in milliseconds. No heartbeat is sent in that time, so it
+ * stays well below the age at which a proof ends.
+ */
+const PREPARE_MS = 1000;
 
 /** Rows of one operation that are applied without a turn of the event loop at most. */
 const ROWS_AT_ONCE = 50;
@@ -252,7 +256,8 @@ export class Follower {
    * the log.
    */
   #wake(alarm: Alarm, committed: CommittedRows | undefined): void {
-    const isShort = committed !== undefined && committed.rows.length <= ROWS_AT_ONCE;
+    const isShort =
+      committed !== undefined && committed.rows.length <= ROWS_AT_ONCE && !committed.rows.some(isLarge);
     const rows = isShort && this.#isNext(committed.after) ? committed.rows : [];
     let applied = 0;
     try {
@@ -321,12 +326,10 @@ export class Follower {
         if (epoch !== undefined && epoch !== this.#cursor.epoch)
           throw this.#broken(`row ${this.#cursor.seq} is followed by rows of a different history`);
       }
-      let sliceEnds = performance.now() + SLICE_MS;
+      const turns = new Turns();
       for (const row of rows) {
-        if (performance.now() > sliceEnds) {
-          await setImmediate();
-          sliceEnds = performance.now() + SLICE_MS;
-        }
+        await turns.next();
+        await this.#prepare(row, turns);
         const room = this.#options.callbacks.room?.();
         if (room !== undefined) await room;
         // Once it is closed or its session is lost, it must not send another byte. (Spec: S6.5)
@@ -336,6 +339,23 @@ export class Follower {
       if (provenAt !== undefined && this.#state === 'live') this.#noteProof(provenAt);
       if (isLast) return;
       await setImmediate();
+    }
+  }
+
+  /** The work of a large row before it is applied; nothing of it shows yet. */
+  async #prepare(row: LogRow, turns: Turns): Promise<void> {
+    // Otherwise it is refused when it is applied.
+    if (row.seq !== this.seq + 1) return;
+    const deadline = performance.now() + PREPARE_MS;
+    try {
+      for (const _ of this.#options.catalog.prepare(row) ?? []) {
+        if (performance.now() > deadline) continue;
+        await turns.next();
+        this.#alarm?.throwIfFailed();
+      }
+    } catch (cause) {
+      this.#alarm?.throwIfFailed();
+      throw this.#broken(`row ${row.seq} cannot be applied`, cause);
     }
   }
 

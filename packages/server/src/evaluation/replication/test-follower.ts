@@ -2,7 +2,7 @@ import { onTestFinished } from 'bun:test';
 import { within } from '@halyard/testing';
 import type { Cursor, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
 import { UNLIMITED } from '../../domain/people.ts';
-import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
+import { type Environment, type Flag, PLAIN_APPEARANCE, PLAIN_DETAILS } from '../../domain/project.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import type { Database } from '../../storage/database.ts';
 import { openSqlite } from '../../storage/engines/sqlite.ts';
@@ -17,6 +17,9 @@ const PLACE = { id: 'e', projectId: 'p', name: 'production', revision: 0, create
 
 /** The only environment. */
 export const ENVIRONMENT: Environment = { ...PLACE, ...PLAIN_APPEARANCE };
+
+/** The only flag. */
+export const COUNTER: Flag = { ...PLAIN_DETAILS, projectId: 'p', key: 'counter', createdAt: 1 };
 
 /** A log source whose sessions can be tampered with; everything else is the real thing. */
 class FaultySource implements LogSource {
@@ -117,16 +120,7 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
   await store.commit(ACTOR, async (transaction) => {
     await transaction.insertProject({ id: 'p', name: 'demo', createdAt: 1 });
     await transaction.insertEnvironment(ENVIRONMENT);
-    await transaction.putFlag({
-      projectId: 'p',
-      key: 'counter',
-      description: '',
-      tags: [],
-      owner: '',
-      permanent: false,
-      valueKind: 'any',
-      createdAt: 1,
-    });
+    await transaction.putFlag(COUNTER);
   });
   const source = new FaultySource(database);
   const heard: string[] = [];
