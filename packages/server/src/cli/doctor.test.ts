@@ -198,6 +198,26 @@ describe('the command', () => {
     });
   });
 
+  test('warns when there are people and no administrator', async () => {
+    const warnings = async () => {
+      const { findings } = JSON.parse((await halyard('doctor')).out);
+      return findings.filter(({ outcome }: { outcome: string }) => outcome === 'warning');
+    };
+    const join = async (email: string, role: string) => {
+      const { token } = JSON.parse((await halyard(`operator invite ${email} --role ${role} --json`)).out);
+      await fetch(`${node.url}/api/invitations/accept`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ token, password: 'correct horse battery' }),
+      });
+    };
+    expect(await warnings()).toEqual([]);
+    await join('viewer@example.com', 'viewer');
+    expect(await warnings()).toMatchObject([{ check: 'people' }]);
+    await join('admin@example.com', 'admin');
+    expect(await warnings()).toEqual([]);
+  });
+
   test('reports that no server is running', async () => {
     const run = await halyard('doctor --url http://127.0.0.1:1', { isTerminal: true });
     expect(run.exitCode).toBe(1);

@@ -65,7 +65,7 @@ async function runChecks(shell: Shell, options: DoctorOptions): Promise<Finding[
   const client = connect(shell, options);
   const findings = await checkServer(client.url, shell.now);
   if (findings.some(({ outcome }) => outcome === 'failed')) return findings;
-  findings.push(await checkReadiness(readUrl), await checkToken(client));
+  findings.push(await checkReadiness(readUrl), await checkToken(client), ...(await checkPeople(client)));
   if (options.key === undefined) return findings;
   const key = options.key === '-' ? (await shell.readInput()).trim() : options.key;
   const keyToCheck = { key, environment: options.env };
@@ -170,6 +170,29 @@ async function checkToken(client: ApiClient): Promise<Finding> {
     return { check: 'access token', outcome: 'failed', detail: isElsewhere ? NOT_MANAGED_HERE : detail };
   }
 }
+
+/** Warns if the server has people and none of them is an administrator. A token that does not see all people finds nothing out. */
+async function checkPeople(client: ApiClient): Promise<Finding[]> {
+  try {
+    const { fields } = await client.request({ path: apiPath`/whoami` });
+    if (fields.optionalText('role') !== 'admin') return [];
+    const roles: string[] = [];
+    for await (const page of client.pages({ path: apiPath`/operators` })) {
+      roles.push(...page.fields.list('operators').map((operator) => operator.text('role')));
+    }
+    return roles.length === 0 || roles.includes('admin') ? [] : [NO_ADMIN];
+  } catch {
+    // The check of the token says why.
+    return [];
+  }
+}
+
+const NO_ADMIN: Finding = {
+  check: 'people',
+  outcome: 'warning',
+  detail:
+    'no administrator is left. Give someone a group with the role admin at the identity provider, or run "halyard operator invite <email> --role admin".',
+};
 
 /** Servers older than roles return none. */
 function roleIn(fields: Fields): string {

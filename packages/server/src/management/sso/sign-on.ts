@@ -99,6 +99,8 @@ export interface SignOn {
   /** Marks the sign-on as used. */
   readonly nonce: string;
   readonly caller: Caller;
+  /** Called when the groups took the role from the last administrator. */
+  readonly onNoAdmin: () => void;
 }
 
 /**
@@ -109,7 +111,7 @@ export interface SignOn {
 export async function signOn(
   context: PeopleContext,
   person: SsoPerson,
-  { settings, nonce, caller }: SignOn,
+  { settings, nonce, caller, onNoAdmin }: SignOn,
 ): Promise<Written<StartedSession>> {
   const known = await context.store.read(({ people }) => people.operatorByIdentity(person.identity));
   const email = known?.email ?? person.email;
@@ -118,22 +120,28 @@ export async function signOn(
     ...operatorActor(newcomer(context, person, email, NO_RIGHTS), caller),
     note: 'single sign-on',
   };
+  let hasNoAdmin = false;
   const outcome = await writeRecord(context, actor, async (transaction) => {
     const { people } = transaction;
     await people.lock();
+    hasNoAdmin = false;
     if (!(await people.useSignOn(digestOf(nonce), context.now()))) throw new SignOnRefused('expired');
     const operator = await people.operatorByIdentity(person.identity);
     const rights = await admissible(transaction, person, settings);
     if (typeof rights === 'string') {
       if (operator === undefined) throw refusal(rights, person, settings);
       await setRights(context, people, operator, NO_RIGHTS);
+      hasNoAdmin = await lostLastAdmin(people, operator);
       await people.deleteSessionsOf(operator);
       await people.refuseSignOn(operator, rights);
       return { refused: rights };
     }
     const admitted = operator ?? (await admit(context, people, person, rights));
-    return startSession(context, transaction, await setRights(context, people, admitted, rights), caller);
+    const signedOn = await setRights(context, people, admitted, rights);
+    hasNoAdmin = await lostLastAdmin(people, admitted);
+    return startSession(context, transaction, signedOn, caller);
   });
+  if (hasNoAdmin) onNoAdmin();
   // Thrown here, because a transaction that throws changes nothing.
   if ('refused' in outcome) throw refusal(outcome.refused, person, settings);
   return outcome;
@@ -207,6 +215,11 @@ function newcomer(
     ...rights,
     ...{ identity, createdAt: context.now() },
   };
+}
+
+/** Whether no administrator is left, after this operator was one. */
+async function lostLastAdmin(people: PeopleTransaction, before: Operator): Promise<boolean> {
+  return before.role === 'admin' && !(await people.operators()).some(({ role }) => role === 'admin');
 }
 
 /** Gives the operator these rights. */

@@ -19,6 +19,24 @@ async function sessionOf({ browser }: SsoBrowser) {
   return (await browser.call('GET', '/api/session')).json;
 }
 
+describe.each(ENGINES)('the only administrator on $name', (engine: TestEngine) => {
+  const shared = sharedApp(engine, () => provider);
+  const warnings = () => shared.app.logged.filter((line) => line.includes('no administrator is left'));
+
+  test.each([
+    ['another role', ['devs'], 'root'],
+    ['no role', [], 'boss'],
+  ])('whose groups give %s is reported in the log', async (_what, groups, name) => {
+    if (name === 'boss') await shared.signedIn(personIn(name, ['flags-admins']));
+    const before = warnings().length;
+    await shared.newBrowser().signIn(personIn(name, groups));
+    expect(warnings().length).toBe(before + 1);
+    // Only when it happens.
+    await shared.newBrowser().signIn(personIn(name, groups));
+    expect(warnings().length).toBe(before + 1);
+  });
+});
+
 describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestEngine) => {
   const shared = sharedApp(engine, () => provider);
   const { newBrowser, signedIn } = shared;

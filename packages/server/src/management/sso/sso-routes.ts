@@ -32,6 +32,9 @@ interface Begun extends SignOnSecrets {
   readonly at: number;
 }
 
+const NO_ADMIN =
+  'no administrator is left: the groups of the last one give another role. Give someone a group with "admin", or invite with the administration token';
+
 const answer = { status: 303, description: 'Where the browser continues.' } as const;
 const publicRoute = {
   method: 'get',
@@ -96,7 +99,12 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
         needs: (idToken) => needsUserInfo(idToken, settings),
       });
       const person = personOf(vouched, settings);
-      const { id } = await signOn(context, person, { settings, nonce: begun.nonce, caller });
+      const { id } = await signOn(context, person, {
+        settings,
+        nonce: begun.nonce,
+        caller,
+        onNoAdmin: () => log.warn(NO_ADMIN),
+      });
       const target = new URL(ownPath(begun.from, context.publicUrl), context.publicUrl);
       return redirect(target.href, [...cookies, sessionCookie(id, { isSecure })]);
     } catch (error) {
