@@ -82,6 +82,17 @@ for (const engine of ENGINES) {
       expect(await lastReadsOf(project.id, NOON)).toEqual(corrected);
     });
 
+    test('a count that is too large stays at the largest exact number, and keeps no other from being stored', async () => {
+      const { project, environment } = await makeWorld('huge');
+      const store = new SqlUsageStore(home.database);
+      const most = Number.MAX_SAFE_INTEGER;
+      await store.add(count(environment.id, ['a', most - 1, 2 * most], ['b', 1, 0]), NOON);
+      await store.add(count(environment.id, ['a', 5, most], ['b', 1, 0]), NOON);
+      const reads = async (key: string) =>
+        Object.fromEntries((await hoursOf(project.id, key)).map((row) => [row.outcome, row.reads]));
+      expect([await reads('a'), await reads('b')]).toEqual([{ on: most, off: most }, { on: 2 }]);
+    });
+
     test('hours that are too old or too many are removed, and the last reads stay', async () => {
       const { project, environment } = await makeWorld('pruned');
       await home.database.query('DELETE FROM flag_usage');

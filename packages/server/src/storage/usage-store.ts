@@ -15,6 +15,12 @@ import { insertRows } from './rows.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 
+/**
+ * Reads of one flag and outcome that are counted in an hour; more stay at this. Anyone with a key can report any count, and a
+ * larger number is inexact here, and one beyond 63 bits an error on PostgreSQL, which would keep all others from being stored.
+ */
+const MOST_READS = Number.MAX_SAFE_INTEGER;
+
 /** Rows that one step of pruning removes; short transactions let writers in between. */
 const PRUNE_STEP = 5_000;
 
@@ -78,7 +84,7 @@ export class SqlUsageStore implements UsageStore {
         lastReads.push([environmentId, flagKey, hour]);
         for (const [index, outcome] of USAGE_OUTCOMES.entries()) {
           const count = reads[index] ?? 0;
-          if (count > 0) counts.push([environmentId, flagKey, hour, outcome, count]);
+          if (count > 0) counts.push([environmentId, flagKey, hour, outcome, Math.min(count, MOST_READS)]);
         }
       }
     }
@@ -90,7 +96,8 @@ export class SqlUsageStore implements UsageStore {
         columns: ['environment_id', 'flag_key', 'hour', 'outcome', 'reads'],
         rows: counts,
         suffix: `ON CONFLICT (environment_id, flag_key, hour, outcome)
-          DO UPDATE SET reads = flag_usage.reads + excluded.reads`,
+          DO UPDATE SET reads = CASE WHEN flag_usage.reads > ${MOST_READS} - excluded.reads THEN ${MOST_READS}
+            ELSE flag_usage.reads + excluded.reads END`,
       });
       await insertRows(transaction, {
         table: 'flag_last_reads',
