@@ -1,11 +1,14 @@
 import pg from 'pg';
 import { ServiceError, StorageError, StoreOutage, UnwritableDatabaseError } from '../../domain/errors.ts';
 
-/** SQLSTATE classes in which the session died, which leaves the outcome of its COMMIT unknown. */
-const FATAL_CLASSES = ['08', '57P', '58', 'XX'];
+/** The server ended a session that was idle in its transaction for too long, or whose transaction took too long. */
+const TOO_LONG = ['25P03', '25P04'];
+
+/** SQLSTATE prefixes of errors with which the session died, which leaves the outcome of its COMMIT unknown. */
+const FATAL_CLASSES = ['08', '57P', '58', 'XX', ...TOO_LONG];
 
 /** SQLSTATE prefixes of a server that is away for now: lost, stopping or starting, or with no connection to spare. */
-const AWAY = ['08', '57P', '53300'];
+const AWAY = ['08', '57P', '53300', ...TOO_LONG];
 
 /** Statement completion unknown. */
 const UNKNOWN_COMPLETION = '40003';

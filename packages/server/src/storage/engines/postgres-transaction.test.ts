@@ -51,6 +51,28 @@ describe('a transaction on PostgreSQL', () => {
     await database.close();
   });
 
+  test('a node that was frozen in a transaction has lost its connection, and goes on with another', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const database = await openPostgres({ url: home.url, poolSize: 1 });
+    for (const [end, failure] of [
+      ['query', StoreOutage],
+      ['commit', CommitUncertainError],
+    ] as const) {
+      const frozen = database.transaction(async (transaction) => {
+        const [session] = await transaction.query<{ pid: number }>(
+          `SELECT set_config('idle_in_transaction_session_timeout', '1ms', true), pg_backend_pid() AS pid`,
+        );
+        // Nothing is read here meanwhile: the next statement meets the server's last words.
+        while (Bun.spawnSync(['kill', '-0', String(session?.pid)]).success) Bun.sleepSync(1);
+        if (end === 'query') await transaction.query('SELECT 1');
+        else transaction.atCommit({ text: 'SELECT 1' });
+      });
+      await expect(frozen).rejects.toThrow(failure);
+      expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    }
+    await database.close();
+  });
+
   test('COMMIT, which may wait for a standby, has no time limit', async () => {
     await using home = await openHome(await sharedPostgres());
     await home.direct.query('CREATE TABLE noted (statement_timeout TEXT NOT NULL)');
