@@ -186,11 +186,15 @@ export function moveStatement(plan: RolloutPlan, next: Partial<RolloutProgress>)
   return {
     text: `UPDATE rollout_plans SET open_flag = $4, runs_as = $5, runs_since = $6, status = $7, status_at = $8,
         status_by = $9, reason = $10, next_step = $11, due_at = $12, ran = $13, state_revision = $14
-      WHERE id = $1 AND status = $2 AND next_step = $3 RETURNING id`,
+      WHERE id = $1 AND status = $2 AND next_step = $3
+        AND status_at = $15 AND status_by = $16 AND runs_as = $17 AND runs_since = $18
+      RETURNING id`,
     parameters: [
       ...[plan.id, plan.status, plan.nextStep, isOpen(moved) ? plan.flagKey : null],
       ...[moved.runsAs, moved.runsSince, moved.status, moved.statusAt, moved.statusBy, moved.reason ?? null],
       ...[moved.nextStep, moved.dueAt ?? null, moved.ran, moved.stateRevision ?? null],
+      // A plan that was paused and resumed has the same status and step again.
+      ...[plan.statusAt, plan.statusBy, plan.runsAs, plan.runsSince],
     ],
   };
 }

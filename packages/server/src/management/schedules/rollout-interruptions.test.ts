@@ -63,6 +63,28 @@ describe.each(ENGINES)('interruptions of rollout plans on $name', (engine: TestE
     },
   );
 
+  test('a late failure of a step leaves a plan alone that another person has resumed', async () => {
+    const { token, id: tokenId } = (
+      await app.call('POST', '/api/tokens', { body: { name: `starter-${Date.now()}`, role: 'admin' } })
+    ).json;
+    const made = await started(HOURLY, {}, { token });
+    await app.call('DELETE', `/api/tokens/${tokenId}`);
+    pass(60);
+    let commits = 0;
+    app.node.beforeCommit = async () => {
+      commits++;
+      if (commits !== 2) return;
+      // The step was refused, and the runner is about to pause the plan.
+      app.node.beforeCommit = async () => {};
+      for (const name of ['pause', 'resume']) expect((await command(made, name)).status).toBe(200);
+    };
+    expect((await runDueRollouts(app.context)).settled).toEqual([]);
+    app.node.beforeCommit = async () => {};
+    expect(commits).toBe(2);
+    expect(await planOf(made)).toMatchObject({ status: 'running', runsAs: 'token:admin' });
+    await command(made, 'stop');
+  });
+
   test('a change by hand that meets a due step is never lost, and pauses the plan', async () => {
     const other = { ...app.context, store: new SqlStore(await app.home.connect()) };
     for (const body of [{ enabled: false }, { enabled: true, rolloutPct: 3 }]) {
