@@ -56,6 +56,15 @@ conformance('14. Decided: failures and operation', (subject) => {
     ]);
   });
 
+  test('S14.13 a node says whether it should get reads, and whether it is current', async () => {
+    const world = await World.make(subject());
+    for (const path of ['/readyz', '/readyz?for=reads', '/readyz?for=anything']) {
+      const answer = await world.fetch(path);
+      expect([path, answer.status, answer.headers.get('Cache-Control')]).toEqual([path, 200, 'no-store']);
+      await answer.text();
+    }
+  });
+
   test('S14.8 what is not HTTP is rejected, and the next caller is served', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const key = `X-Service-Key: ${world.key}`;

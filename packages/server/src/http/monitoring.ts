@@ -46,7 +46,10 @@ function readinessAnswer(node: Readiness, request: Request, warning: object): Re
   return node.canStream() ? statusAnswer(200, { status: 'ready', ...warning }) : notReadyAnswer(node);
 }
 
-/** `?for=reads` asks whether this node should get reads, for load balancers that leave no node in when none is ready. */
+/**
+ * `?for=reads` asks whether this node should get reads, for load balancers that leave no node in when none is ready.
+ * (Spec: S14.13)
+ */
 function isAboutReads(request: Request): boolean {
   return URL.parse(request.url)?.searchParams.get('for') === 'reads';
 }
