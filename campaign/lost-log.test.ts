@@ -79,6 +79,31 @@ test('a node in a black hole closes its streams, reports it everywhere, and reco
   for (const stream of [again, healthyStream]) stream.close();
 }, 120_000);
 
+test('a node whose link is slow is not ready although it follows the log, says why, and recovers by itself', async () => {
+  const slow = nodeAt(0);
+  await slow.process.readiness(200);
+  const stream = await openStream(slow);
+  await stream.nextFrame();
+  // A question and its answer take 1.4 s and are a second apart, so each proof is too old before the next one comes.
+  slow.proxy?.delay(700);
+  await stream.untilEnded();
+  const unready = await until('it says why', async () => {
+    const answer = await fetch(`${slow.url}/readyz`);
+    const text = await answer.text();
+    return text.includes('"reason"') ? { status: answer.status, body: JSON.parse(text) } : undefined;
+  });
+  const reason = expect.stringContaining('the way to its database or upstream takes too long');
+  expect(unready).toMatchObject({ status: 503, body: { canRead: true, reason } });
+  const read = await fetch(`${slow.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+  expect([read.status, read.headers.has('X-Flags-Stale')]).toEqual([200, true]);
+  const refused = await openStream(slow);
+  await refused.untilEnded();
+  expect(refused.status).toBe(500);
+  expect(slow.process.logs()).toContain('this node is not current; streams are closed');
+  slow.proxy?.restore();
+  await slow.process.readiness(200);
+}, 120_000);
+
 function nodeAt(index: number): FleetNode {
   const node = fleet.nodes[index];
   if (node === undefined) throw new Error('the fleet has three nodes');
