@@ -4,6 +4,7 @@ import { Router } from 'wouter';
 import { createQueryClient, queryKeys } from './api/query-cache.ts';
 import { readAhead } from './api/read-ahead.ts';
 import { onSignedOut } from './api/request.ts';
+import { LostAnswerWatch } from './changes/lost-answer-watch.tsx';
 import { ConfirmProvider } from './components/confirm.tsx';
 import { LiveRegion } from './components/live-region.tsx';
 import { Routes } from './routes.tsx';
@@ -20,6 +21,7 @@ export function App() {
     <QueryClientProvider client={queries}>
       <ConfirmProvider>
         <SessionWatch />
+        <LostAnswerWatch />
         <Router aroundNav={leaveCarefully}>
           <Routes />
         </Router>

@@ -34,8 +34,9 @@ test(
     await ada.check();
     await card(ada.page).getByRole('button', { name: 'Save in development' }).click();
     const dialog = ada.page.getByRole('dialog', { name: 'There is a newer version' });
-    await dialog.getByRole('region', { name: 'In effect now' }).getByText('9').waitFor();
-    await dialog.getByRole('region', { name: 'Yours' }).getByText('8').waitFor();
+    const differences = dialog.getByRole('region', { name: 'Differences' });
+    await differences.locator('del', { hasText: '9' }).waitFor();
+    await differences.locator('ins', { hasText: '8' }).waitFor();
     await ada.check();
     await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
     await ada.page.getByText('new-checkout is on, value 8 in development').first().waitFor();
@@ -104,7 +105,7 @@ test(
     await writeRaw(world, '{"enabled":true,"value":9}');
     await undo.click();
     const dialog = page.getByRole('dialog', { name: 'There is a newer version' });
-    await dialog.getByRole('region', { name: 'In effect now' }).waitFor();
+    await dialog.getByRole('region', { name: 'Differences' }).waitFor();
     await check();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await control.and(page.locator(':checked')).waitFor();
@@ -159,7 +160,7 @@ test(
     await card(page).getByRole('button', { name: 'Save in development' }).click();
     await page.getByRole('button', { name: 'Overwrite with mine' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('new-checkout is on, value {').first().waitFor();
+    await page.getByText('new-checkout is on, with a new value in development').first().waitFor();
     expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
     await page.close();
   },
@@ -169,21 +170,21 @@ test(
 test(
   'a refused change returns to the server’s state: a switch immediately, a save when it is discarded',
   async () => {
-    const { page } = await world.open(FLAG, { expected: /500/ });
+    const { page } = await world.open(FLAG, { expected: /403/ });
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
     await editor(page).waitFor();
-    const refusal = { error: 'internal_error', message: 'The log is out of reach.' };
+    const refusal = { error: 'forbidden', message: 'Not you.' };
     await page.route(`**${STATE}`, (route) =>
-      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.continue(),
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 403, json: refusal }) : route.continue(),
     );
     await control.click();
-    await page.getByText("couldn't complete this").waitFor();
+    await page.getByText("don't have permission to do this").waitFor();
     await control.and(page.locator(':checked')).waitFor();
 
     await write(page, '8');
     const save = page.getByRole('button', { name: 'Save in development' });
     await save.click();
-    await page.getByText("couldn't complete this").nth(1).waitFor();
+    await page.getByText("don't have permission to do this").nth(1).waitFor();
     expect(await editor(page).textContent()).toBe('8');
     await page.unroute(`**${STATE}`);
     await save.click();
@@ -197,16 +198,16 @@ test(
 test(
   'a refused save keeps what was typed, even if the exact text of the value has not arrived',
   async () => {
-    const { page } = await world.open('/projects/shop/flags', { expected: /500|ERR_FAILED/ });
-    const refusal = { error: 'internal_error', message: 'The log is out of reach.' };
+    const { page } = await world.open('/projects/shop/flags', { expected: /403|ERR_FAILED/ });
+    const refusal = { error: 'forbidden', message: 'Not you.' };
     await page.route(`**${STATE}`, (route) =>
-      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.abort(),
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 403, json: refusal }) : route.abort(),
     );
     await page.getByRole('link', { name: 'new-checkout' }).click();
     await editor(page).waitFor();
     await write(page, '8');
     await page.getByRole('button', { name: 'Save in development' }).click();
-    await page.getByText("couldn't complete this").waitFor();
+    await page.getByText("don't have permission to do this").waitFor();
     expect(await editor(page).textContent()).toBe('8');
     await page.getByRole('button', { name: 'Discard' }).click();
     expect(await editor(page).textContent()).toBe('7');

@@ -1,5 +1,8 @@
 import type { ErrorCode } from '@halyard/protocol';
 
+/** What became of a change whose answer was lost. */
+type LostCode = 'answer_lost' | 'not_saved' | 'outcome_unknown';
+
 /** A failed request: the API refused it, or no response arrived. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -11,6 +14,8 @@ export class ApiError extends Error {
   readonly docs: string | undefined;
   /** How long to wait before trying again, in seconds. */
   readonly retryAfterSeconds: number | undefined;
+  /** The numbers of the changes that were made, with the code `answer_lost`. */
+  readonly changes: readonly number[];
 
   constructor(
     facts: {
@@ -19,6 +24,7 @@ export class ApiError extends Error {
       readonly status: number;
       readonly docs?: string | undefined;
       readonly retryAfterSeconds?: number | undefined;
+      readonly changes?: readonly number[];
     },
     options?: ErrorOptions,
   ) {
@@ -27,12 +33,24 @@ export class ApiError extends Error {
     this.status = facts.status;
     this.docs = facts.docs;
     this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.changes = facts.changes ?? [];
   }
 }
 
 /** Whether the API refused a request with this error code. */
 export function isRefusal(error: unknown, code: string): error is ApiError {
   return error instanceof ApiError && error.code === code;
+}
+
+/** Whether a failed change was refused. Anything else, also a failure of the server, may have been after the change. */
+export function isCertain(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return true;
+  return error.status > 0 && error.status < 500 && error.code in ERROR_MESSAGES;
+}
+
+/** Whether a change was made, but its answer was lost. */
+export function isMade(error: unknown): error is ApiError {
+  return isRefusal(error, 'answer_lost');
 }
 
 /** Whether the session has ended. The sign-in dialog already shows it, so no other message is needed. */
@@ -54,7 +72,10 @@ export function messageOf(error: unknown): string {
 }
 
 /** The message for each error code. The API's own messages address programs: they name headers and members. */
-const ERROR_MESSAGES: Readonly<Record<ErrorCode | 'unreachable', string>> = {
+const ERROR_MESSAGES: Readonly<Record<ErrorCode | LostCode | 'unreachable', string>> = {
+  answer_lost: 'Saved. The answer was lost.',
+  not_saved: "Not saved: the server didn't get it. Try again.",
+  outcome_unknown: 'It is unknown whether this was saved. Look at the history before you try again.',
   unreachable: "Can't reach the server. Check your connection and try again.",
   invalid_api_key: 'This project key is not valid.',
   invalid_argument: "The server didn't accept this input. Check what you entered.",
@@ -76,6 +97,8 @@ const ERROR_MESSAGES: Readonly<Record<ErrorCode | 'unreachable', string>> = {
     'This link has expired, was revoked or was already used. Ask an administrator for a new one.',
   flag_archived: 'The flag is archived. Restore it to change it.',
   flag_not_archived: 'The flag is not archived.',
+  already_planned:
+    'This flag has a rollout plan there, or a change of it is scheduled. When the change runs, the plan pauses.',
   not_revertible: 'This can no longer be reverted or canceled.',
   confirmation_required: 'This environment is protected, and the change was not confirmed. Try again.',
 };

@@ -78,6 +78,12 @@ export function useOneChange(seq: string) {
   });
 }
 
+/** What a change was about, such as the id of a key. */
+export async function targetOfChange(seq: number): Promise<string> {
+  const { entries } = await request<{ entries: readonly AuditEntryRecord[] }>('GET', api`changes/${seq}`);
+  return entries[0]?.target ?? '';
+}
+
 /** Reads from the top down to the first loaded entry; at most as many entries as are loaded. */
 async function readNewest({
   filter,

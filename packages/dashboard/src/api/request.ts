@@ -1,4 +1,6 @@
-import { ApiError } from './api-error.ts';
+import { REFERENCE_HEADER } from '@halyard/protocol';
+import { ApiError, isCertain } from './api-error.ts';
+import { errorOfLost, newReference } from './lost-answers.ts';
 
 /** Options of one request. */
 interface RequestOptions {
@@ -14,6 +16,9 @@ interface RequestOptions {
   readonly note?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** What leaves no change in the audit log, or has no actor yet. */
+const UNRECORDED = /^\/api\/(session|setup|invitations\/(accept|inspect))$|\/(test|replay)$|\?dryRun=true$/;
 
 type Listener = () => void;
 const signedOutListeners = new Set<Listener>();
@@ -34,7 +39,8 @@ export function noteSignIn(): void {
 
 /**
  * Sends a request to the management API with the session's cookie and returns the parsed body; `undefined` for an empty
- * one. Rejects with an {@link ApiError} if it is refused or no response arrives.
+ * one. Rejects with an {@link ApiError} if it is refused. If the answer to a change is lost, it first finds out what became
+ * of the change, and rejects with what {@link errorOfLost} says: nothing else may say that something was not changed.
  *
  * The shape of the response is the API's contract, which a test compares with the OpenAPI document.
  */
@@ -48,10 +54,20 @@ export async function requestText(
   path: string,
   options: RequestOptions = {},
 ): Promise<string> {
+  if (method === 'GET' || UNRECORDED.test(path)) return await answerTo(method, path, options);
+  const reference = newReference();
+  try {
+    return await answerTo(method, path, { ...options, reference });
+  } catch (error) {
+    throw isCertain(error) ? error : await errorOfLost(reference, error);
+  }
+}
+
+async function answerTo(method: string, path: string, options: SentOptions): Promise<string> {
   const signInsBefore = signIns;
-  const response = await send(method, path, options);
-  const text = await response.text();
-  if (response.ok) return text;
+  const { response, text } = await send(method, path, options);
+  const isOurs = text === '' || response.headers.get('Content-Type')?.includes('json') === true;
+  if (response.ok && (isOurs || method === 'GET')) return text;
   const body: unknown = parse(text);
   const error = refusalOf(response, body);
   // A request without its cookie gets the error of a missing token. A wrong password is reported in the sign-in form.
@@ -65,10 +81,18 @@ export function api(strings: TemplateStringsArray, ...parts: readonly (string | 
   return `/api/${String.raw(strings, ...parts.map((part) => encodeURIComponent(part)))}`;
 }
 
-async function send(method: string, path: string, options: RequestOptions): Promise<Response> {
+interface SentOptions extends RequestOptions {
+  readonly reference?: string;
+}
+
+async function send(
+  method: string,
+  path: string,
+  options: SentOptions,
+): Promise<{ readonly response: Response; readonly text: string }> {
   const { body, signal, text = body === undefined ? undefined : JSON.stringify(body) } = options;
   try {
-    return await fetch(path, {
+    const response = await fetch(path, {
       method,
       headers: headersOf(options),
       credentials: 'same-origin',
@@ -76,6 +100,7 @@ async function send(method: string, path: string, options: RequestOptions): Prom
       ...(text === undefined ? {} : { body: text }),
       ...(signal === undefined ? {} : { signal }),
     });
+    return { response, text: await response.text() };
   } catch (cause) {
     if (signal?.aborted) throw cause;
     const message = "Can't reach the server. Check your connection and try again.";
@@ -83,13 +108,14 @@ async function send(method: string, path: string, options: RequestOptions): Prom
   }
 }
 
-function headersOf({ body, text, seen, confirmed, note }: RequestOptions): Record<string, string> {
+function headersOf({ body, text, seen, confirmed, note, reference }: SentOptions): Record<string, string> {
   const names = typeof confirmed === 'string' ? confirmed : confirmed?.join(',');
   return {
     Accept: 'application/json',
     ...(body === undefined && text === undefined ? {} : { 'Content-Type': 'application/json' }),
     ...(seen === undefined ? {} : seen === 'none' ? { 'If-None-Match': '*' } : { 'If-Match': `"${seen}"` }),
     ...(names === undefined || names === '' ? {} : { 'X-Confirm-Environment': names }),
+    ...(reference === undefined ? {} : { [REFERENCE_HEADER]: reference }),
     ...(note === undefined || note === '' ? {} : { 'X-Change-Note': toHeader(note) }),
   };
 }

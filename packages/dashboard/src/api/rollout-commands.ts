@@ -10,6 +10,8 @@ export interface NewRollout {
   readonly environment: string;
   readonly steps: readonly RolloutPlanStep[];
   readonly note?: string;
+  /** Also for a flag with a scheduled change. */
+  readonly anyway: boolean;
 }
 
 /** Starts a plan. */

@@ -39,6 +39,8 @@ interface SchedulePost {
   readonly schedule: NewSchedule;
   /** The same as JSON text, in which a value keeps its notation. */
   readonly text?: string | undefined;
+  /** Also for a flag with an open rollout plan. */
+  readonly anyway: boolean;
   readonly confirmed?: string | undefined;
 }
 
@@ -46,10 +48,9 @@ interface SchedulePost {
 export function useCreateSchedule(project: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ schedule, text, confirmed }: SchedulePost) =>
+    mutationFn: ({ schedule, text = JSON.stringify(schedule), anyway, confirmed }: SchedulePost) =>
       request<ScheduleRecord>('POST', api`projects/${project}/schedules`, {
-        body: schedule,
-        text,
+        text: anyway ? `{"anyway":true,${text.slice(1)}` : text,
         confirmed,
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.schedules(project) }),

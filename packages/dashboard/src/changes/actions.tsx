@@ -1,6 +1,6 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { isSessionEnd } from '../api/api-error.ts';
+import { isMade, isRefusal, isSessionEnd } from '../api/api-error.ts';
 import { revertChange } from '../api/audit.ts';
 import { useCatchUp } from '../api/live.tsx';
 import { type Question, useConfirm } from '../components/confirm.tsx';
@@ -32,7 +32,7 @@ export function useAction(): (action: Action) => Promise<boolean> {
         await run();
       } catch (error) {
         toastFailure(failed, error);
-        return false;
+        return isMade(error);
       } finally {
         // Also after a refusal: what is on the screen may be why.
         for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
@@ -72,8 +72,11 @@ export function useUndoChange(): (seq: number, confirmed: readonly string[]) => 
   );
 }
 
-/** Shows that something failed, and why; nothing when the session has ended, since the sign-in dialog says so. */
+/**
+ * Shows that something failed, and why; nothing when the session has ended, since the sign-in dialog says so, and nothing
+ * unless it is known that it failed: `LostAnswerWatch` says that.
+ */
 export function toastFailure(title: string, error: unknown): void {
-  if (isSessionEnd(error)) return;
+  if (isSessionEnd(error) || isMade(error) || isRefusal(error, 'outcome_unknown')) return;
   toast({ kind: 'problem', title, detail: <ErrorText error={error} /> });
 }

@@ -1,7 +1,7 @@
 import { defined } from '@halyard/protocol';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
-import { isRefusal } from '../api/api-error.ts';
+import { type ApiError, isMade, isRefusal } from '../api/api-error.ts';
 import { updateFlagInCache, withState } from '../api/flag-cache.ts';
 import {
   differsInSwitchOnly,
@@ -87,9 +87,11 @@ function createStateWriter({
     setWriteStatus(cell, 'saving');
     show(place, before, shown);
     const confirmed = environment.protected ? environment.name : undefined;
-    let written: Awaited<ReturnType<typeof writeState>>;
+    let written: WrittenState | undefined;
     try {
-      written = await writeState(place, after, { before, confirmed, note, texts });
+      written = await writeState(place, after, { before, confirmed, note, texts }).catch((error: unknown) =>
+        isMade(error) ? readWritten(place, error) : Promise.reject(error),
+      );
     } catch (error) {
       settle(place, shown, before);
       outcome.resolve(undefined);
@@ -178,11 +180,32 @@ function createStateWriter({
   }
 }
 
-/** The outcome in as few words as possible. */
+/** A written state, with the number of its change and its value's text. */
+type WrittenState = StateRecord & { readonly seq?: number; readonly valueText: string | undefined };
+
+/** Longer values are not repeated in a message, in characters. */
+const LONG_VALUE = 40;
+
+/** The state after a change whose answer was lost; `undefined` if it is removed. */
+async function readWritten(place: StatePlace, lost: ApiError): Promise<WrittenState | undefined> {
+  try {
+    const [seq] = lost.changes;
+    return { ...(await readState(place)), ...defined({ seq }) };
+  } catch (error) {
+    if (isRefusal(error, 'flag_not_found')) return undefined;
+    throw lost;
+  }
+}
+
+/** The outcome in as few words as possible. A value that would be cut is only said to be new, or left out if it is not. */
 function outcomeText(before: StateRecord | undefined, after: FlagState | null): string {
   if (after === null) return messages.removed;
-  const isSwitched = before !== undefined && differsInSwitchOnly(before.state, after);
-  return isSwitched ? (after.enabled ? 'on' : 'off') : stateText(after);
+  if (before !== undefined && differsInSwitchOnly(before.state, after)) return after.enabled ? 'on' : 'off';
+  const { value, ...rest } = after;
+  const text = JSON.stringify(value);
+  if (text === undefined || text.length <= LONG_VALUE) return stateText(after);
+  const isNew = text !== JSON.stringify(before?.state.value);
+  return isNew ? messages.withNewValue(stateText(rest)) : stateText(rest);
 }
 
 function announceFailed({ key, environment }: StateChange, error: unknown): void {

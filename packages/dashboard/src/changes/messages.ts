@@ -17,6 +17,7 @@ export const messages = {
     `${environment} is protected, and you don't have permission to change it.`,
 
   // The question before a change of a protected environment
+  guardTitle: 'Change a protected environment',
   change: (what: string) => `Change ${what}?`,
   schedule: (what: string, time: string) => `Schedule ${what} for ${time}?`,
   changeIn: (environment: string) => `Change ${environment}`,
@@ -43,11 +44,22 @@ export const messages = {
   undone: (seq: number) => `Change ${seq} undone`,
   undoFailed: (seq: number) => `Change ${seq} could not be undone`,
   stateIs: (key: string, state: string, environment: string) => `${key} is ${state} in ${environment}`,
+  withNewValue: (state: string) => `${state}, with a new value`,
   stateNotChanged: (key: string, environment: string) => `${key} in ${environment} was not changed`,
+
+  // The answer to a change was lost
+  checking: 'Unknown: checking whether it was saved…',
+  answerLost: 'Saved. The answer was lost.',
+  outcomeUnknown: 'Unknown whether it was saved',
+  lookFirst: 'Look at the history before you try again.',
+
+  anyway: 'Do it anyway',
+  pausesPlan: (key: string) => `This pauses the rollout plan of ${key}.`,
 
   // Conflict
   conflictTitle: 'There is a newer version',
   conflictAfter: 'was changed after you opened it. Your change was not saved.',
+  differences: 'Differences',
   currentVersion: 'In effect now',
   ownVersion: 'Yours',
   keepEditing: 'Keep editing',

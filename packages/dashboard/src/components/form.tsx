@@ -1,9 +1,11 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
-import { isSessionEnd } from '../api/api-error.ts';
+import { type ApiError, isMade, isSessionEnd, messageOf } from '../api/api-error.ts';
+import { useLostAnswers } from '../api/lost-answers.ts';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { FormError } from './field.tsx';
+import { messages } from './messages.ts';
 import { ErrorText } from './screen-states.tsx';
 
 /** A form: its problems, whether it is being submitted, and why it was refused. */
@@ -79,8 +81,18 @@ export function useForm<Name extends string = never>({
   };
 }
 
-/** Why a request was refused. Empty without an error, and if the session has ended: the sign-in dialog shows that. */
+/**
+ * Why a request was refused, or that it is unknown for now whether it was made. Empty without an error, and if the session
+ * has ended: the sign-in dialog shows that.
+ */
 export function RefusalNote({ error }: { error: unknown }) {
+  const isChecking = useLostAnswers() > 0;
+  if (isChecking || isMade(error))
+    return (
+      <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+        {isChecking ? messages.checking : messageOf(error)}
+      </p>
+    );
   if (error === null || error === undefined || isSessionEnd(error)) return null;
   return (
     <FormError>
@@ -99,6 +111,7 @@ export function FormDialog({
   isActionFocused = false,
   isQuestion = false,
   className,
+  lost,
   onClose,
   children,
 }: {
@@ -114,10 +127,26 @@ export function FormDialog({
   /** It closes without asking, because nothing typed in it is worth keeping. */
   isQuestion?: boolean;
   className?: string;
+  /** What to do about a secret that was in a lost answer. */
+  lost?: (answer: ApiError) => ReactNode;
   onClose: () => void;
   children: ReactNode;
 }) {
   const id = useId();
+  const { error } = form;
+  // What was made must not be submitted again.
+  if (isMade(error))
+    return (
+      <Dialog title={title} onClose={onClose} isQuestion>
+        <RefusalNote error={error} />
+        {lost?.(error)}
+        <DialogActions>
+          <Button data-autofocus onClick={onClose}>
+            {messages.close}
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
   return (
     <Dialog
       title={title}
@@ -127,7 +156,7 @@ export function FormDialog({
     >
       <form className="flex flex-col gap-4" {...form.props}>
         {children}
-        <RefusalNote error={form.error} />
+        <RefusalNote error={error} />
         <DialogActions>
           {obstacle !== undefined && (
             <p id={id} aria-live="polite" className="min-w-0 flex-1 basis-40 self-center text-ink-2">

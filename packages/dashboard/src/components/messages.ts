@@ -17,6 +17,17 @@ export const messages = {
     remove: (tag: string) => `Remove tag ${tag}`,
   },
 
+  checking: 'The connection was lost. Checking whether it was saved…',
+  close: 'Close',
+
+  lostSecret: {
+    ofKind: (kind: string) =>
+      `The ${kind} was created, but the connection was lost before it could be shown. Revoke it, and create another one.`,
+    revoke: 'Revoke it',
+    revoked: 'Revoked',
+    revokeFailed: 'It could not be revoked',
+  },
+
   secret: {
     leave: (what: string) => `The ${what} is shown only once. Without a copy you have to create a new one.`,
     warning: (what: string) => `Copy the ${what} now. It is shown only once and can't be recovered.`,

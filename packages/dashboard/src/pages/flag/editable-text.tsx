@@ -1,5 +1,6 @@
 import Pencil from 'lucide-react/icons/pencil';
 import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { isMade } from '../../api/api-error.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { INPUT } from '../../components/field.tsx';
@@ -126,6 +127,7 @@ function EditForm({
       await onSave(next);
       close();
     } catch (refusal) {
+      if (isMade(refusal)) return close();
       setError(refusal);
       setSaving(false);
     }

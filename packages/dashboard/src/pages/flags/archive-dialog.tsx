@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useRef, useState } from 'react';
-import { messageOf } from '../../api/api-error.ts';
+import { isMade, messageOf } from '../../api/api-error.ts';
 import { dropFlags, putFlag } from '../../api/flag-cache.ts';
 import { archiveFlags, restoreFlags } from '../../api/flags.ts';
 import { queryKeys } from '../../api/query-cache.ts';
@@ -235,7 +235,7 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
     const refused: string[] = [];
     settled.forEach((each, index) => {
       if (each.status === 'fulfilled') putFlag(queries, project, each.value);
-      else refused.push(`${keys[index]}: ${messageOf(each.reason)}`);
+      else if (!isMade(each.reason)) refused.push(`${keys[index]}: ${messageOf(each.reason)}`);
     });
     refresh();
     const restored = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.key] : []));

@@ -3,6 +3,7 @@ import ChevronDown from 'lucide-react/icons/chevron-down';
 import CopyPlus from 'lucide-react/icons/copy-plus';
 import Tag from 'lucide-react/icons/tag';
 import { lazy, useCallback, useState } from 'react';
+import { isMade } from '../../api/api-error.ts';
 import { switchStates } from '../../api/flag-states.ts';
 import { useCatchUp } from '../../api/live.tsx';
 import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
@@ -210,7 +211,7 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
       } catch (error) {
         for (const cell of cells) clearWriteStatus(cell);
         toastFailure(words.failed, error);
-        return false;
+        return isMade(error);
       }
     },
     [project, askConsent, undoChange, catchUp],

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { messageOf } from '../../api/api-error.ts';
+import { isMade, messageOf } from '../../api/api-error.ts';
 import { updateFlagInCache } from '../../api/flag-cache.ts';
 import { changeFlagTexts, type FlagTexts } from '../../api/flags.ts';
 import type { FlagRecord } from '../../api/types.ts';
@@ -116,7 +116,8 @@ function useChangeTexts(project: string) {
         updateFlagInCache(queries, project, flag.key, (now) => ({ ...now, description, tags, owner }));
         done++;
       } catch (error) {
-        refused.push(`${flag.key}: ${messageOf(error)}`);
+        if (isMade(error)) done++;
+        else refused.push(`${flag.key}: ${messageOf(error)}`);
       }
     }
   };

@@ -2,7 +2,7 @@ import Check from 'lucide-react/icons/check';
 import LoaderCircle from 'lucide-react/icons/loader-circle';
 import { useId, useState } from 'react';
 import { useClients, useLivePresence } from '../../api/clients.ts';
-import { createKey } from '../../api/keys.ts';
+import { createKey, revokeKey } from '../../api/keys.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
@@ -13,6 +13,8 @@ import { NameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { type Expiry, ExpiryField, expiryMember } from '../../components/lifetime.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { LostSecret } from '../../components/lost-secret.tsx';
+import { messages as design } from '../../components/messages.ts';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { messages } from './messages.tsx';
@@ -56,7 +58,19 @@ export function CreateKeyDialog({
       />
     );
   return (
-    <FormDialog title={messages.createTitle} form={form} action={messages.createAction} onClose={onClose}>
+    <FormDialog
+      title={messages.createTitle}
+      form={form}
+      action={messages.createAction}
+      lost={(answer) => (
+        <LostSecret
+          {...{ answer, onClose }}
+          text={design.lostSecret.ofKind(messages.secretKind)}
+          revoke={revokeKey}
+        />
+      )}
+      onClose={onClose}
+    >
       <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />
       <EnvironmentCheckboxes
         environments={project.environments}

@@ -70,6 +70,8 @@ export const messages = {
 
   // A new link
   secretKind: 'link',
+  linkLost:
+    'The link was created, but the connection was lost before it could be shown. Revoke it under “Open links”, and create another one.',
   inviteLinkTitle: 'Invitation link',
   resetLinkTitle: 'Password reset link',
   sendPrivately: (email: string, expires: ReactNode) => (

@@ -5,6 +5,7 @@ import { useAdministered, useOperator, useSso } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { NameField, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
+import { LostSecret } from '../../components/lost-secret.tsx';
 import {
   PermissionFields,
   type Permissions,
@@ -39,7 +40,13 @@ export function InviteDialog({
     stale: [queryKeys.invitations],
   });
   return (
-    <FormDialog title={messages.inviteTitle} form={form} action={messages.inviteAction} onClose={onClose}>
+    <FormDialog
+      title={messages.inviteTitle}
+      form={form}
+      action={messages.inviteAction}
+      lost={(answer) => <LostSecret {...{ answer, onClose }} text={messages.linkLost} />}
+      onClose={onClose}
+    >
       <TextField
         label={messages.email}
         hint={messages.emailHint}

@@ -187,7 +187,7 @@ function useCreateResetLink(): (operator: OperatorRecord) => Promise<CreatedLink
   const perform = useConfirmedAction();
   return async ({ id, name, email }) => {
     let link: CreatedLink | undefined;
-    await perform(
+    const isDone = await perform(
       { title: messages.resetTitle(name), body: messages.resetBody(email), action: messages.resetAction },
       {
         run: async () => {
@@ -198,6 +198,7 @@ function useCreateResetLink(): (operator: OperatorRecord) => Promise<CreatedLink
         stale: [queryKeys.invitations],
       },
     );
+    if (isDone && link === undefined) toast({ kind: 'problem', title: messages.linkLost });
     return link;
   };
 }

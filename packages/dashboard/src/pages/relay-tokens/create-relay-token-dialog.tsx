@@ -1,11 +1,13 @@
 import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
-import { createRelayToken } from '../../api/relay-tokens.ts';
+import { createRelayToken, revokeRelayToken } from '../../api/relay-tokens.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import { CodeSection } from '../../components/copy.tsx';
 import { NameField, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { LostSecret } from '../../components/lost-secret.tsx';
+import { messages as design } from '../../components/messages.ts';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { tagsOf } from '../flags/flag-tags.ts';
 import { messages } from './messages.tsx';
@@ -47,7 +49,19 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <FormDialog title={messages.createTitle} form={form} action={messages.createAction} onClose={onClose}>
+    <FormDialog
+      title={messages.createTitle}
+      form={form}
+      action={messages.createAction}
+      lost={(answer) => (
+        <LostSecret
+          {...{ answer, onClose }}
+          text={design.lostSecret.ofKind(messages.secretKind)}
+          revoke={revokeRelayToken}
+        />
+      )}
+      onClose={onClose}
+    >
       <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />
       <TextField
         label={messages.projects}

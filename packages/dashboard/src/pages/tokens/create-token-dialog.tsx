@@ -1,11 +1,13 @@
 import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
-import { createToken } from '../../api/tokens.ts';
+import { createToken, revokeToken } from '../../api/tokens.ts';
 import { CodeSection } from '../../components/copy.tsx';
 import { NameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { ExpiryField, expiryIn, expiryMember } from '../../components/lifetime.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { LostSecret } from '../../components/lost-secret.tsx';
+import { messages as design } from '../../components/messages.ts';
 import {
   PermissionFields,
   permissionMembers,
@@ -61,7 +63,19 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <FormDialog title={messages.createTitle} form={form} action={messages.createAction} onClose={onClose}>
+    <FormDialog
+      title={messages.createTitle}
+      form={form}
+      action={messages.createAction}
+      lost={(answer) => (
+        <LostSecret
+          {...{ answer, onClose }}
+          text={design.lostSecret.ofKind(messages.secretKind)}
+          revoke={revokeToken}
+        />
+      )}
+      onClose={onClose}
+    >
       <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />
       <PermissionFields value={permissions} error={form.problem('permissions')} onChange={setPermissions} />
       <SelectField

@@ -67,6 +67,8 @@ export const messages = {
   // The secret
   secretTitle: (name: string) => `Signing secret of ${name}`,
   secretKind: 'secret',
+  secretLost:
+    'The connection was lost before the signing secret could be shown. Use “Replace secret” in the menu of the webhook to get one.',
   secretUse: 'The receiver uses it to verify messages.',
   secretOverlap: 'For 24 hours, messages are signed with the old secret too.',
 

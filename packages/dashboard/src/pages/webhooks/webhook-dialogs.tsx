@@ -6,6 +6,7 @@ import { createWebhook, updateWebhook } from '../../api/webhooks.ts';
 import { NameField, TextField } from '../../components/field.tsx';
 import { type Form, FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { LostSecret } from '../../components/lost-secret.tsx';
 import { MultiSelect } from '../../components/multi-select.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
@@ -57,6 +58,7 @@ export function CreateWebhookDialog({ project, onClose }: { project: ProjectReco
       title={messages.createTitle}
       form={refusal.form}
       action={messages.createAction}
+      lost={(answer) => <LostSecret {...{ answer, onClose }} text={messages.secretLost} />}
       onClose={onClose}
     >
       <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />

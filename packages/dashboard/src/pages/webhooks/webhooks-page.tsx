@@ -6,6 +6,7 @@ import Trash from 'lucide-react/icons/trash-2';
 import Webhook from 'lucide-react/icons/webhook';
 import { useState } from 'react';
 import { useParams } from 'wouter';
+import { isMade } from '../../api/api-error.ts';
 import { useProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
@@ -28,6 +29,7 @@ import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
+import { toast } from '../../components/toasts.tsx';
 import { useCreateCommand } from '../../shell/commands.tsx';
 import { links } from '../../shell/links.ts';
 import { DeliveriesDialog, reportDelivery } from './deliveries-dialog.tsx';
@@ -205,6 +207,7 @@ function WebhookActions({
       onOpen({ secret: (await rotateWebhook(project.name, name)).secret });
     } catch (error) {
       toastFailure(messages.rotateFailed(name), error);
+      if (isMade(error)) toast({ kind: 'problem', title: messages.secretLost });
     }
   }
 

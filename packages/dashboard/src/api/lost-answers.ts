@@ -1,0 +1,67 @@
+import { findOutcome, type LostOutcome, type ReferenceRecord } from '@halyard/protocol';
+import { useSyncExternalStore } from 'react';
+import { ApiError } from './api-error.ts';
+
+type Listener = (outcome: Promise<LostOutcome>) => void;
+const listeners = new Set<Listener>();
+
+/** Calls `listener` when the answer to a change was lost. Returns the function that stops it. */
+export function onLostAnswer(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+let open = 0;
+const watchers = new Set<() => void>();
+
+/** How many changes there are of which it is being found out whether they were made. */
+export function useLostAnswers(): number {
+  return useSyncExternalStore(
+    (watcher) => {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    () => open,
+  );
+}
+
+function count(more: number): void {
+  open += more;
+  for (const watcher of watchers) watcher();
+}
+
+/** A name for a request that no other one has. Pages over plain HTTP have no `crypto.randomUUID`. */
+export function newReference(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * Finds out what became of the change `reference` whose answer was lost, however long the server is away. Returns the
+ * error to reject with: `answer_lost` if it was made, `not_saved`, or `outcome_unknown`.
+ */
+export async function errorOfLost(reference: string, cause: unknown): Promise<ApiError> {
+  const found = findOutcome({
+    ask: () => ask(reference),
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  });
+  count(1);
+  for (const listener of listeners) listener(found);
+  const outcome = await found.finally(() => count(-1));
+  const code = outcome === 'none' ? 'not_saved' : outcome === 'unknown' ? 'outcome_unknown' : 'answer_lost';
+  const changes = typeof outcome === 'string' ? [] : outcome;
+  return new ApiError({ code, message: code, status: 0, changes }, { cause });
+}
+
+async function ask(reference: string): Promise<ReferenceRecord | 'unknown' | undefined> {
+  try {
+    const response = await fetch(`/api/changes?reference=${reference}`, { cache: 'no-store' });
+    // The shapes are the API's contract; anything else comes from a proxy.
+    const body = (await response.json()) as Partial<ReferenceRecord & { error: string }>;
+    if (response.ok && body.changes !== undefined) return body as ReferenceRecord;
+    return response.status < 500 && body.error !== undefined ? 'unknown' : undefined;
+  } catch {
+    // Still no connection, or no JSON.
+    return undefined;
+  }
+}
