@@ -37,7 +37,7 @@ describe('compare and copy', () => {
     const preview = page.getByRole('dialog', { name: 'Copy to production' });
     const changes = preview.getByRole('region', { name: 'What changes' });
     await changes.getByText('checkout').waitFor();
-    expect(await changes.getByRole('listitem').count()).toBe(2);
+    expect(await changes.locator(':scope > ul > li').count()).toBe(2);
     await check();
     await preview.getByLabel('Note').fill('Release 41');
     const before = (await world.management.states('shop', 'production')).revision;

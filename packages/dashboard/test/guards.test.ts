@@ -78,6 +78,55 @@ test(
   PATIENCE_MS,
 );
 
+test('the question shows the lines of a long value that change, and where a long text differs', async () => {
+  const limits = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`limit-${index}`, index]));
+  const filler = 'x'.repeat(60_000);
+  const cases = [
+    {
+      key: 'limits',
+      before: limits,
+      after: { ...limits, 'limit-58': 99 },
+      old: '"limit-58": 58',
+      young: '"limit-58": 99',
+    },
+    {
+      key: 'text',
+      before: `${filler} old end`,
+      after: `${filler} new end`,
+      old: 'old end',
+      young: 'new end',
+    },
+    {
+      key: 'nested',
+      before: { text: `${filler} old end` },
+      after: { text: `${filler} new end` },
+      old: 'old end',
+      young: 'new end',
+    },
+  ];
+  for (const { key, before, after, old, young } of cases) {
+    await world.management.putState('shop', 'production', key, { enabled: true, value: before });
+    const { page, check } = await world.open(`${FLAGS}/${key}?env=production`, {
+      width: key === 'limits' ? 390 : 1280,
+    });
+    const place = page.getByRole('region', { name: 'production', exact: true });
+    await place.locator('.cm-content').press('Control+A');
+    await page.keyboard.insertText(JSON.stringify(after));
+    await place.getByRole('button', { name: 'Save in production' }).click();
+    const guard = page.getByRole('dialog', { name: `Change ${key} in production?` });
+    await guard.locator('del', { hasText: old }).waitFor();
+    await guard.locator('ins', { hasText: young }).waitFor();
+    expect((await guard.textContent())?.length).toBeLessThan(2_000);
+    // Not by color alone.
+    const mark = await page.evaluate(
+      "getComputedStyle(document.querySelector('dialog ins'), '::before').content",
+    );
+    expect(mark).toBe('"+ "');
+    await check();
+    await page.close();
+  }
+}, 120_000);
+
 test(
   'the guard of a schedule shows its time, no connected clients, and whether nothing would change',
   async () => {

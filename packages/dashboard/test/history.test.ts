@@ -211,7 +211,7 @@ describe('the history', () => {
     await row.getByRole('button', { name: `Details of change ${seq}` }).click();
     expect(await diff.getByRole('deletion').allTextContents()).toEqual(['  "limit": 5']);
     expect(await diff.getByRole('insertion').allTextContents()).toEqual(['  "limit": 6']);
-    await diff.getByText('4 unchanged lines').waitFor();
+    await diff.getByText('3 unchanged lines').waitFor();
     await check();
     await row.getByRole('link', { name: `Change ${seq}` }).click();
     await page.waitForURL(`**/history?change=${seq}`);

@@ -18,7 +18,7 @@ import { useTimeRefresh } from '../components/time-ago.tsx';
 import { DialogPart } from '../shell/dialog-part.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
 import { messages } from './messages.ts';
-import { type GuardAnswer, type GuardedChange, ProductionGuard } from './production-guard.tsx';
+import type { GuardAnswer, GuardedChange } from './production-guard.tsx';
 
 /** A person's consent to a change. */
 interface Consent {
@@ -38,6 +38,10 @@ interface Guards {
 
 const ConflictDialog = lazy(async () => ({
   default: (await import('./conflict-dialog.tsx')).ConflictDialog,
+}));
+
+const ProductionGuard = lazy(async () => ({
+  default: (await import('./production-guard.tsx')).ProductionGuard,
 }));
 
 type Open =
@@ -79,7 +83,9 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
     <GuardsContext value={guards}>
       {children}
       {open?.kind === 'guard' && (
-        <ProductionGuard key={open.id} change={open.change} onAnswer={open.answer} />
+        <DialogPart key={open.id} title={messages.guardTitle} onClose={() => open.answer(undefined)}>
+          <ProductionGuard change={open.change} onAnswer={open.answer} />
+        </DialogPart>
       )}
       {open?.kind === 'conflict' && (
         <DialogPart key={open.id} title={messages.conflictTitle} onClose={() => open.answer('cancel')}>

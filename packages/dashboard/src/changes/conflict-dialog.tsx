@@ -1,8 +1,8 @@
-import type { ReactNode } from 'react';
 import type { FlagState, StateRecord } from '../api/types.ts';
+import { StateDiff } from '../components/audit/state-diff.tsx';
+import { Becomes } from '../components/becomes.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
-import { ScrollRegion } from '../components/tables.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 import { messages } from './messages.ts';
 
@@ -38,12 +38,14 @@ export function ConflictDialog({
         <span className="font-mono text-xs break-all text-ink">{key}</span> in{' '}
         <strong className="font-medium text-ink">{environment}</strong> {messages.conflictAfter}
       </p>
-      <div className="mt-3 grid gap-3 sm:grid-cols-2">
-        <Version title={messages.currentVersion} state={current?.state}>
-          {current && <TimeAgo at={current.updatedAt} className="text-xs text-ink-3" />}
-        </Version>
-        <Version title={messages.ownVersion} state={mine} />
-      </div>
+      <section aria-label={messages.differences} className="mt-3 rounded-md border border-line p-3">
+        <p className="mb-2 flex flex-wrap items-center gap-x-2 font-medium">
+          {messages.currentVersion}
+          {current && <TimeAgo at={current.updatedAt} className="text-xs font-normal text-ink-3" />}
+          <Becomes /> {messages.ownVersion}
+        </p>
+        <StateDiff before={current?.state} after={mine} />
+      </section>
       <DialogActions>
         <Button data-autofocus onClick={() => onAnswer('cancel')}>
           {isDraft ? messages.keepEditing : messages.cancel}
@@ -54,35 +56,5 @@ export function ConflictDialog({
         </Button>
       </DialogActions>
     </Dialog>
-  );
-}
-
-function Version({
-  title,
-  state,
-  children,
-}: {
-  title: string;
-  state: FlagState | null | undefined;
-  children?: ReactNode;
-}) {
-  return (
-    <section className="rounded-md border border-line p-3">
-      <h3 className="flex justify-between gap-2 font-medium">
-        {title} {children}
-      </h3>
-      <StateJson label={title} state={state} />
-    </section>
-  );
-}
-
-/** A state in full, as JSON. `label` names it for screen readers. */
-export function StateJson({ label, state }: { label: string; state: FlagState | null | undefined }) {
-  return (
-    <ScrollRegion label={label} className="mt-2 max-h-60 overflow-auto">
-      <pre className="font-mono text-xs whitespace-pre-wrap break-all">
-        {state === null || state === undefined ? messages.notSet : JSON.stringify(state, undefined, 2)}
-      </pre>
-    </ScrollRegion>
   );
 }

@@ -1,12 +1,12 @@
 import { defined } from '@halyard/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { isRefusal } from '../api/api-error.ts';
+import { isMade, isRefusal } from '../api/api-error.ts';
 import { copyStates, previewCopy } from '../api/compare.ts';
 import { useCatchUp } from '../api/live.tsx';
 import type { Copied, EnvironmentRecord, FlagState, ProjectRecord } from '../api/types.ts';
+import { StateDiff } from '../components/audit/state-diff.tsx';
 import { EnvironmentBadge } from '../components/badges.tsx';
-import { Becomes } from '../components/becomes.tsx';
 import { Button } from '../components/button.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
@@ -14,7 +14,6 @@ import { RefusalNote } from '../components/form.tsx';
 import { announce } from '../components/live-region.tsx';
 import { SkeletonRows } from '../components/screen-states.tsx';
 import { EnvironmentSelect } from '../components/select.tsx';
-import { StateSummary } from '../components/state-summary.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
 import { useUndoChange } from './actions.tsx';
@@ -70,6 +69,10 @@ export function CopyDialog({
       onCopied?.();
       onClose();
     } catch (refused) {
+      if (isMade(refused)) {
+        onCopied?.();
+        return onClose();
+      }
       setError(refused);
       if (isRefusal(refused, 'revision_conflict')) await preview.refetch();
     } finally {
@@ -204,15 +207,7 @@ function DifferenceList({ differences, label }: { differences: readonly Differen
         {differences.slice(0, most).map(({ key, before, after }) => (
           <li key={key} className="px-3 py-2">
             <p className="font-mono text-xs break-all">{key}</p>
-            <p className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-1">
-              <StateSummary state={before} />
-              <Becomes />
-              {after === undefined || after === null ? (
-                <strong className="font-medium text-danger">{messages.removed}</strong>
-              ) : (
-                <StateSummary state={after} />
-              )}
-            </p>
+            <StateDiff before={before} after={after} />
           </li>
         ))}
       </ul>

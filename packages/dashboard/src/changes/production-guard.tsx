@@ -1,13 +1,14 @@
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type ReactNode, useState } from 'react';
 import { useClients } from '../api/clients.ts';
+import { useRollouts } from '../api/rollouts.ts';
 import type { EnvironmentRecord, FlagState } from '../api/types.ts';
+import { StateDiff } from '../components/audit/state-diff.tsx';
 import { EnvironmentBadge } from '../components/badges.tsx';
-import { Becomes } from '../components/becomes.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField } from '../components/field.tsx';
-import { differingFields, stateText } from '../components/state-summary.tsx';
+import { differingFields } from '../components/state-summary.tsx';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
 
@@ -68,16 +69,13 @@ export function ProductionGuard({
             : messages.nothingToDoFor(idle.length, steps.length)}
         </p>
       )}
+      {list === undefined && <PausedPlans {...{ project, environment, steps }} />}
       {list ?? (
         <ul className="mt-3 divide-y divide-line rounded-md border border-line">
           {steps.slice(0, MOST).map(({ key, before, after }) => (
             <li key={key} className="px-3 py-2">
               <p className="font-mono text-xs break-all">{key}</p>
-              <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
-                <span className="break-all">{stateText(before)}</span>
-                <Becomes />
-                <strong className="font-semibold break-all text-ink">{stateText(after)}</strong>
-              </p>
+              <StateDiff before={before} after={after} />
             </li>
           ))}
           {steps.length > MOST && (
@@ -106,6 +104,25 @@ export function ProductionGuard({
       </form>
     </Dialog>
   );
+}
+
+/** Says which rollout plans the change pauses. */
+function PausedPlans({
+  project,
+  environment,
+  steps,
+}: Pick<GuardedChange, 'project' | 'environment' | 'steps'>) {
+  const { data = [] } = useRollouts(project, { status: 'open' });
+  const keys = new Set(steps.map(({ key }) => key));
+  return data
+    .filter(
+      (plan) => plan.status === 'running' && plan.environment === environment.name && keys.has(plan.flag),
+    )
+    .map(({ id, flag }) => (
+      <p key={id} role="note" className="mt-3 text-warn">
+        {messages.pausesPlan(flag)}
+      </p>
+    ));
 }
 
 /** Says that an environment is protected, and how many clients get a change immediately. */

@@ -76,3 +76,26 @@ function compared(before: readonly string[], after: readonly string[]): readonly
   flush();
   return pairs;
 }
+
+/** Characters that are kept before the first difference of two long texts. */
+const LEAD = 40;
+
+/**
+ * Cuts two texts that are longer than `most` to the part around their first difference, so that what remains differs
+ * where they do.
+ */
+export function cutAround(
+  before: string | undefined,
+  after: string | undefined,
+  most: number,
+): readonly [before: string | undefined, after: string | undefined] {
+  let start = 0;
+  const shorter = Math.min(before?.length ?? 0, after?.length ?? 0);
+  if (shorter > most) while (start < shorter && before?.[start] === after?.[start]) start++;
+  const from = start === shorter || start + LEAD < most ? 0 : start - LEAD;
+  const cut = (text: string | undefined) =>
+    text === undefined || text.length <= most
+      ? text
+      : `${from > 0 ? '…' : ''}${text.slice(from, from + most)}${text.length > from + most ? '…' : ''}`;
+  return [cut(before), cut(after)];
+}

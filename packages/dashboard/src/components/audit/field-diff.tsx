@@ -4,6 +4,7 @@ import { Becomes } from '../becomes.tsx';
 import { fullTime } from '../time-ago.tsx';
 import { membersOf } from './action-text.ts';
 import { diffFields, type FieldChange } from './diff-fields.ts';
+import { cutAround } from './diff-lines.ts';
 import { JsonDiff } from './json-diff.tsx';
 import { fieldNames, messages, words } from './messages.ts';
 
@@ -85,16 +86,18 @@ function Line({
     if (path === 'rolloutPct' && version !== undefined) return rolloutText(value, version);
     return value === undefined ? undefined : textOf(path, value);
   };
+  const most = isWhole ? Number.POSITIVE_INFINITY : LONG;
+  const [oldText, youngText] = cutAround(text(before, old), text(after, young), most);
   return (
     <li className="flex flex-wrap items-baseline gap-x-2 gap-y-0.5 text-xs">
       {path !== '' && <FieldName path={path} />}
       {!isNew && (
         <>
-          <Side text={text(before, old)} isWhole={isWhole} side="before" />
+          <Side text={oldText} side="before" />
           <Becomes />
         </>
       )}
-      <Side text={text(after, young)} isWhole={isWhole} side="after" />
+      <Side text={youngText} side="after" />
     </li>
   );
 }
@@ -114,8 +117,8 @@ function FieldName({ path }: { path: string }) {
 }
 
 const STYLES = {
-  before: 'bg-danger-soft text-danger decoration-danger/60 line-through',
-  after: 'bg-good-soft text-good',
+  before: "bg-danger-soft text-danger before:select-none before:content-['−_']",
+  after: "bg-good-soft text-good before:select-none before:content-['+_']",
 } as const;
 
 /** The fields that hold a time. */
@@ -153,22 +156,14 @@ function rolloutText(share: Json | undefined, state: Json): string {
   return membersOf(state).enabled === false ? words.whenOn(text) : text;
 }
 
-function Side({
-  text,
-  isWhole,
-  side,
-}: {
-  text: string | undefined;
-  isWhole: boolean;
-  side: keyof typeof STYLES;
-}) {
+function Side({ text, side }: { text: string | undefined; side: keyof typeof STYLES }) {
   if (text === undefined) return <span className="text-ink-3 italic">{messages.nothing}</span>;
   const Tag = side === 'before' ? 'del' : 'ins';
   return (
     <Tag
       className={`max-w-full rounded px-1 py-px font-mono break-all whitespace-pre-wrap no-underline ${STYLES[side]}`}
     >
-      {isWhole || text.length <= LONG ? text : `${text.slice(0, LONG)}…`}
+      {text}
     </Tag>
   );
 }

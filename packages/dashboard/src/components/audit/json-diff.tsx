@@ -1,12 +1,16 @@
+import { defined } from '@halyard/protocol';
 import { useMemo, useState } from 'react';
 import type { Json } from '../../api/types.ts';
 import { classNames } from '../class-names.ts';
 import { ScrollRegion } from '../tables.tsx';
-import { diffLines, type LinePair } from './diff-lines.ts';
+import { cutAround, diffLines, type LinePair } from './diff-lines.ts';
 import { messages } from './messages.ts';
 
 /** How many unchanged lines are shown beside changed ones. */
-const CONTEXT = 2;
+const CONTEXT = 3;
+
+/** Longer lines are cut to where they differ at first: a value may be one text of 64 KiB. */
+const LONG = 400;
 
 /** Lines side by side, or a number of unchanged ones that are left out. */
 type Row = LinePair | { readonly left: number };
@@ -26,7 +30,12 @@ export function JsonDiff({
 }) {
   const [isWhole, setWhole] = useState(false);
   const pairs = useMemo(() => diffLines(linesOf(before), linesOf(after)), [before, after]);
-  const rows: readonly Row[] = isWhole ? pairs : shortened(pairs);
+  const rows: readonly Row[] = useMemo(
+    () => (isWhole ? pairs : shortened(pairs).map(cutRow)),
+    [pairs, isWhole],
+  );
+  const isCut =
+    !isWhole && pairs.some(({ before = '', after = '' }) => before.length > LONG || after.length > LONG);
   const left = rows.reduce((sum, row) => sum + ('left' in row ? row.left : 0), 0);
   const isPair = before !== undefined && after !== undefined;
   return (
@@ -44,7 +53,7 @@ export function JsonDiff({
           <Lines key={index} row={row} isPair={isPair} />
         ))}
       </ScrollRegion>
-      {(isWhole || left > 0) && (
+      {(isWhole || isCut || left > 0) && (
         <button
           type="button"
           aria-expanded={isWhole}
@@ -65,7 +74,11 @@ function Lines({ row, isPair }: { row: Row; isPair: boolean }) {
     );
   const { before, after, isSame } = row;
   const [Old, Young] = isSame ? (['span', 'span'] as const) : (['del', 'ins'] as const);
-  const cell = 'block min-w-0 px-2 break-words whitespace-pre-wrap no-underline';
+  // Unchanged lines keep the place of the mark, so that indentations compare.
+  const cell = classNames(
+    'block min-w-0 px-2 break-words whitespace-pre-wrap no-underline',
+    isSame && "before:content-['__']",
+  );
   return (
     <div className={isPair ? 'grid sm:grid-cols-2' : undefined}>
       {(isPair || before !== undefined) && (
@@ -73,7 +86,9 @@ function Lines({ row, isPair }: { row: Row; isPair: boolean }) {
           className={classNames(
             cell,
             before === undefined && 'max-sm:hidden',
-            !isSame && before !== undefined && 'bg-danger-soft text-danger',
+            !isSame &&
+              before !== undefined &&
+              "bg-danger-soft text-danger before:select-none before:content-['−_']",
           )}
         >
           {before}
@@ -85,7 +100,9 @@ function Lines({ row, isPair }: { row: Row; isPair: boolean }) {
             cell,
             isPair && 'sm:border-l sm:border-line',
             (after === undefined || isSame) && isPair && 'max-sm:hidden',
-            !isSame && after !== undefined && 'bg-good-soft text-good',
+            !isSame &&
+              after !== undefined &&
+              "bg-good-soft text-good before:select-none before:content-['+_']",
           )}
         >
           {after}
@@ -97,6 +114,12 @@ function Lines({ row, isPair }: { row: Row; isPair: boolean }) {
 
 function linesOf(value: Json | undefined): readonly string[] {
   return value === undefined ? [] : JSON.stringify(value, null, 2).split('\n');
+}
+
+function cutRow(row: Row): Row {
+  if ('left' in row) return row;
+  const [before, after] = cutAround(row.before, row.after, LONG);
+  return { ...row, ...defined({ before, after }) };
 }
 
 /** Leaves out unchanged lines that are not next to a changed one; a gap of a single line is not worth it. */

@@ -78,6 +78,7 @@ export const words = {
 
 /** The texts of entries of the audit log, and of the revert dialog. */
 export const messages = {
+  removedState: 'Removed',
   revert: 'Revert',
   revertChange: (seq: number) => `Revert change ${seq}`,
   nothing: '(empty)',

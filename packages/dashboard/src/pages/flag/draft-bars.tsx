@@ -1,12 +1,13 @@
 import { useDeferredValue, useId, useState } from 'react';
 import { usePersonName } from '../../api/operators.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
-import { StateJson } from '../../changes/conflict-dialog.tsx';
+import { messages as stateMessages } from '../../changes/messages.ts';
 import { NOTE_LENGTH } from '../../changes/note-field.tsx';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
+import { ScrollRegion } from '../../components/tables.tsx';
 import { messages } from './messages.tsx';
 import { isSound, type StateDraft, stateOf } from './state-draft.ts';
 
@@ -113,7 +114,11 @@ export function OvertakenBanner({
         </div>
       </div>
       <div id={id} hidden={!isShown} className="mt-2 rounded-md border border-line bg-surface px-3 pb-3">
-        <StateJson label={words.inEffect} state={record?.state} />
+        <ScrollRegion label={words.inEffect} className="mt-2 max-h-60 overflow-auto">
+          <pre className="font-mono text-xs whitespace-pre-wrap break-all">
+            {record === undefined ? stateMessages.notSet : JSON.stringify(record.state, undefined, 2)}
+          </pre>
+        </ScrollRegion>
       </div>
     </div>
   );

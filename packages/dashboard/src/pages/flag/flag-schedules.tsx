@@ -2,14 +2,17 @@ import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { useCreateSchedule, useSchedules } from '../../api/schedules.ts';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { AnywayField } from '../../changes/anyway-field.tsx';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
+import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { DateField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { ErrorText } from '../../components/screen-states.tsx';
 import { SelectField } from '../../components/select.tsx';
+import { differingFields } from '../../components/state-summary.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { links } from '../../shell/links.ts';
 import { RunningPlan, useRunningPlans } from '../rollouts/running-plans.tsx';
@@ -90,6 +93,7 @@ export function ScheduleDialog({
   const [draft, setDraft] = useState(() => begun ?? draftOf(version));
   const [plan, setPlan] = useState<SwitchPlan>(begun === undefined ? (isOn ? 'off' : 'on') : 'keep');
   const [note, setNote] = useState('');
+  const [anyway, setAnyway] = useState(false);
   const create = useCreateSchedule(project);
   const { askConsent } = useChangeGuards();
   const problems = problemsOf(draft);
@@ -112,7 +116,7 @@ export function ScheduleDialog({
       const changes = `[{"key":${JSON.stringify(key)},"patch":${planned.patchText}}]`;
       const text = `{"changes":${changes},${JSON.stringify({ ...schedule, changes: undefined }).slice(1)}`;
       const confirmed = environment.protected ? environment.name : undefined;
-      await create.mutateAsync({ schedule, text, confirmed });
+      await create.mutateAsync({ schedule, text, anyway, confirmed });
       announce(words.announced(dueText(dueAt).local));
       toast({ kind: 'done', title: words.done(key), detail: dueText(dueAt).local });
       onClose();
@@ -160,10 +164,14 @@ export function ScheduleDialog({
         onSubmit={() => undefined}
       />
       <NoteField value={note} onChange={setNote} />
+      <AnywayField error={form.error} isChecked={anyway} onChange={setAnyway} />
       {planned !== undefined && (
-        <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
-          {words.preview(key, stepText({ key, patch: planned.patch }))}
-        </p>
+        <div aria-live="polite" className="rounded-md bg-hover px-3 py-2">
+          <p className="mb-1 break-words">{words.preview(key, stepText({ key, patch: planned.patch }))}</p>
+          {differingFields(version.record?.state, planned.after).length > 0 && (
+            <FieldDiff before={version.record?.state} after={planned.after} />
+          )}
+        </div>
       )}
     </FormDialog>
   );
