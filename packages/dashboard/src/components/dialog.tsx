@@ -2,6 +2,7 @@ import X from 'lucide-react/icons/x';
 import { type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
+import { addLayer } from './layers.ts';
 import { LiveRegion } from './live-region.tsx';
 
 /**
@@ -35,8 +36,10 @@ export function Dialog({
     const dialog = ref.current;
     const returnTo = document.activeElement;
     dialog?.showModal();
+    const removeLayer = dialog ? addLayer(dialog) : undefined;
     dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
+      removeLayer?.();
       dialog?.close();
       if (returnTo instanceof HTMLElement && returnTo.isConnected) returnTo.focus();
     };

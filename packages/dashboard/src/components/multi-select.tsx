@@ -105,7 +105,7 @@ function OptionList({
       {isLong && (
         <div className="sticky -top-1 z-20 -m-1 mb-1 border-b border-line bg-raised p-1.5">
           <input
-            ref={focusFirst}
+            data-autofocus
             type="search"
             aria-label={messages.findOption}
             placeholder={messages.findOption}
@@ -119,7 +119,7 @@ function OptionList({
         <div key={value} className="flex items-center rounded hover:bg-hover">
           <label className="flex min-h-8 min-w-0 flex-1 items-center gap-2.5 px-2">
             <input
-              ref={!isLong && index === 0 ? focusFirst : undefined}
+              data-autofocus={!isLong && index === 0 ? true : undefined}
               type="checkbox"
               checked={selected.includes(value)}
               onChange={({ target }) =>
@@ -141,8 +141,4 @@ function OptionList({
       )}
     </fieldset>
   );
-}
-
-function focusFirst(element: HTMLElement | null): void {
-  element?.focus();
 }

@@ -1,12 +1,14 @@
 import { type ReactNode, type RefObject, useEffectEvent, useLayoutEffect, useRef } from 'react';
 import { classNames } from './class-names.ts';
+import { addLayer, isTopLayer } from './layers.ts';
 
 /** Distances in pixels: from what it belongs to, and from the edges of the window. And the least width. */
 const [GAP_PX, EDGE_PX, LEAST_PX] = [4, 8, 192];
 
 /**
  * A layer beside `anchor`, above everything else, dialogs included. Render it only while it is open: a press outside of
- * both closes it, and so does Escape, which returns the focus to the anchor. It never takes the focus by itself.
+ * both closes it, and so does Escape, wherever the focus is, which then returns to the anchor. It takes the focus only for an
+ * element with `data-autofocus`.
  */
 export function Popover({
   anchor,
@@ -27,26 +29,32 @@ export function Popover({
     const [layer, owner] = [ref.current, anchor.current];
     if (layer === null || owner === null) return;
     layer.showPopover();
-    const place = () => placeBeside(layer, owner, align);
+    layer.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    const stopFollowing = follow(layer, owner, align);
+    const removeLayer = addLayer(layer);
     const onPress = ({ target }: Event) => {
       // Events of the window have no other targets.
       if (!layer.contains(target as Node) && !owner.contains(target as Node)) close();
     };
-    const observer = new ResizeObserver(place);
-    observer.observe(layer);
-    place();
+    // Wherever the focus is, and before the dialog around it or the screen below can take the key.
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing || !isTopLayer(layer)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      close();
+      owner.focus();
+    };
     addEventListener('pointerdown', onPress, { capture: true });
-    addEventListener('scroll', place, { capture: true, passive: true });
-    addEventListener('resize', place);
+    addEventListener('keydown', onKey, { capture: true });
     return () => {
-      observer.disconnect();
+      stopFollowing();
+      removeLayer();
       removeEventListener('pointerdown', onPress, { capture: true });
-      removeEventListener('scroll', place, { capture: true });
-      removeEventListener('resize', place);
+      removeEventListener('keydown', onKey, { capture: true });
     };
   }, [anchor, align]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only watches the keys of the controls inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only watches the focus of the controls inside
     <div
       ref={ref}
       popover="manual"
@@ -54,14 +62,6 @@ export function Popover({
         'fixed inset-auto m-0 w-max max-w-[calc(100vw-1rem)] overflow-y-auto rounded-lg border border-line bg-raised p-1 text-left text-sm font-normal whitespace-normal text-ink shadow-pop',
         className,
       )}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
-        // Neither the dialog around it nor the screen below may take the key.
-        event.preventDefault();
-        event.stopPropagation();
-        onClose();
-        anchor.current?.focus();
-      }}
       onBlur={({ relatedTarget }) => {
         if (relatedTarget === null || ref.current?.contains(relatedTarget)) return;
         if (!anchor.current?.contains(relatedTarget)) onClose();
@@ -70,6 +70,30 @@ export function Popover({
       {children}
     </div>
   );
+}
+
+/** Keeps the layer beside its owner, whatever moves either of them, such as an error in the form around it. */
+function follow(layer: HTMLElement, owner: HTMLElement, align: 'start' | 'end'): () => void {
+  let placed = '';
+  let frame = 0;
+  const check = () => {
+    const { left, top } = owner.getBoundingClientRect();
+    const now = [
+      left,
+      top,
+      owner.offsetWidth,
+      owner.offsetHeight,
+      layer.offsetWidth,
+      layer.scrollHeight,
+      innerHeight,
+      innerWidth,
+    ].join();
+    if (now !== placed) placeBeside(layer, owner, align);
+    placed = now;
+    frame = requestAnimationFrame(check);
+  };
+  check();
+  return () => cancelAnimationFrame(frame);
 }
 
 /** Below the anchor, or above it where there is more space; always inside the window. */
