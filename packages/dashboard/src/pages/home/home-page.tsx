@@ -14,7 +14,7 @@ import { links } from '../../shell/links.ts';
 import { readStored } from '../../shell/stored.ts';
 import { messages } from './messages.ts';
 
-/** Opens the project that was open last, or the first one; shows the list if the address asks for it or it is empty. */
+/** Opens the project that was open last, or the oldest one; shows the list if the address asks for it or it is empty. */
 export function HomePage() {
   const { data: projects, error, refetch } = useProjects();
   const wantsList = new URLSearchParams(useSearch()).has('projects');
@@ -26,9 +26,14 @@ export function HomePage() {
     );
   if (projects === undefined) return <ScreenSkeleton />;
   const last = readStored('project');
-  const project = projects.find(({ name }) => name === last) ?? projects[0];
+  const project = projects.find(({ name }) => name === last) ?? oldestOf(projects);
   if (project === undefined || wantsList) return <ProjectsPage projects={projects} />;
   return <Redirect to={links.flags(project.name)} replace />;
+}
+
+/** On a new server the one that the start command names, whatever else was created before the first visit. */
+function oldestOf(projects: readonly ProjectSummary[]): ProjectSummary | undefined {
+  return projects.toSorted((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt))[0];
 }
 
 /** Shorter lists need no search. */
