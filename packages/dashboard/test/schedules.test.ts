@@ -27,7 +27,7 @@ describe('schedules', () => {
     await dialog.getByLabel('Note').fill('After the announcement');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
     const guard = page.getByRole('dialog', { name: /^Schedule checkout in production for .+\?$/ });
-    await guard.getByText('on, 12.5 %').waitFor();
+    await guard.locator('ins', { hasText: '12.5 %' }).waitFor();
     await guard.getByRole('button', { name: 'Schedule for production' }).click();
 
     const item = page.getByRole('listitem').filter({ hasText: 'After the announcement' });
@@ -108,7 +108,9 @@ describe('schedules', () => {
   test('a plan is refused before sending, started with the guard, steered, interrupted by hand, and visible everywhere', async () => {
     await world.management.createProject('plans');
     await world.management.putState('plans', 'production', 'checkout', { enabled: false });
-    const { page, check } = await world.open('/projects/plans/flags/checkout?env=production');
+    const { page, check } = await world.open('/projects/plans/flags/checkout?env=production', {
+      expected: /409/,
+    });
     const card = page.getByRole('region', { name: 'production', exact: true });
     await card.getByRole('button', { name: 'Roll out in steps' }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll out checkout in steps' });
@@ -166,6 +168,27 @@ describe('schedules', () => {
     await plan.getByText('Next: 100 %').waitFor();
     await plan.getByText('running', { exact: true }).waitFor();
 
+    // A change by hand says what it does to the plan, and a second schedule is refused unless it is meant.
+    await card.getByRole('switch', { name: 'checkout in production' }).click();
+    const byHand = page.getByRole('dialog', { name: 'Change checkout in production?' });
+    await byHand.getByText('This pauses the rollout plan of checkout.').waitFor();
+    await check();
+    await byHand.getByRole('button', { name: 'Cancel' }).click();
+    await card.getByRole('button', { name: 'More for production' }).click();
+    await page.getByRole('menuitem', { name: 'Schedule a change…' }).click();
+    const change = page.getByRole('dialog', { name: 'Schedule a change of checkout' });
+    const planned = page.getByRole('dialog', { name: /^Schedule checkout in production/ });
+    for (const isMeant of [false, true]) {
+      if (isMeant) await change.getByLabel('Do it anyway').check();
+      await change.getByRole('button', { name: 'Schedule', exact: true }).click();
+      await planned.getByRole('button', { name: 'Schedule for production' }).click();
+      if (!isMeant) await change.getByText('This flag has a rollout plan there').waitFor();
+    }
+    await change.waitFor({ state: 'detached' });
+    await scheduled.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Cancel schedule' }).click();
+    await page.getByText('Schedule canceled').first().waitFor();
+
     // Another person turns the flag off: the plan on the screen pauses by itself.
     await world.management.putState('plans', 'production', 'checkout', { enabled: false });
     await plan.getByText('The flag was changed outside the plan.').waitFor();
@@ -176,7 +199,7 @@ describe('schedules', () => {
     await list.getByRole('img', { name: 'Rollout plan 5 → 25 → 100 %, paused' }).waitFor();
     const { page: schedules, check: checkSchedules } = await world.open('/projects/plans/schedules');
     await schedules.getByRole('heading', { name: 'Rollout plans' }).waitFor();
-    await schedules.getByRole('heading', { name: 'No other scheduled changes' }).waitFor();
+    await schedules.getByText('canceled').first().waitFor();
     await checkSchedules();
     await schedules.getByRole('button', { name: 'Stop' }).click();
     await schedules.getByRole('button', { name: 'Stop plan' }).click();

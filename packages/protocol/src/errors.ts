@@ -24,6 +24,7 @@ const MANAGEMENT_ERRORS = {
   flag_archived: 409,
   flag_not_archived: 409,
   not_revertible: 409,
+  already_planned: 409,
   confirmation_required: 428,
 } as const;
 

@@ -19,6 +19,7 @@ interface StartOptions extends CommandOptions {
   readonly project: string;
   readonly env: string;
   readonly plan: string;
+  readonly anyway?: boolean;
   readonly note?: string;
 }
 
@@ -55,6 +56,10 @@ export function defineRollout(rollout: Command, shell: Shell): void {
       .requiredOption(
         '--plan <plan>',
         `${Object.keys(ROLLOUT_PRESETS).join(', ')}, or percentages with the waits or times between them`,
+      )
+      .option(
+        '--anyway',
+        'Start it even if a change of the flag is scheduled there, which will pause the plan',
       )
       .option('--note <text>', NOTE_HELP)
       .addHelpText('after', startHelp()),
@@ -124,10 +129,10 @@ function pathOf(id: string, { project }: PlanOptions): string {
 }
 
 async function startPlan(shell: Shell, flag: string, options: StartOptions): Promise<void> {
-  const { project, env: environment, plan, note } = options;
+  const { project, env: environment, plan, note, anyway } = options;
   const steps = isPreset(plan) ? ROLLOUT_PRESETS[plan] : readPlan(plan, shell.now());
   const path = apiPath`/projects/${project}/rollouts`;
-  const body = JSON.stringify({ flag, environment, steps, note });
+  const body = JSON.stringify({ flag, environment, steps, note, anyway });
   const answer = await connect(shell, options).request({ method: 'POST', path, body });
   printAnswer(
     shell,

@@ -12,6 +12,7 @@ interface CreateOptions extends CommandOptions, StateOptions {
   readonly env: string;
   readonly at: string;
   readonly remove?: boolean;
+  readonly anyway?: boolean;
   readonly note?: string;
 }
 
@@ -38,6 +39,10 @@ export function defineSchedule(schedule: Command, shell: Shell): void {
         ),
     )
       .option('--remove', 'Delete the flag from the environment')
+      .option(
+        '--anyway',
+        'Schedule it even if the flag has a rollout plan there, which the change will pause',
+      )
       .option('--note <text>', NOTE_HELP)
       .addHelpText('after', EXAMPLES),
   ).action((key: string, options: CreateOptions) => createSchedule(shell, key, options));
@@ -69,8 +74,8 @@ Examples:
 
 async function createSchedule(shell: Shell, key: string, options: CreateOptions): Promise<void> {
   const dueAt = parseFutureTime(options.at, shell.now(), '--at');
-  const { project, env: environment, note } = options;
-  const head = JSON.stringify({ environment, dueAt, note }).slice(0, -1);
+  const { project, env: environment, note, anyway } = options;
+  const head = JSON.stringify({ environment, dueAt, note, anyway }).slice(0, -1);
   const step = options.remove ? `"state":${removal(options)}` : `"patch":${patchBody(options)}`;
   // Joined as text, because the patch holds a value exactly as it was written.
   const body = `${head},"changes":[{"key":${JSON.stringify(key)},${step}}]}`;

@@ -46,6 +46,7 @@ export const messages = {
   dialog: (flag: string) => `Roll out ${flag} in steps`,
   in: 'in',
   plan: 'Plan',
+  turnsOn: ' · The flag is off. The first step turns it on.',
   beginsAbove: (percent: number) => `, on for ${share(percent)} now. The plan begins above that.`,
   presets: {
     careful: 'Careful',

@@ -4,6 +4,7 @@ import X from 'lucide-react/icons/x';
 import { type ChangeEvent, useState } from 'react';
 import { useStartRollout } from '../../api/rollout-commands.ts';
 import type { EnvironmentRecord, FlagState } from '../../api/types.ts';
+import { AnywayField } from '../../changes/anyway-field.tsx';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
@@ -53,6 +54,7 @@ export function StartDialog({
   const [choice, setChoice] = useState<Choice>('usual');
   const [steps, setSteps] = useState(() => draftOf('usual', reachPct));
   const [note, setNote] = useState('');
+  const [anyway, setAnyway] = useState(false);
   const start = useStartRollout(project);
   const { askConsent } = useChangeGuards();
   const now = Date.now();
@@ -77,6 +79,7 @@ export function StartDialog({
         ...{ flag: flagKey, environment: environment.name, steps: stepsOf(steps) },
         ...(consent.note === undefined || consent.note === '' ? {} : { note: consent.note }),
         confirmed: environment.protected ? environment.name : undefined,
+        anyway,
       });
       announce(messages.started(flagKey, environment.name));
       toast({ kind: 'done', title: messages.started(flagKey, environment.name) });
@@ -105,6 +108,7 @@ export function StartDialog({
       <p className="text-ink-2">
         {messages.in} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
         {reachPct > 0 && reachPct < 100 && messages.beginsAbove(reachPct)}
+        {state?.enabled !== true && messages.turnsOn}
       </p>
       <ChoiceField
         legend={messages.plan}
@@ -145,6 +149,7 @@ export function StartDialog({
         )}
       </p>
       <NoteField value={note} onChange={setNote} />
+      <AnywayField error={form.error} isChecked={anyway} onChange={setAnyway} />
     </FormDialog>
   );
 }

@@ -5,6 +5,7 @@ import { useFlags } from '../../api/flags.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useCreateSchedule } from '../../api/schedules.ts';
 import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
+import { AnywayField } from '../../changes/anyway-field.tsx';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -39,6 +40,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
     steps: [newStep(0)],
     note: '',
   }));
+  const [anyway, setAnyway] = useState(false);
   const create = useCreateSchedule(project);
   const { askConsent } = useChangeGuards();
   const environment = environments.find(({ name }) => name === draft.environment) ?? environments[0];
@@ -50,7 +52,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
       const final = { ...draft, environment: environment.name };
       const schedule = scheduleOf(final);
       const confirmed = environment.protected ? environment.name : undefined;
-      await create.mutateAsync({ schedule, text: scheduleText(final), confirmed });
+      await create.mutateAsync({ schedule, text: scheduleText(final), anyway, confirmed });
       announce(messages.scheduled(dueText(schedule.dueAt).local));
       onClose();
     },
@@ -130,6 +132,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
         </Button>
       </fieldset>
       <NoteField value={draft.note} onChange={(note) => setDraft({ ...draft, note })} />
+      <AnywayField error={form.error} isChecked={anyway} onChange={setAnyway} />
     </FormDialog>
   );
 }

@@ -43,6 +43,11 @@ async function api(method: string, path: string, body?: object) {
 const PREPARED: Partial<Record<ErrorCode, (example: string) => string | Promise<string>>> = {
   forbidden: (example) => example.replace('$HALYARD_TOKEN', editor),
   not_revertible: (example) => example.replace('changes/57', `changes/${revokedSeq}`),
+  already_planned: async (example) => {
+    const steps = [{ rolloutPct: 5 }, { rolloutPct: 100, waitMinutes: 60 }];
+    await api('POST', '/projects/demo/rollouts', { flag: 'new-checkout', environment: 'production', steps });
+    return example;
+  },
   flag_not_archived: async (example) => {
     await api('POST', '/projects/demo/flags/old-banner/restore');
     return example;

@@ -1,6 +1,7 @@
 import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
 import architecture from '../../../../../docs/architecture.md' with { type: 'text' };
 import alreadyExists from '../../../../../docs/errors/already_exists.md' with { type: 'text' };
+import alreadyPlanned from '../../../../../docs/errors/already_planned.md' with { type: 'text' };
 import confirmationRequired from '../../../../../docs/errors/confirmation_required.md' with { type: 'text' };
 import environmentNotFound from '../../../../../docs/errors/environment_not_found.md' with { type: 'text' };
 import flagArchived from '../../../../../docs/errors/flag_archived.md' with { type: 'text' };
@@ -90,6 +91,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   flag_archived: flagArchived,
   flag_not_archived: flagNotArchived,
   not_revertible: notRevertible,
+  already_planned: alreadyPlanned,
   confirmation_required: confirmationRequired,
 };
 

@@ -141,6 +141,9 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
             .array(StepSchema)
             .openapi({ minItems: ROLLOUT_PLAN.minSteps, maxItems: ROLLOUT_PLAN.maxSteps }),
           note: z.string().optional().openapi({ description: 'The reason; kept with each change.' }),
+          anyway: z.boolean().default(false).openapi({
+            description: 'Also for a flag with a pending scheduled change there, which will pause the plan.',
+          }),
         }),
       },
       answer: {
@@ -148,13 +151,14 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
         description: 'The plan; its first step has run if it has no wait.',
         schema: RolloutPlanSchema,
       },
-      errors: ['project_not_found', 'already_exists', ...CHANGE_ERRORS],
+      errors: ['project_not_found', 'already_exists', 'already_planned', ...CHANGE_ERRORS],
     },
-    async ({ params: { project }, body: { flag, environment, steps, note }, actor }) => {
+    async ({ params: { project }, body: { flag, environment, steps, note, anyway }, actor }) => {
       const plan = {
         project,
         environment,
         flag,
+        anyway,
         steps: steps.map(defined),
         ...defined({ note: note ?? actor.note }),
       };

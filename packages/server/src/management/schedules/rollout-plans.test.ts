@@ -268,4 +268,35 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     const answers = await Promise.all([start(path), start(path), start(path)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
   });
+
+  test('a plan and a scheduled change of one flag in one environment are refused, whichever comes second, unless both are meant', async () => {
+    const schedule = (path: string, environment: string, more: object = {}) =>
+      app.call('POST', `${path}/schedules`, {
+        body: {
+          environment,
+          dueAt: inMinutes(600),
+          changes: [{ key: FLAG, patch: { unset: ['rolloutPct'] } }],
+          ...more,
+        },
+      });
+    const { path } = await started();
+    const second = await schedule(path, 'production');
+    expect([second.status, second.json.error]).toEqual([409, 'already_planned']);
+    expect(second.json.message).toContain('has an open rollout plan in production');
+    expect((await schedule(path, 'staging')).status).toBe(201);
+    expect((await schedule(path, 'production', { anyway: true })).status).toBe(201);
+
+    const other = await projectWithFlag();
+    const first = await schedule(other.path, 'production');
+    expect(first.status).toBe(201);
+    const refused = await start(other.path);
+    expect([refused.status, refused.json.error]).toEqual([409, 'already_planned']);
+    expect(refused.json.message).toContain(`cancel the schedule ${first.json.id} first`);
+    expect((await start(other.path, HOURLY, { anyway: true })).status).toBe(201);
+
+    const third = await projectWithFlag();
+    const { id } = (await schedule(third.path, 'production')).json;
+    await app.call('DELETE', `${third.path}/schedules/${id}`);
+    expect((await start(third.path)).status).toBe(201);
+  });
 });

@@ -18,6 +18,7 @@ import {
   ranOf,
   stepsOf,
 } from '../../domain/rollout-plan.ts';
+import { scheduledKeys } from '../../domain/schedule.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { applyPatch, requireFlags } from '../flags/flag-states.ts';
@@ -37,6 +38,8 @@ export interface NewRolloutPlan extends EnvironmentPlace {
   readonly flag: string;
   readonly steps: readonly RolloutPlanStep[];
   readonly note?: string;
+  /** Also for a flag with a pending scheduled change there, which will pause the plan. */
+  readonly anyway?: boolean;
 }
 
 /** A plan with the name of its environment, which is absent once the environment is deleted. */
@@ -84,7 +87,8 @@ export function getPlan(
 /**
  * Starts a plan, and runs its first step at once if that has neither a wait nor a time. The actor must be allowed to
  * change the flag now, and confirms it now; the permission is checked again before each step. `invalid_argument`,
- * `already_exists` while another plan of this flag is open there, `project_not_found`, `environment_not_found`,
+ * `already_exists` while another plan of this flag is open there, `already_planned` while a change of it is scheduled there,
+ * unless `anyway` is set, `project_not_found`, `environment_not_found`,
  * `flag_not_found`, `flag_archived`, `forbidden`, `confirmation_required`.
  */
 export async function startPlan(
@@ -102,6 +106,7 @@ export async function startPlan(
     const { id: environmentId, projectId } = environment;
     await requireFlags(transaction, { projectId, keys: [flagKey] });
     await requireRoom(transaction, environment, flagKey);
+    if (input.anyway !== true) await refusePendingSchedules(transaction, environment, flagKey);
     const state = await transaction.state(environmentId, flagKey);
     const fromPct = reachIn(state);
     const problem = rolloutPlanProblem(steps, { now, reachPct: fromPct });
@@ -134,6 +139,23 @@ async function requireRoom(
   const open = await transaction.rollouts.list({ projectId, status: 'open', ended: 0 });
   if (open.length < MAX_OPEN) return;
   throw invalid(`The project has ${MAX_OPEN} open rollout plans, which is the limit: stop one first.`);
+}
+
+/** Refuses a flag that a scheduled change of the environment is about to change: each would undo the other without a word. */
+async function refusePendingSchedules(
+  transaction: StoreTransaction,
+  { id, projectId, name }: Environment,
+  flagKey: string,
+): Promise<void> {
+  const filter = { projectId, environmentId: id, status: 'pending', settled: 0 } as const;
+  const pending = await transaction.schedules.list(filter);
+  const schedule = pending.find((each) => scheduledKeys(each).includes(flagKey));
+  if (schedule === undefined) return;
+  throw new ServiceError(
+    'already_planned',
+    `A change of the flag ${quote(flagKey)} in ${name} is scheduled for ${new Date(schedule.dueAt).toISOString()}, which would ` +
+      `pause the plan: cancel the schedule ${schedule.id} first, or send "anyway": true (--anyway).`,
+  );
 }
 
 /** Pauses a running plan: its wait ends without a step. A paused one stays as it is. As {@link endOrPause} refuses. */

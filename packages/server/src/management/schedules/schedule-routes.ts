@@ -98,6 +98,9 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
           dueAt: TimeSchema,
           changes: StepsSchema.openapi({ minItems: 1 }),
           note: z.string().optional().openapi({ description: 'The reason; kept with the change.' }),
+          anyway: z.boolean().default(false).openapi({
+            description: 'Also for a flag with an open rollout plan there, which the change will pause.',
+          }),
         }),
       },
       answer: { status: 201, description: 'The schedule.', schema: ScheduleSchema },
@@ -106,16 +109,18 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
         'environment_not_found',
         'flag_not_found',
         'flag_archived',
+        'already_planned',
         'confirmation_required',
       ],
     },
-    async ({ params: { project }, body: { environment, dueAt, note }, text, actor }) => {
+    async ({ params: { project }, body: { environment, dueAt, note, anyway }, text, actor }) => {
       const steps = readSteps(memberText(text, ['changes']) ?? '[]');
       const schedule = await createSchedule(context, actor, {
         project,
         environment,
         steps,
         dueAt: Date.parse(dueAt),
+        anyway,
         ...defined({ note: note ?? actor.note }),
       });
       return created(scheduleRecord(schedule));

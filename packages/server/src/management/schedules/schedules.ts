@@ -2,10 +2,10 @@ import { defined, elementsOf } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
-import type { StateOperation, StateText } from '../../domain/project.ts';
+import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
 import type { Schedule, ScheduleStatus } from '../../domain/schedule.ts';
-import type { StoreReader } from '../../domain/store.ts';
+import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { at, memberPath, readMembers } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { applyPatch, checkPatch, requireFlags, type StatePatch } from '../flags/flag-states.ts';
@@ -26,6 +26,8 @@ export interface NewSchedule extends EnvironmentPlace {
   /** Epoch milliseconds. */
   readonly dueAt: number;
   readonly note?: string;
+  /** Also for a flag with an open rollout plan there, which the change will pause. */
+  readonly anyway?: boolean;
 }
 
 /** A schedule with the name of its environment, which is absent once the environment is deleted. */
@@ -54,7 +56,8 @@ export function listSchedules(
 /**
  * Schedules a change. The actor must be allowed to make the change now, and confirms it now; the permission is checked
  * again when the schedule is due. `invalid_argument`, `project_not_found`, `environment_not_found`,
- * `flag_not_found`, `flag_archived`, `forbidden`, `confirmation_required`.
+ * `flag_not_found`, `flag_archived`, `forbidden`, `confirmation_required`; `already_planned` for a flag with an open rollout
+ * plan there, unless `anyway` is set.
  */
 export async function createSchedule(
   context: ManagementContext,
@@ -71,7 +74,9 @@ export async function createSchedule(
     await transaction.lockProject((await findProject(transaction, actor, input.project)).id);
     const environment = await lockPlace(transaction, actor, input);
     const { id: environmentId, projectId } = environment;
-    await requireFlags(transaction, { projectId, keys: steps.map(({ key }) => key) });
+    const keys = steps.map(({ key }) => key);
+    await requireFlags(transaction, { projectId, keys });
+    if (input.anyway !== true) await refuseOpenPlans(transaction, environment, keys);
     const pending = await transaction.schedules.list({ projectId, status: 'pending', settled: 0 });
     if (pending.length >= MAX_PENDING) {
       throw invalid(
@@ -94,6 +99,22 @@ export async function createSchedule(
   });
   context.scheduled?.(dueAt);
   return schedule;
+}
+
+/** Refuses flags that a rollout plan of the environment is about to change: each would undo the other without a word. */
+async function refuseOpenPlans(
+  transaction: StoreTransaction,
+  { id, name }: Environment,
+  keys: readonly string[],
+): Promise<void> {
+  for (const key of keys) {
+    if ((await transaction.rollouts.openOf(id, key)) === undefined) continue;
+    throw new ServiceError(
+      'already_planned',
+      `The flag ${quote(key)} has an open rollout plan in ${name}, which this change would pause: stop the plan first, or ` +
+        'send "anyway": true (--anyway).',
+    );
+  }
 }
 
 /**
