@@ -5,6 +5,9 @@ import type { Target } from './target.ts';
 /** How long the tab with the stream may be silent before it is asked whether it still works: three heartbeats. */
 const SILENCE_MS = 45_000;
 
+/** Whether the page has been left, and may come back from the back/forward cache of the browser. */
+let isAway = false;
+
 /** What tabs post to each other. */
 type Message =
   /** From the tab with the stream: its last frame and that frame's revision. Without either, a sign of life. */
@@ -26,6 +29,9 @@ interface Locks {
  * holds a lock has the stream and posts each frame to the others, which wait for the lock. Where tabs cannot share, as
  * without Web Locks or with headers of the application's own, a hidden tab gives the stream up until it is shown.
  *
+ * A page that is left gives up its stream and its lock, which would keep it out of the browser's back/forward cache, and
+ * begins again when it is shown. A tab whose network is back, or that was frozen, opens a new stream, as its own may be dead.
+ *
  * Throws `left` when the stream was given up on purpose.
  */
 export async function followInPage(
@@ -36,12 +42,13 @@ export async function followInPage(
   events: StreamEvents,
 ): Promise<void> {
   const { document, navigator } = globalThis as {
-    document?: Partial<EventTarget> & { readonly hidden?: boolean };
+    document?: Document;
     navigator?: { readonly locks?: Locks };
   };
   const { platform, baseUrl, environment, requestTimeoutMs, isPlain } = target;
   const { signal } = controller;
-  signal.throwIfAborted(); // the client was closed while this part was loaded
+  if (isAway) await shownAgain(signal);
+  signal.throwIfAborted(); // the client was closed while this part was loaded, or the page was away
   const locks = isPlain && typeof BroadcastChannel === 'function' ? navigator?.locks : undefined;
   const name = `halyard/1 ${baseUrl} ${environment}`;
   const channel = locks && new BroadcastChannel(name);
@@ -108,9 +115,20 @@ export async function followInPage(
       if (channel && !isLeading) ask('ask');
     } else if (!channel || (isLeading && isFollowed)) controller.abort(left);
   };
+  const onLeave = () => {
+    isAway = true;
+    controller.abort(left);
+  };
+  const onReturn = () => {
+    if (!channel || isLeading) controller.abort(left);
+  };
+  const window: Partial<EventTarget> = globalThis;
   const onAbort = () => queue.abort(signal.reason);
   signal.addEventListener('abort', onAbort);
   document?.addEventListener?.('visibilitychange', onVisibility);
+  document?.addEventListener?.('resume', onReturn);
+  window.addEventListener?.('online', onReturn);
+  window.addEventListener?.('pagehide', onLeave);
   try {
     if (!locks || !channel) {
       await shown(document, signal);
@@ -137,14 +155,26 @@ export async function followInPage(
     channel?.close();
     signal.removeEventListener('abort', onAbort);
     document?.removeEventListener?.('visibilitychange', onVisibility);
+    document?.removeEventListener?.('resume', onReturn);
+    window.removeEventListener?.('online', onReturn);
+    window.removeEventListener?.('pagehide', onLeave);
   }
 }
 
+/** The document of the page, or what a test or another runtime has in its place. */
+type Document = Partial<EventTarget> & { readonly hidden?: boolean };
+
+/** Resolves when the page comes back from the back/forward cache, or the signal is aborted. */
+async function shownAgain(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => {
+    globalThis.addEventListener('pageshow', resolve, { once: true, signal });
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+  isAway = false;
+}
+
 /** Resolves when the page is shown, or the signal is aborted. */
-async function shown(
-  document: (Partial<EventTarget> & { readonly hidden?: boolean }) | undefined,
-  signal: AbortSignal,
-): Promise<void> {
+async function shown(document: Document | undefined, signal: AbortSignal): Promise<void> {
   while (document?.hidden && !signal.aborted)
     await new Promise((resolve) => {
       document.addEventListener?.('visibilitychange', resolve, { once: true, signal });

@@ -211,6 +211,42 @@ test('when the tab with the stream hangs, another one that is shown takes over',
   await untilOneStream();
 }, 60_000);
 
+test('a page that is left gives up its stream for another tab, and follows again when it comes back', async () => {
+  const tabs = await openTabs(2);
+  const before = opened;
+  const [leaving, others] = tabsByRole(tabs);
+  await leaving.evaluate(`dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))`);
+  await allShow(others, await setSize());
+  await untilOpened(before);
+  await untilOneStream();
+  expect(
+    await others[0]?.evaluate(
+      `navigator.locks.query().then(({ held, pending }) => [held.length, pending.length])`,
+    ),
+  ).toEqual([1, 0]);
+  await leaving.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
+  await allShow(tabs, await setSize());
+  expect(opened).toBe(before + 1);
+  await untilOneStream();
+}, 60_000);
+
+test.each([
+  ['whose network is back', `dispatchEvent(new Event('online'))`],
+  ['that was frozen', `document.dispatchEvent(new Event('resume'))`],
+])(
+  'the tab with the stream, %s, opens a new one at once',
+  async (_, event) => {
+    const tabs = await openTabs(2);
+    const before = opened;
+    await Promise.all(tabs.map((tab) => tab.evaluate(event)));
+    await untilOpened(before);
+    await allShow(tabs, await setSize());
+    expect(opened).toBe(before + 1);
+    await untilOneStream();
+  },
+  60_000,
+);
+
 test('when the stream breaks, one tab opens the next one for all', async () => {
   const tabs = await openTabs(3);
   const before = opened;
