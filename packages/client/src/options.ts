@@ -35,7 +35,10 @@ export interface ClientOptions {
   readonly apiKey: string | false;
   /** One client reads one environment. (Spec: S1.8) */
   readonly environment: 'development' | 'staging' | 'production' | (string & {});
-  /** Address of the service. Default `http://localhost:7070`; in a browser the page's own origin. */
+  /**
+   * Address of the service. Default: in a browser the page's own origin; elsewhere the variable `HALYARD_URL`, or
+   * `http://127.0.0.1:7070` without it.
+   */
   readonly baseUrl?: string | URL;
   /**
    * `stream` (default) follows every change, `poll` asks every `pollIntervalMs`, `manual` loads only in `ready()` and
@@ -95,17 +98,13 @@ export function optionOf<T, Name extends keyof T>(options: T | undefined, name: 
   }
 }
 
-/** Whom a read is for: its options say so, or else `otherwise`. `null` for what is no key, or cannot be read. */
+/** Whom a read is for: its options say so, or else `otherwise`. `null` for what is no key. */
 export function targetOf(
   options: ReadOptions | undefined,
   otherwise?: string | null,
 ): string | null | undefined {
-  try {
-    const key = readTargetingKey(options?.targetingKey);
-    return key === undefined ? otherwise : key;
-  } catch {
-    return null;
-  }
+  const key = readTargetingKey(optionOf(options, 'targetingKey'));
+  return key === undefined ? otherwise : key;
 }
 
 /** A listener that hears of changes of some keys only. Keys that cannot be read are all keys. */
@@ -184,7 +183,7 @@ function readBaseUrl(given: unknown, isGuarded: boolean): string {
   const page = origin?.startsWith('http') ? origin : undefined;
   let url: URL | undefined;
   try {
-    url = new URL(String(given ?? page ?? DEFAULT_URL), page);
+    url = new URL(String(given ?? page ?? (readVariable() || DEFAULT_URL)), page);
   } catch {
     // Reported below, without quoting it.
   }
@@ -194,7 +193,24 @@ function readBaseUrl(given: unknown, isGuarded: boolean): string {
   return url.href.replace(/\/+$/, '');
 }
 
-const DEFAULT_URL = 'http://localhost:7070';
+/** The variable `HALYARD_URL`, where reading it asks no one: Deno would ask the person at the terminal. */
+function readVariable(): string | undefined {
+  const { Deno, process } = globalThis as {
+    readonly Deno?: { readonly permissions: { querySync(about: object): { readonly state: string } } };
+    readonly process: { readonly env: Readonly<Record<string, string | undefined>> }; // perhaps: see below
+  };
+  const variable = 'HALYARD_URL';
+  try {
+    if (!Deno || Deno.permissions.querySync({ name: 'env', variable }).state === 'granted')
+      return process.env[variable];
+  } catch {
+    // Pages and workers have no variables.
+  }
+  return undefined;
+}
+
+/** The server's own default: `localhost` may mean `::1` first, where it does not listen. */
+const DEFAULT_URL = 'http://127.0.0.1:7070';
 const LOOPBACK = /(^|\.)localhost$|^127[.\d]+$|^\[::1]$/;
 
 function readHeaders(given: unknown, key: string): Headers {

@@ -56,7 +56,7 @@ const RUNTIMES: readonly Runtime[] = [
   {
     name: 'Deno from npm',
     command: join(MODULES, DENO, 'deno'),
-    flags: ['run', '--quiet', '--allow-net', '--allow-read=.', '--allow-write=.'],
+    flags: ['run', '--quiet', '--allow-net', '--allow-read=.', '--allow-write=.', '--allow-env=HALYARD_URL'],
     isExpected: IS_COMPLETE,
   },
 ];
@@ -98,11 +98,12 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
     const before = Date.now();
     const reports = await reportsTaken();
     await management.putState('shop', 'production', 'smoke', { enabled: true, value: before });
-    const child = Bun.spawn([command, ...flags, 'smoke.mjs', node.url, key.key], {
+    const child = Bun.spawn([command, ...flags, 'smoke.mjs', key.key], {
       cwd: built.application,
       env: {
         PATH: process.env.PATH ?? '',
         HOME: built.application,
+        HALYARD_URL: node.url,
         NO_COLOR: '1',
         DENO_NO_UPDATE_CHECK: '1',
       },
