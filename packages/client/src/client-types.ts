@@ -76,6 +76,8 @@ export interface FlagsClient extends AsyncDisposable {
   readonly environment: string;
   /** The targeting key of reads that name none, from the options or the bootstrap. */
   readonly targetingKey: string | null | undefined;
+  /** Whether the options had a `bootstrap` that could be used: one of this environment, with flags in it. */
+  readonly hasBootstrap: boolean;
   /** Where the client stands; see {@link ClientStatus}. */
   readonly status: ClientStatus;
   /** The revision of the flags at hand, when the server numbers its maps. */
@@ -114,6 +116,6 @@ export interface FlagsClient extends AsyncDisposable {
   refresh(): Promise<boolean>;
   /** What another client, as that of a page, can start from. Plain data, safe to serialise. */
   toBootstrap(): { readonly environment: string; readonly flags: FlagMap };
-  /** Ends all work. Reads answer with the last flags. Safe to call twice. */
+  /** Ends all work. Reads answer with the last flags. Safe to call twice; each call waits for the last report of reads. */
   close(): Promise<void>;
 }

@@ -115,7 +115,7 @@ export function useFlagsStatus(): ClientStatus {
   return useRead((client, from) => {
     if (from === 'current') return client.status;
     // Both renderings agree: a client says `stale` as long as only its bootstrap answers.
-    return client.evaluate('', null, { from }).errorCode === 'not_ready' ? 'connecting' : 'stale';
+    return client.hasBootstrap ? 'stale' : 'connecting';
   });
 }
 

@@ -35,7 +35,8 @@ export interface TestClient extends FlagsClient {
 }
 
 /** Makes a client for tests. Without `flags` it is `ready` with none; call `fail()` first for a failed first load. */
-export function createTestClient(options: TestClientOptions = {}): TestClient {
+export function createTestClient(given?: TestClientOptions): TestClient {
+  const options = given ?? {}; // from JavaScript it may be null
   const { environment = 'test', onError } = options;
   const targetingKey = targetOf(options);
   const reporter = createReporter(() => 0, onError, onError ? undefined : false);
@@ -83,6 +84,7 @@ export function createTestClient(options: TestClientOptions = {}): TestClient {
     ...createReads(source),
     environment,
     targetingKey,
+    hasBootstrap: false,
     get status() {
       return status;
     },

@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test';
-import { type FlagRead, observeReads } from '../src/index.ts';
+import { type FlagRead, type FlagsClient, observeReads } from '../src/index.ts';
 import { isInRollout } from '../src/rollout.ts';
 import { createTestClient } from '../src/testing.ts';
 import { settle } from './support/fake-platform.ts';
@@ -15,7 +15,10 @@ const FLAGS = {
 
 const ROLLED = isInRollout('rolled', 'user-1', 50);
 
-function observed(listener?: (read: FlagRead) => unknown, onError?: (thrown: unknown) => void) {
+function observed(
+  listener?: (read: FlagRead, client: FlagsClient) => unknown,
+  onError?: (thrown: unknown) => void,
+) {
   const reads: FlagRead[] = [];
   const client = createTestClient({ environment: 'production', flags: FLAGS, targetingKey: 'user-3' });
   const flags = observeReads(client, listener ?? ((read) => reads.push(read)), onError);
@@ -151,7 +154,38 @@ describe('observeReads', () => {
     expect(count).toBe(2);
   });
 
-  test('options that cannot be read name someone without a key', () => {
+  test('a listener that reads the observed client after it has awaited something does not stop the process', async () => {
+    let heard = 0;
+    const errors: unknown[] = [];
+    const client = createTestClient({ flags: FLAGS });
+    const flags = observeReads(
+      client,
+      async () => {
+        heard++;
+        await null;
+        flags.isEnabled('plain');
+      },
+      (thrown) => errors.push(thrown),
+    );
+    flags.isEnabled('plain');
+    await settle(); // the event loop turns
+    expect(heard).toBe(10_000);
+    expect(errors).toEqual([expect.any(RangeError)]);
+  });
+
+  test('a listener that waits reads from the client that it is given, and is not heard', async () => {
+    let heard = 0;
+    const { flags } = observed(async (_, client) => {
+      heard++;
+      await null;
+      client.isEnabled('plain');
+    });
+    flags.isEnabled('plain');
+    await settle();
+    expect(heard).toBe(1);
+  });
+
+  test('options that cannot be read count as no options', () => {
     const { flags, reads } = observed();
     const options = {
       get targetingKey(): string {
@@ -159,6 +193,6 @@ describe('observeReads', () => {
       },
     };
     expect(flags.isEnabled('plain', options)).toBe(true);
-    expect(reads[0]?.targetingKey).toBeNull();
+    expect(reads[0]?.targetingKey).toBe('user-3');
   });
 });

@@ -8,7 +8,7 @@ import {
   ProviderStatus as ServerProviderStatus,
 } from '@openfeature/server-sdk';
 import { ProviderEvents as WebEvents, OpenFeature as WebFeature } from '@openfeature/web-sdk';
-import { createClient } from '../src/index.ts';
+import { createClient, type FlagRead, observeReads } from '../src/index.ts';
 import type { MappingOptions } from '../src/openfeature/server.ts';
 import { HalyardProvider as ServerProvider } from '../src/openfeature/server.ts';
 import { HalyardProvider as WebProvider } from '../src/openfeature/web.ts';
@@ -306,3 +306,46 @@ test('a provider made of nothing is one whose options are wrong', async () => {
   const provider = new ServerProvider(undefined as never);
   await expect(OpenFeature.setProviderAndWait(provider)).rejects.toThrow('apiKey');
 });
+
+describe('a client that is observed', () => {
+  test.each([
+    ['Boolean', 'yes', false, true, undefined],
+    ['Boolean', 'no', true, false, undefined],
+    ['Boolean', 'plain', false, true, undefined],
+    ['Boolean', 'off', true, false, undefined],
+    ['Boolean', 'text', false, false, 'type_mismatch'],
+    ['Number', 'number', 1, 42, undefined],
+    ['Number', 'text', 1, 1, 'type_mismatch'],
+    ['String', 'off-text', 'default', 'default', undefined],
+    ['Object', 'list', {}, [1], undefined],
+  ] as const)(
+    'hears that %s %s, with the default %p, gave %p',
+    async (kind, key, given, value, errorCode) => {
+      const reads: FlagRead[] = [];
+      const client = createTestClient({ environment: 'production', flags: FLAGS });
+      const provider = new ServerProvider(observeReads(client, (read) => reads.push(read)));
+      const method = `resolve${kind}Evaluation` as 'resolveNumberEvaluation'; // the table has the right defaults
+      const answer = await provider[method](key, given as number, {});
+      expect(answer.value).toEqual(value as never);
+      expect(reads.map((read) => [read.value, read.errorCode])).toEqual([[value, errorCode]]);
+    },
+  );
+});
+
+test.each([
+  ['server', OpenFeature, ServerProvider, ServerEvents.Stale],
+  ['web', WebFeature, WebProvider, WebEvents.Stale],
+] as const)(
+  'the %s provider is stale once the application has closed its client',
+  async (_, api, Provider, event) => {
+    const client = createTestClient({ flags: { plain: true } });
+    await (api as typeof OpenFeature).setProviderAndWait(new Provider(client) as ServerProvider);
+    const messages: unknown[] = [];
+    (api as typeof OpenFeature).addHandler(event as ServerEvents.Stale, (details) =>
+      messages.push(details?.message),
+    );
+    await client.close();
+    await until('the provider says so', () => messages.length > 0);
+    expect(messages).toEqual(['the client is closed']);
+  },
+);

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createElement, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
+import { observeReads } from '../src/index.ts';
 import {
   FlagsProvider,
   useFlag,
@@ -116,4 +117,16 @@ test('a flag that cannot be resolved has the fallback of its hook', () => {
 
 test('a hook without a provider says what is missing', () => {
   expect(() => renderToString(createElement(Page))).toThrow('<FlagsProvider');
+});
+
+function Status() {
+  return createElement('p', null, useFlagsStatus());
+}
+
+test('asking for the status is no read', () => {
+  const keys: string[] = [];
+  const client = observeReads(createTestClient(), ({ key }) => keys.push(key));
+  const html = renderToString(createElement(FlagsProvider, { client }, createElement(Status)));
+  expect(html).toBe('<p>connecting</p>');
+  expect(keys).toEqual([]);
 });

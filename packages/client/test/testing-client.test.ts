@@ -78,3 +78,7 @@ test('once it is closed it says so, keeps its flags and tells nobody anything', 
   expect(client.isEnabled('a')).toBe(true);
   expect(codes).toEqual(['client_closed']);
 });
+
+test('options that are null, as from JavaScript, are no options', () => {
+  expect(createTestClient(null as never).status).toBe('ready');
+});

@@ -58,6 +58,8 @@ export abstract class ClientProvider {
       else if (status === 'failed')
         // `ErrorCode`: an enum whose member is this very string; importing it would be code for a type.
         this.emit('Error', { message: 'no flags have been loaded', errorCode: 'GENERAL' as ErrorCode });
+      // The application closed its client. Reads go on with the flags that it had.
+      else if (status === 'closed') this.emit('Stale', { message: 'the client is closed' });
     };
     client.onStatus(tell, { signal });
     // What the SDK concludes from the result may be out of date, as with a bootstrap, and no other status may follow.

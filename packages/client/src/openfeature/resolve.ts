@@ -41,16 +41,24 @@ export function resolve<T>(
   const answer = evaluateOfrep(key, state, { environment: client.environment, targetingKey });
   const flagMetadata = { ...answer.metadata };
   if ('errorCode' in answer) return failure(read, answer.errorCode, answer.errorDetails, flagMetadata);
-  // So that the client counts the read; it gives the same answer.
-  client.isEnabled(key, { targetingKey });
   const { variant, reason, value } = answer;
+  // So that the client counts the read, and whoever observes the client hears what this read gives.
+  const tell = (given: unknown) => client.evaluate(key, given as null, { targetingKey });
   if (variant === 'off') {
     const isFalse = kind === 'boolean' && (reason !== 'DISABLED' || options.disabledValue !== 'default');
+    if (isFalse) client.isEnabled(key, { targetingKey });
+    else tell(defaultValue);
     // `T`: `false` is of the kind that was asked for, and `T` is that kind's type.
     return { value: isFalse ? (false as T) : defaultValue, reason, variant, flagMetadata };
   }
   const on = valueFor(kind, value, options);
-  if (on === undefined) return failure(read, 'TYPE_MISMATCH', `${key} holds no ${kind}`, flagMetadata);
+  if (on === undefined) {
+    tell(defaultValue);
+    return failure(read, 'TYPE_MISMATCH', `${key} holds no ${kind}`, flagMetadata);
+  }
+  // Any kind of value fits `null`. What is not the flag's value is `true`, as `isEnabled` says.
+  if (on === state?.value) tell(null);
+  else client.isEnabled(key, { targetingKey });
   // `T`: as above.
   return { value: on as T, reason: reasonOf(client, reason), variant, flagMetadata };
 }
