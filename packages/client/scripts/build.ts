@@ -24,7 +24,6 @@ export async function bundle(folder: string): Promise<void> {
   const result = await Bun.build({
     entrypoints: Object.values(ENTRIES).map((entry) => join(SOURCE, `${entry}.ts`)),
     root: SOURCE,
-    outdir: folder,
     target: 'browser',
     format: 'esm',
     splitting: true,
@@ -46,8 +45,16 @@ export async function bundle(folder: string): Promise<void> {
       .replaceAll(internal, (name) => shortName(INTERNAL_MEMBERS.indexOf(name)));
     // Next.js asks it of components that use state, and bundlers drop it from sources.
     const directive = output.path.endsWith('/react.js') ? "'use client';\n" : '';
-    await Bun.write(output.path, directive + renamed);
+    await Bun.write(join(folder, plainName(output.path)), directive + plainName(renamed));
   }
+}
+
+/**
+ * Paths of chunks that are loaded when they are needed, without the hash: applications' bundlers name them after these files,
+ * and hashes do not compress.
+ */
+function plainName(text: string): string {
+  return text.replaceAll(/\/(?!index-)([a-z]+)-[0-9a-z]{8}\.js\b/g, '/$1.js');
 }
 
 /** A letter that no module with such members uses as a name, or two. */
@@ -61,41 +68,41 @@ function shortName(index: number): string {
  * order decides which letter each gets, and with it up to forty bytes of the compressed core.
  */
 const INTERNAL_MEMBERS = [
-  'wallClock',
+  'ears',
   'platform',
   'onFrame',
-  'isReady',
-  'isSighting',
-  'report',
-  'hasMap',
-  'onRetry',
-  'isCurrent',
-  'askedAt',
-  'listeners',
-  'known',
-  'redact',
-  'ears',
-  'onPending',
-  'touch',
-  'isOn',
-  'onOpen',
-  'note',
-  'onUpdate',
-  'onData',
-  'rejected',
-  'followInPage',
-  'reporter',
-  'parsed',
-  'onComment',
-  'setTimer',
-  'firstMs',
-  'tick',
-  'judge',
-  'isPlain',
-  'isStale',
+  'wallClock',
   'counts',
-  'lastReport',
+  'onRetry',
+  'onData',
+  'hasMap',
+  'judge',
+  'isOn',
+  'isSighting',
+  'isCurrent',
+  'tick',
+  'isReady',
+  'parsed',
+  'touch',
+  'firstMs',
+  'followInPage',
+  'known',
+  'setTimer',
+  'report',
+  'isPlain',
   'hear',
+  'note',
+  'reporter',
+  'lastReport',
+  'redact',
+  'onUpdate',
+  'onComment',
+  'listeners',
+  'onPending',
+  'isStale',
+  'askedAt',
+  'onOpen',
+  'rejected',
 ];
 
 /** Declarations: the tree of the sources, beside those of the wire's facts, which have no package of their own. */

@@ -44,6 +44,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   let release: Lease[1] = () => undefined;
   let connection: Connection | undefined;
   let isTouched = false;
+  let closing: Promise<void> | undefined;
   let status: ClientStatus = bootstrap ? 'stale' : 'connecting';
   /** Runs listeners; not during the read that begins the work, as that may be in the middle of a rendering. */
   let tell = queueMicrotask;
@@ -118,6 +119,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     ...createReads(source),
     environment,
     targetingKey: source.targetingKey,
+    hasBootstrap: !!bootstrap,
     get status() {
       return status;
     },
@@ -155,14 +157,16 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       return { environment, flags: { ...source.flags } };
     },
     close: async () => {
-      if (status === 'closed') return;
-      isTouched = true;
-      error = closedError;
-      become('closed');
-      connection?.ears.delete(ear);
-      changes.clear();
-      statuses.clear();
-      await release();
+      if (status !== 'closed') {
+        isTouched = true;
+        error = closedError;
+        become('closed');
+        connection?.ears.delete(ear);
+        changes.clear();
+        statuses.clear();
+        closing = release();
+      }
+      await closing;
     },
     [ASYNC_DISPOSE]: () => client.close(),
   };

@@ -24,6 +24,7 @@ export function readFlags(data: unknown): ParsedFlags {
     // A percentage that cannot be read is not 100: the flag would be on for everyone.
     if (
       typeof enabled === 'boolean' &&
+      isShallow(value, MAX_DEPTH) &&
       (pct === undefined || (typeof pct === 'number' && pct >= 0 && pct <= 100))
     )
       flags[key] = {
@@ -50,6 +51,13 @@ export function plainOf(flags: FlagMap): FlagMap {
   const copy = plain.get(flags) ?? Object.freeze({ ...flags });
   plain.set(flags, copy);
   return copy;
+}
+
+/** Deeper values are damaged: servers take less, and what walks a value would run out of stack. */
+const MAX_DEPTH = 64;
+
+function isShallow(data: unknown, depth: number): boolean {
+  return !isObject(data) || (depth > 0 && Object.values(data).every((each) => isShallow(each, depth - 1)));
 }
 
 /** What becomes of a map when the next one comes. */

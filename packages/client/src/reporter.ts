@@ -38,8 +38,8 @@ export interface Listeners<Event> {
 export function createReporter(now: Platform['now'], onError: unknown, logger: unknown): Reporter {
   /** The same kind of failure is logged at most this often. */
   const QUIET_MS = 60_000;
-  const quietUntil = new Map<string, number>();
-  const warn = (topic: string, message: string) => {
+  const quietUntil = new Map<string | number, number>();
+  const warn = (topic: string | number, message: string) => {
     if (logger === false || now() < (quietUntil.get(topic) ?? 0)) return;
     quietUntil.set(topic, now() + QUIET_MS);
     // The guard also handles an invalid logger. One that throws cannot be reported.
@@ -54,7 +54,12 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
         () => onError(error),
         () => warn('onError', 'onError threw'),
       );
-    else warn(error.code, `${error.code}: ${error.message}${error.docs ? ` (${error.docs})` : ''}`);
+    // The codes of a server have no end, but its statuses have.
+    else
+      warn(
+        error.status ?? error.code,
+        `${error.code}: ${error.message}${error.docs ? ` (${error.docs})` : ''}`,
+      );
   };
   const onFailure = (cause: unknown) =>
     report(new FlagsError('listener_error', 'a listener threw', { cause }));

@@ -23,6 +23,8 @@ export async function send(
     const headers = new Headers(target.headers);
     headers.set('Accept', path === '/v1/stream' ? 'text/event-stream' : 'application/json');
     if (etag) headers.set('If-None-Match', etag);
+    // They do not send it for `no-store`, as others do, and a proxy may answer.
+    if ('Bun' in globalThis || 'Deno' in globalThis) headers.set('Cache-Control', 'no-cache');
     const response = await abortable(
       platform.fetch(`${baseUrl}${path}?env=${encodeURIComponent(environment)}`, {
         headers,
@@ -160,11 +162,8 @@ async function refusalOf(
 ): Promise<FlagsError> {
   // The body only explains; an unreadable one leaves the status to speak.
   const body = await readJson(target, response, controller).catch(() => {});
-  const { status } = response;
-  const words = await import('./refusal.ts').catch(() => {});
-  return words
-    ? new FlagsError(...words.describeRefusal(target, response, body))
-    : new FlagsError('invalid_response', `the server answered ${status}`, { status });
+  const { describeRefusal } = await import('./refusal.ts');
+  return new FlagsError(...describeRefusal(target, response, body));
 }
 
 /** The work's result, or a rejection as soon as the signal is aborted: work that ignores it holds up no caller. */

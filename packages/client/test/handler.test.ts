@@ -21,6 +21,40 @@ describe('the handler', () => {
     expect(response.headers.has('X-Flags-Usage')).toBe(false);
   });
 
+  test('answers 304 to a page that has the same flags', async () => {
+    const { client, handler } = make();
+    const ask = (tag?: string) =>
+      handler(
+        get('/v1/flags?env=production', tag === undefined ? {} : { headers: { 'If-None-Match': tag } }),
+      );
+    const tag = (await ask()).headers.get('ETag') ?? '';
+    const again = await ask(`W/${tag}`);
+    expect([again.status, await again.text(), again.headers.get('X-Flags-Revision')]).toEqual([304, '', '1']);
+    client.set('a', false);
+    expect((await ask(tag)).status).toBe(200);
+  });
+
+  test('spares a page that polls the flags that it has', async () => {
+    const { handler } = make();
+    const statuses: number[] = [];
+    const { client } = harness({
+      mode: 'manual',
+      fetch: async (url, init) => {
+        const response = await handler(new Request(url, init));
+        statuses.push(response.status);
+        return response;
+      },
+    });
+    await client.refresh();
+    expect(await client.refresh()).toBe(true);
+    expect(statuses).toEqual([200, 304]);
+    expect(client.isEnabled('a')).toBe(true);
+  });
+
+  test.each([undefined, null, {}])('cannot be made of %p, and says so', (options) => {
+    expect(() => createFlagsHandler(options as never)).toThrow('createFlagsHandler needs { client }');
+  });
+
   test('streams the current map and every change, numbered as on the service', async () => {
     const { client, handler } = make();
     const stream = await read(handler, get('/v1/stream?env=production'));

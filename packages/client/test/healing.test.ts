@@ -139,6 +139,21 @@ describe('a damaged flag', () => {
 });
 
 describe('large and small', () => {
+  test('a value nested 20,000 deep is left out, and holds back no other flag', async () => {
+    const server = new ScriptedServer();
+    let deep: unknown = 1;
+    for (let i = 0; i < 20_000; i++) deep = [deep];
+    const text = `{"deep":{"enabled":true,"value":${'['.repeat(20_000)}1${']'.repeat(20_000)}},"a":{"enabled":true}}`;
+    server.onRest = () => new Response(`{"flags":${text}}`);
+    const { client, codes } = harness(
+      { mode: 'manual', bootstrap: { deep: { enabled: true, value: deep as never } } },
+      server,
+    );
+    await client.refresh();
+    expect(Object.keys(client.all())).toEqual(['a']);
+    expect(codes()).toEqual(['invalid_response']);
+  });
+
   test('a frame of 7 MB is read', async () => {
     const server = new ScriptedServer();
     server.flags = { big: { enabled: true, value: 'x'.repeat(7 * 1024 * 1024) } };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Fetch } from '../src/index.ts';
 import { harness, RECOVERY_MS } from './support/harness.ts';
-import { refuse, ScriptedServer } from './support/scripted-server.ts';
+import { errorAnswer, refuse, ScriptedServer } from './support/scripted-server.ts';
 
 describe('what a request and its failure say', () => {
   test('each request accepts exactly the type that it expects', async () => {
@@ -52,6 +52,27 @@ describe('what a request and its failure say', () => {
       expect(codes()).toContain('network_error');
     },
   );
+
+  test('no proxy may answer from a cache: Bun and Deno do not say so by themselves', async () => {
+    const { client, server } = harness({ mode: 'manual' });
+    await client.refresh();
+    expect(server.requests[0]?.headers.get('Cache-Control')).toBe('no-cache');
+  });
+
+  test('a server with ever new codes gets a line of the log for each status', async () => {
+    const lines: string[] = [];
+    const { client, server } = harness({
+      mode: 'manual',
+      onError: undefined as never,
+      logger: { warn: (line) => lines.push(line) },
+    });
+    let count = 0;
+    server.onRest = () =>
+      errorAnswer(count % 2 ? 500 : 429, `code_${String(count++).replace(/\d/g, 'x'.repeat(count))}`);
+    for (let i = 0; i < 20; i++) await client.refresh();
+    expect(count).toBe(20);
+    expect(lines).toHaveLength(2);
+  });
 
   test('a log that takes details hears what the connection does', async () => {
     const lines: string[] = [];

@@ -15,7 +15,7 @@ const FLAGS = {
 /** A server that asks for reports, and how it answers them. */
 class UsageServer extends ScriptedServer {
   readonly reports: { readonly request: SeenRequest; readonly body: unknown }[] = [];
-  answer = (): Response => new Response(null, { status: 204 });
+  answer: () => Response | Promise<Response> = () => new Response(null, { status: 204 });
 
   constructor(asking: Record<string, string> = ASKING) {
     super();
@@ -233,4 +233,20 @@ describe('reports of reads', () => {
     await client.close();
     expect(server.counts).toEqual([{ a: { on: 1, off: 0 }, b: { on: 0, off: 1 } }]);
   });
+});
+
+test('every call of close() waits for the last report', async () => {
+  const server = new UsageServer();
+  const { client } = harness({}, server);
+  await client.ready();
+  client.isEnabled('a');
+  let isSent = false;
+  server.answer = async () => {
+    await settle();
+    isSent = true;
+    return new Response(null, { status: 204 });
+  };
+  void client.close();
+  await client.close();
+  expect(isSent).toBe(true);
 });

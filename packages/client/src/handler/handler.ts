@@ -19,6 +19,7 @@ import {
   manifestResponse,
   type OfrepSource,
   readOfrepRequest,
+  tagged,
 } from './ofrep.ts';
 import { findRoute, type Route } from './routes.ts';
 
@@ -65,10 +66,12 @@ export interface FlagsHandler {
  * without the project key. Mount it anywhere, as at `/flags/*`, and point a client in the page at that address with
  * `apiKey: false`. It serves `…/v1/flags` and `…/v1/stream` as the service does; and for OpenFeature's web and mobile
  * providers `…/ofrep/v1/evaluate/flags`, `…/ofrep/v1/evaluate/flags/{key}` and the event stream they lead to; and
- * for OpenFeature's CLI `…/openfeature/v0/manifest`. The handler never throws.
+ * for OpenFeature's CLI `…/openfeature/v0/manifest`. The handler never throws; making one without a client throws a
+ * `TypeError`.
  */
 export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
-  const { client, expose, authorize, maxStreams = 1_000, maxStreamsPerReader = 20 } = options;
+  const { client, expose, authorize, maxStreams = 1_000, maxStreamsPerReader = 20 } = options ?? {};
+  if (!client) throw new TypeError('createFlagsHandler needs { client }');
   const { docsUrl, publicPath } = options;
   const select = (flags: FlagMap): FlagMap => {
     if (!expose) return flags;
@@ -179,11 +182,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     if (asked) await catchUp(request);
     const flags = select(client.all());
     if (route.name === 'manifest') return manifestResponse(flags, headersOf(client));
-    if (!asked)
-      return Response.json(
-        { environment: client.environment, flags },
-        { headers: { ...headersOf(client), 'Cache-Control': 'private, no-cache' } },
-      );
+    if (!asked) return await tagged(request, { environment: client.environment, flags }, headersOf(client));
     const source: OfrepSource = {
       environment: client.environment,
       flags,

@@ -58,9 +58,18 @@ export async function answerAll(
     { type: 'sse', endpoint: { requestUri: streamPath }, inactivityDelaySec: INACTIVITY_SECONDS },
   ] as const;
   const body = evaluateOfrepBulk(flags, { environment, targetingKey }, { revision, eventStreams });
+  return await tagged(request, body, source.headers);
+}
+
+/** Answers with JSON and its tag; 304 to a caller who has the same answer already. */
+export async function tagged(
+  request: Request,
+  body: unknown,
+  more: Readonly<Record<string, string>>,
+): Promise<Response> {
   const text = JSON.stringify(body);
   const tag = await tagOf(text);
-  const headers = { ...source.headers, ETag: tag, 'Cache-Control': 'private, no-cache' };
+  const headers = { ...more, ETag: tag, 'Cache-Control': 'private, no-cache' };
   // Weak comparison: proxies that compress weaken a tag.
   const known = (request.headers.get('If-None-Match') ?? '').split(',').map((each) => each.trim());
   if (known.some((each) => each === '*' || each.replace(/^W\//, '') === tag))
