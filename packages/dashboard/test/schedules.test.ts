@@ -105,6 +105,25 @@ describe('schedules', () => {
     expect(page.url()).toContain('status=pending');
   }, 60_000);
 
+  test('a step that the rollout has passed outside the plan is shown as skipped at once', async () => {
+    await world.management.createProject('skips');
+    await world.management.putState('skips', 'staging', 'checkout', { enabled: false });
+    const steps = [
+      { rolloutPct: 5 },
+      { rolloutPct: 75, waitMinutes: 60 },
+      { rolloutPct: 100, waitMinutes: 60 },
+    ];
+    const body = { flag: 'checkout', environment: 'staging', steps };
+    await world.management.request('POST', '/api/projects/skips/rollouts', { body });
+    await world.management.putState('skips', 'staging', 'checkout', { enabled: true, rolloutPct: 80 });
+    const { page } = await world.open('/projects/skips/flags/checkout?env=staging');
+    const shown = page.getByRole('region', { name: 'Rollout plan' }).getByRole('list', { name: 'Steps' });
+    await shown.locator('[data-step="skipped"]', { hasText: '75 %' }).waitFor();
+    await shown.locator('[data-step="next"]', { hasText: '100 %' }).waitFor();
+    await page.getByRole('button', { name: 'Go to 100 % now' }).waitFor();
+    await page.close();
+  }, 60_000);
+
   test('a plan is refused before sending, started with the guard, steered, interrupted by hand, and visible everywhere', async () => {
     await world.management.createProject('plans');
     await world.management.putState('plans', 'production', 'checkout', { enabled: false });

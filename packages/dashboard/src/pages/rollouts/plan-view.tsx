@@ -61,7 +61,7 @@ export function PlanView({
         )}
         {status === 'done' && <TimeAgo at={statusAt} className="text-xs text-ink-3" />}
       </p>
-      <Timeline plan={plan} />
+      <Timeline plan={{ ...plan, steps: stepsAhead(plan, state) }} />
       <p className="mt-2 text-xs wrap-anywhere text-ink-3">
         {messages.startedBy} <Author actor={createdBy} />, <TimeAgo at={createdAt} />
         {note !== undefined && <> · “{note}”</>}
@@ -75,6 +75,18 @@ export function PlanView({
       )}
     </>
   );
+}
+
+/** The steps of a plan, where those that the rollout has passed outside the plan are skipped at once: the plan skips them later. */
+function stepsAhead(plan: RolloutPlanRecord, state: FlagState | undefined): readonly RolloutStepRecord[] {
+  const next = nextStep(plan, state);
+  if (!isOpenPlan(plan) || next === undefined) return plan.steps;
+  return plan.steps.map((step) => {
+    const isAhead = step.status === 'next' || step.status === 'waiting';
+    if (isAhead && step.rolloutPct < next.rolloutPct)
+      return { rolloutPct: step.rolloutPct, status: 'skipped' };
+    return step.rolloutPct === next.rolloutPct ? { ...step, status: 'next' } : step;
+  });
 }
 
 /** Who paused or stopped a plan, and why. */
