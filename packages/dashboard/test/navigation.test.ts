@@ -34,6 +34,17 @@ function scrolled(page: Page, selector: string): Promise<unknown> {
   return page.evaluate(`document.querySelector('${selector}').scrollTop`);
 }
 
+test(
+  'the first visit opens the oldest project, which the start command has named, not the first one by name',
+  async () => {
+    await world.management.createProject('a-later-one');
+    const { page } = await world.open('/');
+    await page.waitForURL('**/projects/shop/flags');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 describe('Back', () => {
   test.each([1280, 390])(
     'returns to the same place in the list, with its focus, %d px wide',
