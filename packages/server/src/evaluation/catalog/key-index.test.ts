@@ -48,6 +48,13 @@ describe('KeyIndex', () => {
     expect(after).toEqual(before as KeyEntry);
   });
 
+  test('records are of the moment in which they were asked for, however late they are read', () => {
+    const index = indexOf({ ...RECORD, environments: '["production","staging"]' });
+    const records = index.records();
+    index.removeEnvironment('project-1', 'production');
+    expect([...records].map(({ environments }) => environments)).toEqual([['production', 'staging']]);
+  });
+
   test('a live key is found by its id, until it is removed or has expired', () => {
     const index = indexOf(RECORD);
     expect(index.withId('key-1')).toBe(index.authenticate(KEY));
@@ -149,6 +156,8 @@ describe('KeyIndex', () => {
     const index = indexOf(RECORD);
     const other = formatProjectKey(new Uint8Array(32).fill(8));
     expect([index.knows(KEY), index.knows(other)]).toEqual([true, false]);
+    // It cannot be a key, also not a new one.
+    expect(index.knows('x'.repeat(257))).toBe(true);
     index.remove(String(RECORD.digest));
     expect(index.knows(KEY)).toBe(true);
     for (let n = 0; n < 10_000; n++) {

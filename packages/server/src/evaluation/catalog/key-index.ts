@@ -106,9 +106,12 @@ export class KeyIndex {
     return true;
   }
 
-  /** Whether a header is a key that this index holds, expired or not, or one of the last that it held. */
+  /**
+   * Whether a header cannot be a key that this index has yet to learn: it holds that key, expired or not, it is one of the
+   * last that it held, or it is longer than any key.
+   */
   knows(header: string): boolean {
-    if (header.length > MAX_KEY_LENGTH) return false;
+    if (header.length > MAX_KEY_LENGTH) return true;
     const digest = digestOf(header);
     return this.#byDigest.has(digest) || this.#removed.has(digest);
   }
@@ -118,7 +121,11 @@ export class KeyIndex {
    * made when it is read: a hundred thousand at once would delay a read.
    */
   records(): Iterable<ServedKey> {
-    return recordsOf([...this.#byDigest.values()]);
+    const entries = [...this.#byDigest.values()];
+    // What a key opens is replaced, not changed, when an environment is deleted: the records are those of one moment.
+    const opened = entries.map(({ environments }) => environments);
+    const deleted = entries.map((entry) => entry.deleted);
+    return recordsOf(entries, opened, deleted);
   }
 
   /** Forgets a key, for good. */
@@ -205,13 +212,17 @@ export class KeyIndex {
   }
 }
 
-function* recordsOf(entries: readonly KeyEntry[]): Generator<ServedKey> {
-  for (const { id, projectId, digest, environments, deleted, expiresAt } of entries) {
+function* recordsOf(
+  entries: readonly KeyEntry[],
+  opened: readonly KeyEntry['environments'][],
+  deleted: readonly KeyEntry['deleted'][],
+): Generator<ServedKey> {
+  for (const [index, { id, projectId, digest, expiresAt }] of entries.entries()) {
     yield {
       id,
       projectId,
       digest,
-      environments: [...environments, ...deleted],
+      environments: [...(opened[index] ?? []), ...(deleted[index] ?? [])],
       expiresAt: expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt,
     };
   }

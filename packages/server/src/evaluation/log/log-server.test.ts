@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { sendRaw, until } from '@halyard/testing';
+import { sendRaw, until, within } from '@halyard/testing';
 import type { LogSession } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import { createLogger } from '../../observability/logger.ts';
@@ -58,6 +58,35 @@ test('sends heartbeats between its proofs, with the age of the last one', async 
     if (ages.length > 30) break;
   }
   throw new Error(`all heartbeats came with a proof: ${ages}`);
+});
+
+test('a report whose token is revoked while its body arrives is refused', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  let isRevoked = false;
+  const asked = Promise.withResolvers<void>();
+  const authorize = () => {
+    asked.resolve();
+    return isRevoked ? undefined : { id: 'slow', scope: WHOLE_LOG };
+  };
+  const reports: unknown[] = [];
+  const onReport = async (report: unknown) => void reports.push(report);
+  const upstream = await openUpstream(home, { authorize, onReport });
+  const report = new TextEncoder().encode('{"receipts":[],"nodes":[],"relays":[],"dropped":0}');
+  const rest = Promise.withResolvers<void>();
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(report.slice(0, 10)),
+    pull: async (controller) => {
+      await rest.promise;
+      controller.enqueue(report.slice(10));
+      controller.close();
+    },
+  });
+  const answer = fetch(`${upstream.url}${REPORTS_PATH}`, { method: 'POST', body });
+  await within('the request has come', asked.promise);
+  isRevoked = true;
+  rest.resolve();
+  expect([(await answer).status, reports]).toEqual([401, []]);
 });
 
 test('a token has its share of the followers, and a follower that leaves makes room', async () => {

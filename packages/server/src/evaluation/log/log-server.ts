@@ -60,6 +60,9 @@ const MESSAGES_BYTES = 4 * 1024 * 1024;
 /** A heartbeat is sent after this time without one, in milliseconds: well before followers take silence for a loss. */
 const QUIET_MS = 1.25 * HEARTBEAT_MS;
 
+/** Longest a token that is unknown waits for the proof that there is none, in milliseconds. */
+const JUDGE_MS = 2000;
+
 /** A snapshot that is older serves no further follower, in milliseconds. Rows after it come from the backlog. */
 const SNAPSHOT_MS = 5000;
 
@@ -79,6 +82,8 @@ export class LogServer implements ReadPlaneObserver {
   readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();
   /** Names of environments by id, also of one whose deletion is being applied. */
   readonly #names = new Map<string, string>();
+  /** Resolves with the next proof. */
+  #proof = Promise.withResolvers<void>();
   #provenAt = Number.NEGATIVE_INFINITY;
   #heartbeatAt = Number.NEGATIVE_INFINITY;
   readonly #messages = new EncodedRows(MESSAGES_BYTES);
@@ -152,6 +157,8 @@ export class LogServer implements ReadPlaneObserver {
 
   /** This node was proven current, and so are its followers: passed on at once, so that ages do not add up. */
   proven(): void {
+    this.#proof.resolve();
+    this.#proof = Promise.withResolvers();
     // A node that polls its database proves it more often than anyone needs to know.
     if (performance.now() - this.#provenAt < HEARTBEAT_MS / 2) return;
     this.#provenAt = performance.now();
@@ -216,9 +223,30 @@ export class LogServer implements ReadPlaneObserver {
     throw plane.freshness.mayLackRecords() ? logIsLost() : tokenInvalid();
   }
 
+  /** The follower behind a new request. A token that is unknown here may be newer than what this node has applied. */
+  async #admit(request: Request): Promise<LogFollower> {
+    const { authorize } = this.#options;
+    const isToken =
+      authorize === undefined && bearerTokenIn(request.headers.get('Authorization')) !== undefined;
+    if (isToken && this.#followerOf(request) === undefined) await this.#nextProof();
+    return this.#authorize(request);
+  }
+
+  /** Resolves once this node has proof of where the log ended after now. Throws when none comes for a while. */
+  async #nextProof(): Promise<void> {
+    const { plane } = this.#options;
+    const askedAt = performance.now();
+    const isProven = () => performance.now() - plane.follower.sinceProofMs() >= askedAt;
+    const tooLate = new Promise<void>((resolve) => setTimeout(resolve, JUDGE_MS).unref());
+    while (!isProven()) {
+      if (!plane.freshness.canStream() || performance.now() - askedAt >= JUDGE_MS) throw logIsLost();
+      await Promise.race([this.#proof.promise, tooLate]);
+    }
+  }
+
   /** Only what a follower can know counts: changes that were made, in environments that it has. */
   async #takeReport(request: Request): Promise<Response> {
-    this.#limits.countRequest('reports', this.#authorize(request).id);
+    this.#limits.countRequest('reports', (await this.#admit(request)).id);
     const report = parseReport(await readBody(request, MAX_REPORT_BYTES));
     // Reading the body may take long: the token must still be live now.
     const { id, scope } = this.#authorize(request);
@@ -247,8 +275,8 @@ export class LogServer implements ReadPlaneObserver {
   }
 
   /** The time on the clock of a follower's stream, by which it judges how old the messages are. */
-  #tellTime(request: Request): Response {
-    const { id } = this.#authorize(request);
+  async #tellTime(request: Request): Promise<Response> {
+    const { id } = await this.#admit(request);
     this.#limits.countRequest('clocks', id);
     const name = new URL(request.url).searchParams.get('stream');
     for (const [stream, follower] of this.#streams) {
@@ -259,7 +287,7 @@ export class LogServer implements ReadPlaneObserver {
   }
 
   async #open(request: Request, server: Server<undefined>): Promise<Response> {
-    const { id } = this.#authorize(request);
+    const { id } = await this.#admit(request);
     this.#limits.countRequest('openings', id);
     const from = cursorIn(request);
     if (from !== undefined && (await this.#history.lacks(id, from))) return behind(from);

@@ -147,6 +147,21 @@ describe('a node that follows another', () => {
     await until('its proofs are young', () => plane.follower.sinceProofMs() < 500);
   });
 
+  test('a new token is not refused by a node that has yet to hear of it', async () => {
+    const home = await openStore();
+    await seed(home.store);
+    const source = logSourceOf(await home.connect());
+    const open = async () => Object.assign(await source.open(), { onWake: () => {} });
+    const upstream = await openUpstream(home, { authorize: undefined }, { ...source, open });
+    await home.store.commit(ADA, (transaction) =>
+      transaction.relays.insert({ id: 'new', name: 'new', createdAt: 1 }, digestOf('new')),
+    );
+    const session = await upstream.remote({ token: 'new' }).open();
+    expect((await session.head()).seq).toBe(3);
+    session.close();
+    await expect(upstream.remote({ token: 'wrong' }).open()).rejects.toThrow('refused the relay token');
+  });
+
   test('a token that is revoked ends its streams and no other', async () => {
     const home = await openStore();
     await seed(home.store);
@@ -197,19 +212,26 @@ describe('a scope', () => {
       { ...makeKey(project, 'both'), environments: ['production', 'staging'] },
       { ...makeKey(project, 'staging'), environments: ['staging'] },
       makeKey(other, 'foreign'),
+      { ...makeKey(project, 'early'), environments: ['staging'] },
+      makeKey(other, 'early and foreign'),
     ];
     const insert = (index: number) =>
       home.store.commit(ADA, async (transaction) => {
         const key = keys[index];
         if (key !== undefined) await transaction.insertKey(key, String(index).repeat(64));
       });
-    await insert(0);
+    for (const index of [0, 3, 4]) await insert(index);
     const scope = { projects: new Set([project.id]), environments: new Set(['production']) };
     const upstream = await openUpstream(home, { authorize: () => ({ id: 'relay', scope }) });
     const { plane, rows } = follow(upstream.remote());
     await plane.firstLive;
     expect([...plane.catalog.environments()].map(({ id }) => id)).toEqual([environment.id]);
     expect([...plane.catalog.projects()]).toEqual([['demo', project.id]]);
+    // Not even the digests of the other keys are in the snapshot that it got.
+    const remote = upstream.remote();
+    const session = await remote.open();
+    expect((await remote.loadSnapshot()).keys.map(({ digest }) => digest)).toEqual(['0'.repeat(64)]);
+    session.close();
 
     await home.store.commit(ADA, changing(staging, ['checkout', ON]));
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
