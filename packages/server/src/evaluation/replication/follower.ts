@@ -1,4 +1,3 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type {
   CommittedRows,
   Cursor,
@@ -11,7 +10,7 @@ import type {
 import { StoreOutage } from '../../domain/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { isLarge } from '../catalog/payload-parts.ts';
-import { Alarm, reconnectDelayMs, Turns } from './pacing.ts';
+import { Alarm, reconnectDelayMs, sleep, Turns, turn } from './pacing.ts';
 
 /** Callbacks of a {@link Follower}. */
 export interface FollowerCallbacks {
@@ -157,9 +156,8 @@ export class Follower {
       }
       const delayMs = reconnectDelayMs(this.#attempt++, this.#options.random);
       this.#retry = Promise.withResolvers();
-      // Ends early when the follower is closed; the timer must not keep the process then.
-      const pause = sleep(delayMs, undefined, { ref: false });
-      await Promise.race([pause, this.#retry.promise, this.#closed.promise]);
+      // Ends early when the follower is closed.
+      await Promise.race([sleep(delayMs), this.#retry.promise, this.#closed.promise]);
     }
   }
 
@@ -338,7 +336,7 @@ export class Follower {
       }
       if (provenAt !== undefined && this.#state === 'live') this.#noteProof(provenAt);
       if (isLast) return;
-      await setImmediate();
+      await turn();
     }
   }
 

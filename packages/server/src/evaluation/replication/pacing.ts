@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 /** How long work goes on before reads have their turn: an operation can change 1,000 environments, or 60,000 flags. */
 const SLICE_MS = 3;
 
@@ -10,7 +8,7 @@ export class Turns {
   /** Called between two pieces of the work: waits for a turn when one is due. */
   async next(): Promise<void> {
     if (performance.now() <= this.#sliceEnds) return;
-    await setImmediate();
+    await turn();
     this.#sliceEnds = performance.now() + SLICE_MS;
   }
 }
@@ -22,6 +20,16 @@ const RECONNECT_MS = { first: 50, longest: 2000 } as const;
 export function reconnectDelayMs(attempt: number, random: () => number): number {
   const ceiling = Math.min(RECONNECT_MS.longest, RECONNECT_MS.first * 2 ** Math.min(attempt, 10));
   return ceiling / 2 + (random() * ceiling) / 2;
+}
+
+/** Resolves after `ms` milliseconds. The timer does not keep the process. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}
+
+/** Resolves in the next turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
 }
 
 /**

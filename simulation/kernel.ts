@@ -1,0 +1,171 @@
+import { drainMicrotasks } from 'bun:jsc';
+import { Chance } from './chance.ts';
+
+/** A process of the simulated world. Its clocks are its own, and what it has begun ends with it. */
+export class Owner {
+  readonly name: string;
+  /** When it was started, in virtual milliseconds: its monotonic clock begins there. */
+  readonly startedAt: number;
+  /** How far its wall clock is ahead of the world's, in milliseconds. */
+  readonly skewMs: number;
+  isAlive = true;
+  /** Until then its events wait. */
+  pausedUntil = 0;
+
+  constructor(name: string, startedAt: number, skewMs = 0) {
+    this.name = name;
+    this.startedAt = startedAt;
+    this.skewMs = skewMs;
+  }
+}
+
+interface Event {
+  at: number;
+  readonly order: number;
+  readonly owner: Owner;
+  readonly run: () => void;
+  isCanceled: boolean;
+}
+
+/** The wall clock at virtual time 0. */
+const EPOCH_MS = Date.UTC(2030, 0, 1);
+
+/**
+ * Virtual time: events in order of their times, each run in a turn of its own, with every microtask that it causes. All that a
+ * turn does belongs to the process whose turn it is, so one thread holds many clocks.
+ */
+export class Kernel {
+  readonly chance: Chance;
+  /** A digest of every event so far: equal for equal seeds. */
+  digest = 0;
+  /** How many events have run. */
+  events = 0;
+  /** The first error that nothing caught, if there was one. */
+  failure: unknown;
+  #now = 0;
+  #order = 0;
+  #heap: Event[] = [];
+  #owner: Owner;
+
+  constructor(seed: number) {
+    this.chance = Chance.of(seed, 'kernel');
+    this.#owner = new Owner('world', 0);
+  }
+
+  /** Virtual milliseconds since the beginning. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** The process whose turn it is. */
+  get owner(): Owner {
+    return this.#owner;
+  }
+
+  /** The monotonic clock of the process whose turn it is. */
+  monotonicMs(): number {
+    return this.#now - this.#owner.startedAt;
+  }
+
+  /** The wall clock of the process whose turn it is. */
+  wallMs(): number {
+    return Math.floor(EPOCH_MS + this.#now + this.#owner.skewMs);
+  }
+
+  /** Runs `work` in a turn of `owner`, `delayMs` from now. Returns what cancels it. */
+  after(delayMs: number, work: () => void, owner = this.#owner): () => void {
+    const event: Event = {
+      at: this.#now + Math.max(0, delayMs),
+      order: this.#order++,
+      owner,
+      run: work,
+      isCanceled: false,
+    };
+    this.#push(event);
+    return () => {
+      event.isCanceled = true;
+    };
+  }
+
+  /** Does `work` now, as `owner`, inside the turn of another. */
+  as<T>(owner: Owner, work: () => T): T {
+    const before = this.#owner;
+    this.#owner = owner;
+    try {
+      const result = work();
+      drainMicrotasks();
+      return result;
+    } finally {
+      this.#owner = before;
+    }
+  }
+
+  /** Runs every event up to a virtual time, which it is then. Throws what nothing caught. */
+  runUntil(end: number): void {
+    for (let event = this.#heap[0]; event !== undefined && event.at <= end; event = this.#heap[0]) {
+      this.#pop();
+      if (event.isCanceled || !event.owner.isAlive) continue;
+      this.#now = event.at;
+      if (event.owner.pausedUntil > this.#now) {
+        event.at = event.owner.pausedUntil;
+        this.#push(event);
+        continue;
+      }
+      this.#turn(event);
+      if (this.failure !== undefined) throw this.failure;
+    }
+    this.#now = end;
+  }
+
+  /** Adds something that happened to the digest. */
+  note(text: string): void {
+    this.digest = Number(Bun.hash.xxHash32(text, this.digest));
+  }
+
+  #turn(event: Event): void {
+    const before = this.#owner;
+    this.#owner = event.owner;
+    this.events++;
+    this.note(`${event.at} ${event.owner.name}`);
+    try {
+      event.run();
+      drainMicrotasks();
+    } catch (error) {
+      this.failure ??= error;
+    } finally {
+      this.#owner = before;
+    }
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let index = heap.push(event) - 1;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!isBefore(event, heap[parent] as Event)) break;
+      heap[index] = heap[parent] as Event;
+      index = parent;
+    }
+    heap[index] = event;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1] as Event, heap[child] as Event)) child++;
+      if (!isBefore(heap[child] as Event, last)) break;
+      heap[index] = heap[child] as Event;
+      index = child;
+    }
+    heap[index] = last;
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}

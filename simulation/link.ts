@@ -1,0 +1,72 @@
+import type { Chance } from './chance.ts';
+import type { Kernel, Owner } from './kernel.ts';
+
+/** The way between two machines: messages take a while, and may be held back by a hole, as TCP repeats them after it. */
+export class Link {
+  readonly name: string;
+  readonly #kernel: Kernel;
+  readonly #chance: Chance;
+  /** One way, in milliseconds, without jitter. */
+  readonly #delayMs: number;
+  /** What it takes longer now, one way, in milliseconds. */
+  slowMs = 0;
+  /** Whether new connections are refused at once. */
+  isRefused = false;
+  #isHoled = false;
+  #held: (() => void)[] = [];
+  readonly #cuts = new Set<() => void>();
+
+  constructor(name: string, kernel: Kernel, chance: Chance, delayMs: number) {
+    this.name = name;
+    this.#kernel = kernel;
+    this.#chance = chance;
+    this.#delayMs = delayMs;
+  }
+
+  /** One direction of a connection: what is sent on it arrives in order. */
+  lane(): Lane {
+    let lastAt = 0;
+    return (owner, work) => {
+      const send = () => {
+        const at = this.#kernel.now + (this.#delayMs + this.slowMs) * this.#chance.between(0.9, 1.2);
+        lastAt = Math.max(lastAt, at);
+        this.#kernel.after(
+          lastAt - this.#kernel.now,
+          () => (this.#isHoled ? this.#hold(owner, work) : work()),
+          owner,
+        );
+      };
+      if (this.#isHoled) this.#held.push(send);
+      else send();
+    };
+  }
+
+  /** From now on nothing arrives, without a sign. */
+  dig(): void {
+    this.#isHoled = true;
+  }
+
+  /** What was held back arrives, in its order. */
+  heal(): void {
+    this.#isHoled = false;
+    for (const send of this.#held.splice(0)) send();
+  }
+
+  /** Resets every connection. */
+  reset(): void {
+    for (const cut of [...this.#cuts]) cut();
+  }
+
+  /** Calls `cut` once, if the link is reset before the connection ends. Returns what forgets it. */
+  onReset(cut: () => void): () => void {
+    this.#cuts.add(cut);
+    return () => this.#cuts.delete(cut);
+  }
+
+  #hold(owner: Owner, work: () => void): void {
+    this.#held.push(() => this.#kernel.after(this.#delayMs, work, owner));
+  }
+}
+
+/** Carries one message: `work` runs in a turn of `owner` when it has arrived. */
+export type Lane = (owner: Owner, work: () => void) => void;

@@ -1,0 +1,125 @@
+import type { Chance } from './chance.ts';
+import type { Asked, Checks, Shown } from './checks.ts';
+import type { Place } from './fleet.ts';
+import type { SimulatedFetch } from './globals.ts';
+import type { Kernel } from './kernel.ts';
+import { createSseParser } from './sse.ts';
+
+/** What readers ask for. */
+export interface Wish {
+  readonly environmentId: string;
+  readonly environment: string;
+  readonly key: string;
+}
+
+/** What the readers of one place share. */
+export interface ReaderParts {
+  readonly kernel: Kernel;
+  readonly chance: Chance;
+  readonly checks: Checks;
+  readonly fetch: SimulatedFetch;
+  readonly place: Place;
+  /** Chooses what to ask for next. */
+  readonly wish: () => Wish;
+  readonly mayLack: (place: Place, environment: string) => boolean;
+  readonly count: (what: string) => void;
+}
+
+/** Reads whole maps, again and again, until `isOver`. */
+export async function readAgain(parts: ReaderParts, isOver: () => boolean): Promise<void> {
+  const { kernel, chance, place, checks, count } = parts;
+  while (!isOver()) {
+    await pause(kernel, chance.between(100, 500));
+    if (!place.isListening) continue;
+    const wish = parts.wish();
+    const asked = askedOf(parts, wish);
+    try {
+      const answer = await ask(parts, wish, '/v1/flags');
+      count(`read ${answer.status}${answer.headers.has('x-flags-stale') ? ' stale' : ''}`);
+      if (answer.status === 200) {
+        const { flags } = (await answer.json()) as { flags: Shown['flags'] };
+        checks.answered(asked, { ...factsOf(answer), flags });
+      } else checks.refused(asked, answer.status);
+    } catch {
+      // The process has died, or the connection was reset: no answer, so nothing that could be wrong.
+    }
+  }
+}
+
+/** The stream of one reader. */
+export interface OpenStream {
+  readonly asked: Asked;
+  readonly wish: Wish;
+  /** The revision of its last frame. */
+  revision: number;
+}
+
+/** Keeps a stream open until `isOver`. `opened` gets it, and `undefined` when it has ended. */
+export async function followAgain(
+  parts: ReaderParts,
+  opened: (stream: OpenStream | undefined) => void,
+  isOver: () => boolean,
+): Promise<void> {
+  const { kernel, chance, place } = parts;
+  while (!isOver()) {
+    await pause(kernel, chance.between(50, 1_000));
+    if (!place.isListening) continue;
+    try {
+      await follow(parts, opened);
+    } catch {
+      // The process has died, or the connection was reset.
+    }
+    opened(undefined);
+  }
+}
+
+async function follow(parts: ReaderParts, opened: (stream: OpenStream) => void): Promise<void> {
+  const { checks, count } = parts;
+  const wish = parts.wish();
+  const asked = askedOf(parts, wish);
+  const answer = await ask(parts, wish, '/v1/stream');
+  count(`stream ${answer.status}`);
+  if (answer.status !== 200) {
+    await answer.body?.cancel();
+    checks.refused(asked, answer.status);
+    return;
+  }
+  const { revision: first } = factsOf(answer);
+  const stream = { asked, wish, revision: first - 1 };
+  const parser = createSseParser((data) => {
+    const flags = JSON.parse(data) as Shown['flags'];
+    stream.revision++;
+    count('frame');
+    if (stream.revision === first) {
+      checks.answered(asked, { revision: first, ageSeconds: undefined, flags });
+      opened(stream);
+    } else checks.frame(asked, stream.revision, flags);
+  });
+  const reader = answer.body?.getReader();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done || value === undefined) return;
+    parser(value);
+  }
+}
+
+function ask({ fetch, place }: ReaderParts, { environment, key }: Wish, path: string): Promise<Response> {
+  return fetch(`http://${place.name}${path}?env=${environment}`, { headers: { 'X-Service-Key': key } });
+}
+
+function askedOf({ kernel, place, mayLack }: ReaderParts, { environmentId, environment, key }: Wish): Asked {
+  const node = place.owner.name;
+  return { node, environmentId, key, requestedAt: kernel.now, mayLack: mayLack(place, environment) };
+}
+
+function factsOf({ headers }: Response): Pick<Shown, 'revision' | 'ageSeconds'> {
+  const age = headers.get('x-flags-stale');
+  return {
+    revision: Number(headers.get('x-flags-revision')),
+    ageSeconds: age === null ? undefined : Number(age),
+  };
+}
+
+function pause(kernel: Kernel, ms: number): Promise<void> {
+  return new Promise((resolve) => void kernel.after(ms, resolve));
+}
