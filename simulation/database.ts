@@ -114,7 +114,6 @@ export class Database {
     this.#commits = this.#commits.slice(0, kept);
     this.#tables = this.#commits.at(-1)?.after ?? this.#first;
     this.#truth.cut(kept, this.#kernel.now);
-    this.loseSessions();
     return lost;
   }
 

@@ -262,7 +262,7 @@ class World {
       after(() => {
         this.#database.wakeLoss = 0;
       });
-    } else if (kind === 'history lost') this.#loseHistory(1 + Math.floor(how * 6));
+    } else if (kind === 'history lost') this.#loseHistory(1 + Math.floor(how * 6), where % 2 === 0);
     else if (kind === 'pruned') this.#database.prune(Math.floor(how * 20));
     else if (kind === 'rotate') this.#rotate(where, how);
     else if (kind === 'move') this.#move(where, how);
@@ -277,10 +277,12 @@ class World {
       if (source.kind === 'upstream' && source.upstream === place.name) source.link.reset();
   }
 
-  #loseHistory(rows: number): void {
+  /** Behind a pooler the sessions outlive the failover. */
+  #loseHistory(rows: number, isPooled: boolean): void {
     if (!this.#database.isUp) return;
     const before = this.#database.epochs;
     this.#count(`rows lost ${this.#database.lose(rows) > 0 ? 'some' : 'none'}`);
+    if (!isPooled) this.#database.loseSessions();
     this.#kernel.after(CALM_MS, () =>
       this.#count(this.#database.epochs > before ? 'epoch begun' : 'epoch not begun'),
     );
