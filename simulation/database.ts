@@ -18,6 +18,9 @@ import type { Truth } from './truth.ts';
 /** How far a new epoch raises the revisions, as the product does. */
 const REVISION_LEAP = 100_000;
 
+/** Marks the change ids that followers get: what stands for the seal that only nodes can make. */
+const SEAL = '.sealed';
+
 /** How long the engine waits for an answer before its session counts as lost. */
 const ANSWER_MS = 2_000;
 
@@ -232,18 +235,20 @@ export class Database {
     };
   }
 
-  beginEpochAfter(lost: Cursor): void {
+  /** Begins a new epoch if the log of this one lacks the row. Returns whether it did. */
+  beginEpochAfter(lost: Cursor): boolean {
     const found = this.#idAt(lost.seq);
     const isMissing =
       this.#epoch === lost.epoch &&
       (this.#commits.length < lost.seq || (found !== undefined && found !== lost.changeId));
-    if (!isMissing) return;
+    if (!isMissing) return false;
     this.#epoch = this.#chance.hex();
     this.epochs++;
     // It is durable: what is lost later are rows, and not the leap.
     this.#commits = this.#commits.map(({ row, after }) => ({ row, after: leapt(after) }));
     this.#tables = leapt(this.#tables);
     for (const listener of [...this.listeners]) listener.wake();
+    return true;
   }
 
   #idAt(seq: number): string | undefined {
@@ -322,7 +327,15 @@ export function sourceOver(kernel: Kernel, database: Database, link: Link, serve
       return openSession(kernel, database, link, ask);
     },
     loadSnapshot: () => ask(() => database.snapshot()),
-    beginEpochAfter: (lost) => ask(() => database.beginEpochAfter(lost)),
+    beginEpochAfter: async (lost) => void (await ask(() => database.beginEpochAfter(lost))),
+    history: {
+      seal: ({ changeId }) => (changeId === '' ? '' : changeId + SEAL),
+      hasLost: (lost) => {
+        const changeId = lost.changeId.endsWith(SEAL) ? lost.changeId.slice(0, -SEAL.length) : undefined;
+        if (changeId === undefined || changeId === '') return Promise.resolve(false);
+        return ask(() => database.beginEpochAfter({ ...lost, changeId }));
+      },
+    },
   };
 }
 

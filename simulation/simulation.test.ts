@@ -1,5 +1,7 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { simulate } from './history.ts';
+
+setDefaultTimeout(60_000);
 
 /** Enough to meet every kind of fault; more are for `bun run simulate`. */
 const SEEDS = Array.from({ length: 30 }, (_, index) => index + 1);
@@ -44,4 +46,14 @@ test('a history that loses rows without a new epoch would be noticed', () => {
   const lost = { kind: 'history lost', at: 4_000, ms: 0, where: 0, how: 0.9 } as const;
   const { counts, violations } = simulate({ seed: 3, faults: [lost] });
   expect([counts.get('fault history lost'), counts.get('epoch begun'), violations]).toEqual([1, 1, []]);
+});
+
+test('the read plane takes its timers from where a simulation can replace them', async () => {
+  const folder = `${import.meta.dir}/../packages/server/src/evaluation`;
+  const found: string[] = [];
+  for await (const file of new Bun.Glob('**/*.ts').scan(folder)) {
+    if (/(^|\/)test-|\.test\.ts$/.test(file)) continue;
+    if ((await Bun.file(`${folder}/${file}`).text()).includes("'node:timers")) found.push(file);
+  }
+  expect(found).toEqual([]);
 });
