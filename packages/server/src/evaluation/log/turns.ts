@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { turn } from '../replication/pacing.ts';
 
 /** Gives work that takes a while one turn of the event loop each, so that timers and reads have theirs in between. */
 export class Turns {
@@ -6,7 +6,7 @@ export class Turns {
 
   /** Resolves in a turn that nothing else gets from here. */
   next(): Promise<void> {
-    this.#last = this.#last.then(() => setImmediate());
+    this.#last = this.#last.then(() => turn());
     return this.#last;
   }
 }
