@@ -33,7 +33,7 @@ export function defineRelayToken(token: Command, shell: Shell): void {
       row: (item) => [
         item.text('id'),
         item.text('name'),
-        namesOf(item, 'projects'),
+        projectsOf(item),
         namesOf(item, 'environments'),
         ...['createdAt', 'revokedAt', 'lastUsedAt'].map((name) => shortTime(item.optionalText(name))),
       ],
@@ -74,6 +74,12 @@ async function createToken(shell: Shell, options: CreateOptions): Promise<void> 
       `Relay token ${name} (${answer.fields.text('id')}) gets ${scope}.\n` +
       'Save it now. You cannot see it again.',
   });
+}
+
+/** Its projects; of those that were deleted only how many they are. */
+function projectsOf(item: Fields): string {
+  if (item.any('deletedProjects') === undefined) return namesOf(item, 'projects');
+  return [...item.texts('projects'), `${item.number('deletedProjects')} deleted`].join(', ');
 }
 
 function namesOf(item: Fields, member: string): string {

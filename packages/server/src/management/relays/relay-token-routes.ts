@@ -20,6 +20,10 @@ export const RelayTokenSchema = z
     id: z.string(),
     name: z.string(),
     ...scopeMembers,
+    deletedProjects: z.number().int().min(1).optional().openapi({
+      description:
+        'How many more projects it was made for that were deleted. It gets nothing of a later project of the same name.',
+    }),
     createdAt: TimeSchema,
     revokedAt: TimeSchema.optional(),
     lastUsedAt: TimeSchema.optional().openapi({
@@ -98,11 +102,12 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
 }
 
 function relayTokenRecord(token: NamedRelayToken) {
-  const { id, name, projects, environments, createdAt, revokedAt, lastUsedAt } = token;
+  const { id, name, projects, deletedProjects, environments, createdAt, revokedAt, lastUsedAt } = token;
   return {
     id,
     name,
     projects: projects && [...projects],
+    deletedProjects,
     environments: environments && [...environments],
     createdAt: isoTime(createdAt),
     revokedAt: isoTimeOr(revokedAt),

@@ -46,6 +46,15 @@ describe.each(ENGINES)('relay tokens on $name', (engine: TestEngine) => {
     ]);
   });
 
+  test('says how many of its projects were deleted, also after one of that name was made again', async () => {
+    for (const name of ['shop', 'blog']) await app.call('POST', '/api/projects', { body: { name } });
+    await app.call('POST', '/api/relay-tokens', { body: { name: 'edge', projects: ['shop', 'blog'] } });
+    await app.call('DELETE', '/api/projects/shop');
+    await app.call('POST', '/api/projects', { body: { name: 'shop' } });
+    const { json } = await app.call('GET', '/api/relay-tokens');
+    expect(json.relayTokens[0]).toMatchObject({ projects: ['blog'], deletedProjects: 1 });
+  });
+
   test('a token without a scope gets everything, and its last contact is shown', async () => {
     const { json } = await app.call('POST', '/api/relay-tokens', { body: { name: 'all' } });
     expect([json.projects, json.environments, json.lastUsedAt]).toEqual([undefined, undefined, undefined]);

@@ -26,7 +26,11 @@ export interface NewRelayToken {
 }
 
 /** A relay token with the names of its projects. */
-export type NamedRelayToken = Omit<RelayToken, 'projects'> & { readonly projects?: readonly string[] };
+export interface NamedRelayToken extends Omit<RelayToken, 'projects'> {
+  readonly projects?: readonly string[];
+  /** How many projects of its scope were deleted; absent where none was. */
+  readonly deletedProjects?: number;
+}
 
 /** A token's record with the token itself, which is shown only once. */
 export interface CreatedRelayToken {
@@ -92,8 +96,11 @@ export function revokeRelayToken(
 
 function withNames(token: RelayToken, names: ReadonlyMap<string, string>): NamedRelayToken {
   const { projects, ...rest } = token;
-  // A project that was deleted has no name any longer; its token has nothing of it.
-  return { ...rest, ...(projects && { projects: projects.flatMap((id) => names.get(id) ?? []) }) };
+  if (projects === undefined) return rest;
+  // A project that was deleted has no name any longer. Its token has nothing of it, and nothing of a later one of that name.
+  const named = projects.flatMap((id) => names.get(id) ?? []);
+  const deletedProjects = projects.length - named.length;
+  return { ...rest, projects: named, ...(deletedProjects > 0 && { deletedProjects }) };
 }
 
 function checkNames(
