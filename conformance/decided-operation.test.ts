@@ -65,6 +65,21 @@ conformance('14. Decided: failures and operation', (subject) => {
     }
   });
 
+  test('S14.14 requests that are sent at once are answered in order, and a flood of refused ones ends its connection', async () => {
+    const world = await World.make(subject(), { flag: { enabled: true } });
+    const request = (key: string) =>
+      `GET /v1/flags/flag?env=production HTTP/1.1\r\nHost: ${new URL(world.url).host}\r\nX-Service-Key: ${key}\r\n\r\n`;
+    const mixed = (request(world.key) + request('none')).repeat(20);
+    const { answers } = await sendRaw(world.url, mixed, { answers: 40 });
+    expect(answers.map(({ status }) => status)).toEqual(
+      Array.from({ length: 40 }, (_, at) => (at % 2 ? 401 : 200)),
+    );
+    const flood = await sendRaw(world.url, request('none').repeat(2000));
+    expect(flood.ended).not.toBe('open');
+    expect(flood.answers.length).toBeLessThan(2000);
+    for (const { status } of flood.answers) expect(status).toBe(401);
+  });
+
   test('S14.8 what is not HTTP is rejected, and the next caller is served', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const key = `X-Service-Key: ${world.key}`;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type NodeProcess, sendRaw, startNode } from '@halyard/testing';
+import { Management, type NodeProcess, sendRaw, startNode } from '@halyard/testing';
 import { version } from '../../../../package.json' with { type: 'json' };
 
 let node: NodeProcess;
@@ -82,6 +82,26 @@ test('lets a page of a listed origin read that a path does not exist', async () 
     const asked = await fetch(node.url + path, { method: 'OPTIONS', headers });
     expect([asked.status, asked.headers.get('Access-Control-Allow-Origin')]).toEqual([204, headers.Origin]);
   }
+});
+
+test('a connection that sends many requests at once without a key does not keep others waiting', async () => {
+  const management = new Management(node);
+  await management.createProject('burst');
+  const { key } = await management.createKey('burst', ['production']);
+  const send = (path: string, count: number, more = '') =>
+    sendRaw(node.url, `GET ${path} HTTP/1.1\r\nHost: h\r\n${more}\r\n`.repeat(count), { answers: count });
+
+  for (const path of ['/v1/flags?env=production', '/v1/nothing', '/v1/flags/a', '/healthz']) {
+    const { answers, ended } = await send(path, 2000);
+    // The end of a connection with unread requests is a reset, which may overtake the last answers.
+    expect([path, ended === 'open', answers.length < 2000]).toEqual([path, false, true]);
+    expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
+  }
+  // Few at once are nothing unusual, and readers may send as many as they like.
+  const few = await send('/v1/flags?env=production', 50);
+  expect([few.ended, few.answers.length]).toEqual(['open', 50]);
+  const { ended, answers } = await send('/v1/flags?env=production', 2000, `X-Service-Key: ${key}\r\n`);
+  expect([ended, answers.length]).toEqual(['open', 2000]);
 });
 
 test('health and metrics accept only GET and HEAD', async () => {

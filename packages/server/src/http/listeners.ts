@@ -5,6 +5,7 @@ import { acceptForwarded, type InnerAddress } from './forwarding.ts';
 import { type Answer, Listener, type ListenerAnswers, type RouteAnswer, type Routes } from './listener.ts';
 import { ANY_PATH, isLiteral } from './literal-paths.ts';
 import type { OpenFiles } from './open-files.ts';
+import { RefusalBursts } from './pipelines.ts';
 import { requestIdOf } from './request.ts';
 
 /** Answers what is not a route; `undefined` leaves the request to the next one. */
@@ -59,6 +60,7 @@ export class Listeners {
   readonly #second: Listener | undefined;
   readonly #inner: InnerAddress | undefined;
   readonly #served = new Map<Listener, Served>();
+  readonly #bursts = new RefusalBursts();
 
   /** Throws a {@link ListenError} when an address is not available; then none is open. */
   constructor({ host, port, reusePort, managementPort, managementHost = host, inner }: ListenersOptions) {
@@ -115,8 +117,10 @@ export class Listeners {
 
   #serveOn(listener: Listener, parts: ListenerParts, routes: Routes, fallbacks: readonly Fallback[]): void {
     const accept = this.#acceptOn(listener);
-    const once = <R extends Request>(answer: Answer<R>) => answeredOnce(answer, parts.files);
-    const health = mapAnswers(parts.health, (answer) => once(accept(readOnly(parts, answer))));
+    const bursts = this.#bursts;
+    const once = <R extends Request>(answer: Answer<R>) => answeredOnce(answer, bursts, parts.files);
+    const checked = (answer: RouteAnswer) => endingBursts(accept(readOnly(parts, answer)), bursts);
+    const health = mapAnswers(parts.health, (answer) => once(checked(answer)));
     const own = listener === this.#main ? parts.inner : undefined;
     const others = accept(answerFallbacks(parts, fallbacks));
     const served = {
@@ -185,11 +189,25 @@ function mapAnswers(routes: Routes, wrap: (answer: RouteAnswer) => RouteAnswer):
  * Ends the connection after the answer while files are short, and to a chunked body. Bun answers trailer fields with a second answer, a 400, which
  * a proxy would give to its next caller (docs/decisions/0014-http-parser.md).
  */
-function answeredOnce<R extends Request>(answer: Answer<R>, files: ListenerParts['files']): Answer<R> {
+function answeredOnce<R extends Request>(
+  answer: Answer<R>,
+  bursts: RefusalBursts,
+  files: ListenerParts['files'],
+): Answer<R> {
   return (request, server) => {
     const response = answer(request, server);
-    if (files?.isShort !== true && !request.headers.has('Transfer-Encoding')) return response;
-    return response instanceof Promise ? response.then(withClose) : withClose(response);
+    const isOver = files?.isShort === true || request.headers.has('Transfer-Encoding');
+    // Bun itself closes a connection that sends a request before it has the answer of a promise.
+    if (response instanceof Promise) return isOver ? response.then(withClose) : response;
+    return isOver || (response.status >= 400 && bursts.count()) ? withClose(response) : response;
+  };
+}
+
+/** Ends bursts of an answer that needs no key, whatever it is. */
+function endingBursts(answer: RouteAnswer, bursts: RefusalBursts): RouteAnswer {
+  return (request, server) => {
+    const response = answer(request, server);
+    return response instanceof Promise || !bursts.count() ? response : withClose(response);
   };
 }
 
