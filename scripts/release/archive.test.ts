@@ -1,7 +1,20 @@
 import { expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, utimesSync } from 'node:fs';
 import { temporaryFolder } from '@halyard/testing';
+import { packPackage } from '../../packages/client/scripts/build.ts';
 import { packFolder } from './archive.ts';
+
+test("the client's package has the same bytes whatever the permissions of its files", async () => {
+  const packages: Uint8Array[] = [];
+  for (const mode of [0o600, 0o664]) {
+    using folder = temporaryFolder();
+    await Bun.write(folder.file('package.json'), '{"name":"@halyard/client","version":"1.2.3"}\n');
+    await Bun.write(folder.file('shared/core.js'), 'export {};\n');
+    for (const name of ['package.json', 'shared/core.js']) chmodSync(folder.file(name), mode);
+    packages.push(await Bun.file(await packPackage(folder.path, folder.path)).bytes());
+  }
+  expect(packages[1]).toEqual(packages[0] as Uint8Array);
+});
 
 const MODIFIED_AT = new Date('2026-01-02T03:04:05Z');
 

@@ -1,5 +1,5 @@
 /** Builds the package: `bun run build:client` fills `packages/client/dist` and packs it as a tarball in `dist`. */
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { ENTRIES, publicManifest } from './public-manifest.ts';
 
@@ -158,6 +158,9 @@ export async function packPackage(folder: string, target = join(ROOT, 'dist')): 
   const { version } = await Bun.file(join(folder, 'package.json')).json();
   const tarball = join(target, `halyard-client-${version}.tgz`);
   await mkdir(dirname(tarball), { recursive: true });
+  // The permissions are packed too, and depend on the umask of the clone.
+  for await (const path of new Bun.Glob('**/*').scan({ cwd: folder, absolute: true }))
+    await chmod(path, 0o644);
   const pack = [process.execPath, 'pm', 'pack', '--filename', tarball, '--quiet'];
   const { exitCode, stderr } = Bun.spawnSync(pack, { cwd: folder });
   if (exitCode !== 0) throw new Error(`the package could not be packed:\n${stderr}`);
