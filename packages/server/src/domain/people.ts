@@ -144,6 +144,8 @@ export interface Invitation extends Rights {
   readonly email?: string;
   /** The actor's name; for `setup` the node that offers it. */
   readonly createdBy: string;
+  /** A digest of this link's id and the token of the settings that created it; absent for other creators. */
+  readonly madeWith?: string;
   /** Epoch milliseconds, as are all times here. */
   readonly createdAt: number;
   readonly expiresAt: number;

@@ -85,6 +85,7 @@ export class ManagementPlane {
       ...context,
       passwords: new PasswordHashes(),
       signIns: new SignInMemory(),
+      adminToken: parts.adminToken,
       publicUrl: parts.dashboardUrl,
       evaluationUrl: parts.evaluationUrl,
       sso: ssoOf(parts),
@@ -124,7 +125,6 @@ export class ManagementPlane {
     });
     this.app = new LazyManagementApp({
       context: this.people,
-      adminToken: parts.adminToken,
       trustProxy: config.trustProxy,
       docsUrl,
       version: VERSION,

@@ -347,4 +347,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     // Seals the change ids that relays get; made by the first node that needs it, and kept in backups.
     'ALTER TABLE feed ADD COLUMN seal_key TEXT',
   ],
+  [
+    // Ties a one-time link to the token of the settings that made it. NULL: made by anyone else, or before.
+    'ALTER TABLE invitations ADD COLUMN made_with TEXT',
+  ],
 ];

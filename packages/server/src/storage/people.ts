@@ -28,7 +28,7 @@ import { likeText } from './search.ts';
 const OPERATOR_COLUMNS = `operators.id, email, name, ${RIGHTS_COLUMNS},
   sso_issuer AS "issuer", sso_subject AS "subject", operators.created_at AS "createdAt", last_seen_at AS "lastSeenAt"`;
 const INVITATION_COLUMNS = `id, kind, email, ${RIGHTS_COLUMNS},
-  created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt", used_at AS "usedAt",
+  created_by AS "createdBy", made_with AS "madeWith", created_at AS "createdAt", expires_at AS "expiresAt", used_at AS "usedAt",
   revoked_at AS "revokedAt"`;
 
 /** An operator with the identity in two members, as the row has it. */
@@ -275,12 +275,12 @@ export async function insertInvitation(
   invitation: Invitation,
   digest: string,
 ): Promise<void> {
-  const { id, kind, email = null, createdBy, createdAt, expiresAt } = invitation;
+  const { id, kind, email = null, createdBy, madeWith = null, createdAt, expiresAt } = invitation;
   await sql.query(
     `INSERT INTO invitations (id, kind, digest, email, created_by, created_at, expires_at, role, can_change_protected,
-        project_roles)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [id, kind, digest, email, createdBy, createdAt, expiresAt, ...rightsValues(invitation)],
+        project_roles, made_with)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [id, kind, digest, email, createdBy, createdAt, expiresAt, ...rightsValues(invitation), madeWith],
   );
 }
 

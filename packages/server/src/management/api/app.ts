@@ -33,8 +33,6 @@ import type { ManagementApp, ManagementEnv } from './operation.ts';
 /** The parts of the management API. */
 export interface ManagementAppOptions {
   readonly context: PeopleContext;
-  /** The token from the settings, which has no record. */
-  readonly adminToken: string | undefined;
   /** Whether to trust `X-Forwarded-For` for the audit log, and `X-Forwarded-Host` for the origin of pages. */
   readonly trustProxy: boolean;
   /** Base of the documentation links, without a trailing slash. */

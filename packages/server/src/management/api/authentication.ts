@@ -16,8 +16,6 @@ import { type ManagementEnv, WORK_SECONDS } from './operation.ts';
 /** Options of authentication. */
 export interface AuthenticationOptions {
   readonly context: PeopleContext;
-  /** The token from the settings, which has no record. */
-  readonly adminToken: string | undefined;
   readonly log: Logger;
   /** Is shown every request that runs under a reference. */
   readonly running: RunningReferences;
@@ -34,7 +32,7 @@ interface Admission {
  * is. Every cause of refusal has the same answer, and the secret is never passed on.
  */
 export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
-  const { context, adminToken, log } = options;
+  const { context, log } = options;
   // The follower reports outages, and a standby can never record a use.
   const noteFailure = (err: unknown, message: string) =>
     log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
@@ -43,7 +41,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
   );
 
   const findToken = async (header: string | undefined, caller: Caller): Promise<Admission | undefined> => {
-    const holder = await verifyAccessToken(context, adminToken, bearerTokenIn(header) ?? '');
+    const holder = await verifyAccessToken(context, bearerTokenIn(header) ?? '');
     return holder && { actor: tokenActor(holder, caller) };
   };
 

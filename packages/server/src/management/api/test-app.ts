@@ -61,6 +61,7 @@ export class TestApp {
   /** The behavior and knowledge of the node; tests change it. */
   readonly node = {
     now: Date.now(),
+    adminToken: ADMIN_TOKEN,
     isLost: false,
     applied: [] as number[],
     waitForApplied: async () => {},
@@ -103,6 +104,9 @@ export class TestApp {
       newId: () => Bun.randomUUIDv7(),
       passwords: new PasswordHashes(),
       signIns: new SignInMemory(),
+      get adminToken() {
+        return app.node.adminToken;
+      },
       publicUrl: 'https://flags.example',
       evaluationUrl: undefined,
       pause: async (ms) => {
@@ -118,7 +122,6 @@ export class TestApp {
     });
     this.app = createManagementApp({
       context: this.context,
-      adminToken: ADMIN_TOKEN,
       trustProxy: true,
       docsUrl: 'https://docs.example',
       version: VERSION,

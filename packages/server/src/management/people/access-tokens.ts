@@ -131,11 +131,11 @@ export function revokeAccessToken(
  * token from the settings is compared by digest in constant time and works without the database.
  */
 export async function verifyAccessToken(
-  context: ManagementContext,
-  adminToken: string | undefined,
+  context: ManagementContext & { readonly adminToken?: string | undefined },
   presented: string,
 ): Promise<TokenHolder | undefined> {
   if (presented === '' || presented.length > MAX_TOKEN_LENGTH) return undefined;
+  const { adminToken } = context;
   if (adminToken !== undefined && isSameSecret(presented, adminToken))
     return { name: ADMIN_NAME, permissions: UNLIMITED };
   const found = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));

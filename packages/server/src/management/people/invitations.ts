@@ -1,4 +1,4 @@
-import { formatSecret } from '@halyard/protocol';
+import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import {
@@ -263,13 +263,20 @@ function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
   const createdAt = context.now();
   const expiresAt = createdAt + INVITATION_LIFETIME[facts.kind];
   const token = INVITATION_PREFIX + formatSecret(context.randomBytes(32));
+  const id = context.newId();
+  const madeWith = isSettingsToken({ name: facts.createdBy }) ? proofOf(context, id) : undefined;
   const page = facts.kind === 'setup' ? 'setup' : 'invitation';
   return {
-    record: { id: context.newId(), ...facts, createdAt, expiresAt },
+    record: { id, ...facts, ...defined({ madeWith }), createdAt, expiresAt },
     token,
     // In the fragment, which browsers do not send: it appears in no server log.
     link: `${context.publicUrl}/${page}#${token}`,
   };
+}
+
+/** Ties the link of that id to the token from the settings. */
+function proofOf({ adminToken }: PeopleContext, id: string): string | undefined {
+  return adminToken === undefined ? undefined : digestOf(`${id}:${adminToken}`);
 }
 
 /**
@@ -305,13 +312,14 @@ const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
  * Whether the creator of a link could still create it. Links of people and tokens end with a removal, a demotion and a
- * revocation; a token that expires does nothing at that moment.
+ * revocation; a token that expires, or the one from the settings that is replaced, does nothing at that moment.
  */
 async function isStillOffered(
   context: PeopleContext,
   reader: StoreReader,
   link: Invitation,
 ): Promise<boolean> {
+  if (link.madeWith !== undefined && link.madeWith !== proofOf(context, link.id)) return false;
   const times = { now: context.now(), since: link.createdAt + CLOCK_TOLERANCE_MS };
   const permissions = await currentPermissions(reader, link.createdBy, times);
   return permissions !== undefined && mayOffer({ name: link.createdBy, permissions }, link);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
+import { ADMIN_TOKEN, openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
 import { join, ORIGIN, PASSWORD, TestBrowser } from '../api/test-browser.ts';
 import { offerSetup } from './invitations.ts';
 
@@ -207,6 +207,33 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     const inspected = await guest.call('POST', '/api/invitations/inspect', { body: { token } });
     expect(inspected.status).toBe(410);
     expect((await app.call('GET', '/api/invitations')).json.invitations).toEqual([]);
+  });
+
+  test('links of the administration token end when it is replaced, and those of others stay', async () => {
+    const invited = (email: string, made: TestRequest = {}) =>
+      app.call('POST', '/api/invitations', { body: { email, role: 'viewer' }, ...made });
+    const maker = { body: { name: 'other maker', role: 'admin' } };
+    const { token } = (await app.call('POST', '/api/tokens', maker)).json;
+    const links = [
+      (await invited('by-settings@example.com')).json,
+      (await invited('by-token@example.com', { token })).json,
+    ];
+    const colleague = await join(app, { email: 'colleague@example.com', role: 'viewer' });
+    links.push((await app.call('POST', `/api/operators/${colleague.id}/reset`)).json);
+    const inspected = async () => {
+      const statuses: number[] = [];
+      for (const { token: link } of links)
+        statuses.push((await ada.call('POST', '/api/invitations/inspect', { body: { token: link } })).status);
+      return statuses;
+    };
+    expect(await inspected()).toEqual([200, 200, 200]);
+    app.node.adminToken = `hat_${'b'.repeat(43)}`;
+    expect(await inspected()).toEqual([410, 200, 410]);
+    const open = (await app.call('GET', '/api/invitations', { token })).json.invitations;
+    expect(open.map((link: { email: string }) => link.email)).toEqual(['by-token@example.com']);
+    app.node.adminToken = ADMIN_TOKEN;
+    expect(await inspected()).toEqual([200, 200, 200]);
+    for (const { id } of links) await app.call('DELETE', `/api/invitations/${id}`);
   });
 
   test('a session ends after 12 hours without use, and after 7 days in any case', async () => {

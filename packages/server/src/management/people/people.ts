@@ -9,6 +9,8 @@ import type { SignInContext } from './sign-in.ts';
 
 /** The parts of the node that operations on people use. */
 export interface PeopleContext extends SignInContext {
+  /** The token from the settings, which has no record. */
+  readonly adminToken?: string | undefined;
   /** The address of this server for browsers, without a trailing slash. */
   readonly publicUrl: string;
   /** Where programs read flags, when that is a different address. */
