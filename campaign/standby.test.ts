@@ -165,8 +165,14 @@ test('nodes on a standby that is cut off without a sign are not current, and kno
     await management.putState('demo', 'production', 'a', stateOf(1));
     const streams = await Promise.all(nodes.map((node) => openStream(node, key)));
     link.blackhole();
-    const { environmentRevision } = await management.putState('demo', 'production', 'a', stateOf(2));
+    const write = await fetch(`${nodes[0].url}/api/projects/demo/environments/production/flags/a`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${nodes[0].adminToken}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(stateOf(2)),
+    });
     const acknowledgedAt = performance.now();
+    expect([write.status, write.headers.get('X-Change-Pending')]).toEqual([200, 'true']);
+    const { environmentRevision } = (await write.json()) as { readonly environmentRevision: number };
     await Promise.all(streams.map((stream) => stream.untilEnded()));
     for (const node of nodes) {
       await untilLog(node, /shown nothing new of its primary for \d+ seconds/);

@@ -13,6 +13,12 @@ export const STALE_HEADER = 'X-Flags-Stale';
 /** Says that the project wants clients to report reads, and how many seconds there are between two reports. (Spec: S17.1) */
 export const USAGE_HEADER = 'X-Flags-Usage';
 
+/**
+ * `true` on the answer of a management write that is durable, and that this node does not serve yet: its log has not brought
+ * the change in time. (Spec: S14.7)
+ */
+export const PENDING_HEADER = 'X-Change-Pending';
+
 /** Names one request in answers and logs. */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 

@@ -22,6 +22,8 @@ export interface ReadSide {
   readonly streams: OpenStreams;
   /** Waits until every process that serves reads has applied row `seq`, with a bound: a writer reads its own write. (Spec: S14.7) */
   waitForApplied(seq: number): Promise<void>;
+  /** Whether every process that serves reads has applied row `seq`. */
+  hasApplied(seq: number): boolean;
   /** The public ids of the keys that were used since the last call, or hold a stream open; some may come twice. */
   takeUsedKeys(): Promise<Iterable<string>>;
 }

@@ -143,6 +143,11 @@ export class ReadPlane implements ReadSide {
     return this.follower.waitForApplied(seq);
   }
 
+  /** Whether row `seq` has been applied here. */
+  hasApplied(seq: number): boolean {
+    return this.follower.seq >= seq;
+  }
+
   /** The public ids of the keys that were used since the last call, or hold a stream open; some are both. */
   async takeUsedKeys(): Promise<Iterable<string>> {
     return inTurn(this.catalog.keys.takeUsed(), this.hub.openKeys());

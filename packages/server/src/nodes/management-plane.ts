@@ -129,6 +129,7 @@ export class ManagementPlane {
       docsUrl,
       version: VERSION,
       log,
+      hasApplied: (seq) => readers.hasApplied(seq),
       openStream: environmentStreams(plane),
       events: this.activity,
       deliveries: this.activity,

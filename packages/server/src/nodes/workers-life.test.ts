@@ -112,7 +112,12 @@ test('a worker that cannot follow its supervisor makes the node unready, and no 
   const streams = { size: 0, turnover: 0, streamsByKey: () => new Map<string, Map<string, number>>() };
   const fleet = new Fleet({
     size: 1,
-    readers: new Readers({ streams, waitForApplied: async () => {}, takeUsedKeys: async () => [] }),
+    readers: new Readers({
+      streams,
+      waitForApplied: async () => {},
+      hasApplied: () => true,
+      takeUsedKeys: async () => [],
+    }),
     own: { isLive: () => true, seq: () => 1 },
     // An address at which nothing listens.
     settingsOf: (number): WorkerSettings => ({ number, inner: newInnerAddress(), config, docsUrl: '' }),

@@ -14,6 +14,7 @@ beforeEach(() => {
   readers = new Readers({
     streams: NO_STREAMS,
     waitForApplied: async () => {},
+    hasApplied: () => true,
     takeUsedKeys: async () => ['own'],
   });
   readers.observe({

@@ -125,15 +125,19 @@ export class Readers implements ReadSide {
    */
   async waitForApplied(seq: number): Promise<void> {
     await this.#plane.waitForApplied(seq);
-    const isApplied = () => [...this.#members.values()].every(({ applied }) => applied >= seq);
-    if (isApplied()) return;
+    if (this.#haveApplied(seq)) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const check = () => isApplied() && resolve();
+    const check = () => this.#haveApplied(seq) && resolve();
     this.#waiters.add(check);
     const timer = setTimeout(resolve, APPLY_WAIT_MS);
     await promise;
     clearTimeout(timer);
     this.#waiters.delete(check);
+  }
+
+  /** Whether the supervisor and each worker have applied row `seq`. */
+  hasApplied(seq: number): boolean {
+    return this.#plane.hasApplied(seq) && this.#haveApplied(seq);
   }
 
   /** The keys used in any process since the last call; of a worker that was killed, some may be missing. */
@@ -143,6 +147,11 @@ export class Readers implements ReadSide {
     this.#leftKeys.clear();
     for (const keys of await Promise.all(asked)) for (const id of keys) used.add(id);
     return used;
+  }
+
+  /** Whether each worker has applied row `seq`. */
+  #haveApplied(seq: number): boolean {
+    return [...this.#members.values()].every(({ applied }) => applied >= seq);
   }
 
   #onLive(seq: number): void {

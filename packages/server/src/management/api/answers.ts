@@ -1,3 +1,4 @@
+import { isRecord, PENDING_HEADER } from '@halyard/protocol';
 import { isoTime, isTime } from '../../domain/iso-time.ts';
 import type { AccessToken } from '../../domain/people.ts';
 import { type Writable, writeJson } from '../../domain/raw-json.ts';
@@ -32,9 +33,28 @@ export function damageOf(record: Pick<AccessToken, 'createdAt' | 'expiresAt' | '
   return times.every((time) => time === undefined || isTime(time)) ? {} : ({ damaged: true } as const);
 }
 
+/** Carries the number of a change from its answer to {@link notePending}, also out of the management thread. */
+const SEQ_HEADER = 'X-Change-Seq';
+
 function jsonResponse(status: number, body: Writable, headers: Readonly<Record<string, string>>): Response {
+  const seq = isRecord(body) && typeof body.seq === 'number' ? body.seq : undefined;
   return new Response(writeJson(body), {
     status,
-    headers: { 'Content-Type': 'application/json', ...headers },
+    headers: {
+      'Content-Type': 'application/json',
+      ...headers,
+      ...(seq !== undefined && { [SEQ_HEADER]: String(seq) }),
+    },
   });
+}
+
+/** Says on the answer of a write whether this node has yet to serve the change. (Spec: S14.7) */
+export function notePending(
+  { method, headers }: { readonly method: string; readonly headers: Headers },
+  hasApplied: (seq: number) => boolean,
+): void {
+  const seq = headers.get(SEQ_HEADER);
+  if (seq === null) return;
+  headers.delete(SEQ_HEADER);
+  if (method !== 'GET' && method !== 'HEAD' && !hasApplied(Number(seq))) headers.set(PENDING_HEADER, 'true');
 }

@@ -229,6 +229,20 @@ describe('writing', () => {
     expect((await writing).status).toBe(201);
   });
 
+  test('S14.7 the answer of a write says whether this node has yet to serve the change, and no other does', async () => {
+    const name = 'pending';
+    const pendingOf = async (...call: Parameters<typeof app.call>) =>
+      (await app.call(...call)).headers.get('X-Change-Pending');
+    expect(await pendingOf('POST', '/api/projects', { body: { name } })).toBeNull();
+    app.node.isBehind = true;
+    expect(await pendingOf('PATCH', `/api/projects/${name}`, { body: { usage: true } })).toBe('true');
+    expect(await pendingOf('PATCH', `/api/projects/${name}`, { body: { usage: true } })).toBeNull();
+    expect(await pendingOf('GET', `/api/projects/${name}`)).toBeNull();
+    app.node.isBehind = false;
+    const answer = await app.call('DELETE', `/api/projects/${name}?confirm=${name}`);
+    expect([...answer.headers.keys()].filter((header) => header.startsWith('x-change'))).toEqual([]);
+  });
+
   test('while the node cannot follow the log, reads work and writes do not', async () => {
     app.node.isLost = true;
     const write = await app.call('POST', '/api/projects', { body: { name: 'unseen' } });

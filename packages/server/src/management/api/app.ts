@@ -24,6 +24,7 @@ import { mountRelayTokens } from '../relays/relay-token-routes.ts';
 import { mountSso } from '../sso/sso-routes.ts';
 import { mountWebhooks } from '../webhooks/webhook-routes.ts';
 import type { WebhookSender } from '../webhooks/webhook-sender.ts';
+import { notePending } from './answers.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
 import { type HeavyThread, mountHeavyOperations } from './heavy-calls.ts';
 import { IncomingBodies } from './incoming-bodies.ts';
@@ -40,6 +41,8 @@ export interface ManagementAppOptions {
   /** The program's version, for the OpenAPI document. */
   readonly version: string;
   readonly log: Logger;
+  /** Whether this node serves the row `seq` of the log. */
+  readonly hasApplied: (seq: number) => boolean;
   readonly openStream: OpenStream;
   readonly events: DashboardEvents;
   readonly deliveries: DeliveryReader;
@@ -61,6 +64,10 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
     return answer;
   });
   app.use(frame);
+  app.use(async (c, next) => {
+    await next();
+    notePending({ method: c.req.method, headers: c.res.headers }, options.hasApplied);
+  });
   mountOpenApi(app, options.version);
   app.use(noteCaller({ ...options, publicUrl: context.publicUrl }));
   app.use(guardAgainstOtherPages({ ...options, publicUrl: context.publicUrl }));

@@ -63,6 +63,7 @@ export class TestApp {
     now: Date.now(),
     adminToken: ADMIN_TOKEN,
     isLost: false,
+    isBehind: false,
     applied: [] as number[],
     waitForApplied: async () => {},
     /** Runs before each transaction of an operation. */
@@ -126,6 +127,7 @@ export class TestApp {
       docsUrl: 'https://docs.example',
       version: VERSION,
       log: this.#log,
+      hasApplied: () => !this.node.isBehind,
       openStream: (project, environment) => {
         this.streams.push(`${project}/${environment}`);
         const headers = { 'Content-Type': 'text/event-stream' };
