@@ -49,8 +49,8 @@ test(
     const control = page.getByRole('switch', { name: 'new-checkout in production' });
     await control.press('Space');
     const dialog = page.getByRole('dialog', { name: 'Change new-checkout in production?' });
-    await dialog.getByText('on, value 7').waitFor();
-    await dialog.getByText('off, value 7').waitFor();
+    await dialog.locator('del', { hasText: 'On' }).waitFor();
+    await dialog.locator('ins', { hasText: 'Off' }).waitFor();
     await check();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await control.isChecked()).toBe(true);
