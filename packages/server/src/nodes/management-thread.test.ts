@@ -13,7 +13,7 @@ import type { HeavyCall } from '../management/api/heavy-calls.ts';
 import type { OpenDatabase } from '../storage/database.ts';
 import { openDatabase } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
-import { ADA, changing, makeFlag, seed } from '../storage/test-records.ts';
+import { ADA, changing, makeFlag, makeToken, seed } from '../storage/test-records.ts';
 import { ManagementThread, type ManagementThreadParts } from './management-thread.ts';
 import { errorMessage, errorOf } from './thread-messages.ts';
 
@@ -141,6 +141,25 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
     });
     expect(await store.read((reader) => reader.project('refused'))).toBeUndefined();
     node.refusal = undefined;
+  });
+
+  test('refuses an import whose author lost the rights while it waited for its turn', async () => {
+    const token = makeToken();
+    await store.commit(ADA, (transaction) => transaction.insertAccessToken(token, 'digest'));
+    const credential = (await store.read((reader) => reader.accessTokenByDigest('digest')))?.credential;
+    const change = Promise.withResolvers<void>();
+    const turn = database.yieldTo(() => change.promise);
+    const call = post('/api/import', EMPTY_PROJECT.replace('"a"', '"late"'));
+    const answer = thread
+      .answer({ ...call, actor: { ...call.actor, ...(credential && { credential }) } })
+      .catch((error: unknown) => error);
+    const revoked = store.commit(ADA, (transaction) => transaction.revokeAccessToken(token, Date.now()));
+    // On SQLite the revocation waits for the same turn, before the import.
+    if (engine === 'postgres') await revoked;
+    change.resolve();
+    await Promise.all([turn, revoked]);
+    expect(await answer).toMatchObject({ name: 'ServiceError', code: 'forbidden' });
+    expect(await store.read((reader) => reader.project('late'))).toBeUndefined();
   });
 
   test('compares a document, and previews its import, while another change is in the database', async () => {
