@@ -97,7 +97,8 @@ export function forwardTo(
       const isStream = answer.body !== null && !answer.headers.has('Content-Length');
       if (isStream) fields.set('Connection', 'close');
       else server.timeout(request, IDLE_SECONDS);
-      return new Response(answer.body, { status, headers: fields });
+      const passed = isStream && answer.body !== null ? cutQuietly(answer.body, log) : answer.body;
+      return new Response(passed, { status, headers: fields });
     } catch (cause) {
       server.timeout(request, IDLE_SECONDS);
       log.debug({ err: cause }, 'a request could not be passed on');
@@ -111,6 +112,27 @@ export function forwardTo(
       return response;
     }
   };
+}
+
+/** A body whose connection is cut where the other process cut its own. The runtime would print an error that has a reason. */
+function cutQuietly(body: ReadableStream<Uint8Array>, log: Logger): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (cause) {
+          log.debug({ err: cause }, 'an answer that was passed on was cut');
+          controller.error();
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** The body of a request on its way to another process. */

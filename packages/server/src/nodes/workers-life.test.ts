@@ -245,6 +245,11 @@ test('a relay follows a node with workers through any of them, and outlives the 
       const answer = await fetch(`${relay.url}/v1/flags/a?env=production`, { headers });
       return (await answer.text()).includes('later');
     });
+    // A stream of the supervisor that is cut is no error between the lines of the log.
+    const workers = machine.workers();
+    await node.kill();
+    await until('the workers have ended', () => !workers.some(isAlive));
+    expect(node.logs()).not.toMatch(/^\s*(\w*Error|error):/m);
   } finally {
     await relay.stop();
   }

@@ -93,7 +93,8 @@ export class FollowerStream {
     const isIdle = this.#waiting !== undefined;
     this.#gone();
     if (!isIdle) {
-      controller.error(new Error(`log stream ended: ${reason}`));
+      // Without a reason, which the runtime would print between the lines of the log.
+      controller.error();
       return;
     }
     controller.enqueue(encodeMessage({ type: 'end', reason }));
