@@ -37,8 +37,8 @@ const NODE_FAULTS: readonly Fault[] = [
     kind: 'rolling restart',
     run: async ({ fleet, recorder }) => {
       for (const node of fleet.nodes) {
-        const stoppedAt = now();
         await node.stop();
+        const stoppedAt = now();
         await node.start();
         recorder.restart({ node: node.name, stoppedAt, readyAt: now() });
       }
@@ -179,8 +179,8 @@ const LINK_FAULTS: readonly Fault[] = [
       const node = random.pick(fleet.nodes.filter(({ remembers }) => remembers));
       const proxy = proxyOf(node);
       proxy.delay(random.between(10, 60));
-      const stoppedAt = now();
       await node.stop();
+      const stoppedAt = now();
       await node.start();
       recorder.restart({ node: node.name, stoppedAt, readyAt: now() });
       proxy.restore();

@@ -3,7 +3,7 @@ import type { Report } from './violation.ts';
 
 /**
  * P12: a node that is restarted while its source is there asks it before it listens. So no read at its address fails or
- * says that it may be old, from the moment it is stopped until it is ready. A node waits only so long for its source, so one
+ * says that it may be old, from the moment the old process has ended until the new one is ready. A node waits only so long for its source, so one
  * that had no processor for longer than `slackMs` is not judged.
  */
 export function checkRestarts(history: History, slackMs: number, report: Report): void {
@@ -19,7 +19,7 @@ export function checkRestarts(history: History, slackMs: number, report: Report)
         at: read.answeredAt,
         environment: read.environment,
         subject: node,
-        story: `${node} was restarted while its source was there. ${Math.round(requestedAt - restart.stoppedAt)} ms after it was stopped, and ${Math.round(restart.readyAt - requestedAt)} ms before it was ready, it answered a ${kind} of ${read.environment} with ${said}.`,
+        story: `${node} was restarted while its source was there. ${Math.round(requestedAt - restart.stoppedAt)} ms after its process had ended, and ${Math.round(restart.readyAt - requestedAt)} ms before it was ready, it answered a ${kind} of ${read.environment} with ${said}.`,
       });
     }
   }
