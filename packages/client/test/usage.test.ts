@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import '../src/usage.ts'; // so that loading it takes no time
 import { HalyardProvider } from '../src/openfeature/server.ts';
+import type { Platform } from '../src/platform.ts';
 import { settle } from './support/fake-platform.ts';
 import { type Harness, harness } from './support/harness.ts';
 import { refuse, ScriptedServer, type SeenRequest } from './support/scripted-server.ts';
@@ -249,4 +250,20 @@ test('every call of close() waits for the last report', async () => {
   void client.close();
   await client.close();
   expect(isSent).toBe(true);
+});
+
+test('the wait for the last report keeps the process alive until it is over', async () => {
+  const { client, platform } = harness({}, new UsageServer());
+  const held: number[] = [];
+  const { setTimer } = platform;
+  const noting: Platform['setTimer'] = (callback, ms, kind) => {
+    if (kind === 'held') held.push(ms);
+    return setTimer(callback, ms);
+  };
+  Object.assign(platform, { setTimer: noting });
+  await client.ready();
+  client.isEnabled('a');
+  void client.close();
+  await settle();
+  expect(held.at(-1)).toBe(1_000);
 });
