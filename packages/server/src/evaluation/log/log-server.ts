@@ -27,7 +27,7 @@ import { MAX_REPORT_BYTES, nameBelow, parseReport } from './reports.ts';
 import { contentsIn, hasEnvironment, type LogScope, scopeName, scopeOf } from './scope.ts';
 import { behind, SharedHistory } from './shared-history.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
-import { Turns } from './turns.ts';
+import { TurnQueue } from './turn-queue.ts';
 
 /** A follower that may have the log. */
 export interface LogFollower {
@@ -76,7 +76,7 @@ export class LogServer implements ReadPlaneObserver {
   readonly #limits: FollowerLimits;
   readonly #backlog: LogBacklog;
   readonly #history: SharedHistory;
-  readonly #turns = new Turns();
+  readonly #turns = new TurnQueue();
   readonly #timer: Timer;
   readonly #streams = new Map<FollowerStream, LogFollower>();
   readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();

@@ -1,7 +1,7 @@
 import { turn } from '../replication/pacing.ts';
 
 /** Gives work that takes a while one turn of the event loop each, so that timers and reads have theirs in between. */
-export class Turns {
+export class TurnQueue {
   #last: Promise<void> = Promise.resolve();
 
   /** Resolves in a turn that nothing else gets from here. */
