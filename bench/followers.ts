@@ -151,7 +151,7 @@ async function openWriter(url: string) {
       const state = JSON.stringify({ enabled: true, value: serial });
       const begunAt = now();
       const { seq = 0 } = await store.commit(ACTOR, (transaction) =>
-        transaction.changeStates(environment, [[`flag-${serial % FLAGS}`, state]]),
+        transaction.storeStates(environment, [[`flag-${serial % FLAGS}`, state]]),
       );
       return { seq, begunAt, committedAt: now() };
     },

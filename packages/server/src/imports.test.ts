@@ -26,12 +26,18 @@ interface Import {
   readonly to: string;
 }
 
-/** Every relative import between the source files of the server, tests and their fixtures (`test-*.ts`) aside, as paths below `src`. */
-async function findImports(): Promise<Import[]> {
-  const found: Import[] = [];
+/** The source files of the server, tests and their fixtures (`test-*.ts`) aside, as paths below `src`, with their texts. */
+async function* sourceFiles(): AsyncGenerator<readonly [file: string, text: string]> {
   for await (const file of new Bun.Glob('**/*.ts').scan(SOURCE)) {
     if (/(\.test|\.d)\.ts$|(^|\/)test-[^/]*\.ts$/.test(file)) continue;
-    const text = await Bun.file(`${SOURCE}/${file}`).text();
+    yield [file, await Bun.file(`${SOURCE}/${file}`).text()];
+  }
+}
+
+/** Every relative import between the source files. */
+async function findImports(): Promise<Import[]> {
+  const found: Import[] = [];
+  for await (const [file, text] of sourceFiles()) {
     for (const [, target = ''] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
       found.push({
         from: file,
@@ -67,4 +73,10 @@ test('every room has a rule', async () => {
   // One wires everything, the other is a fact.
   for (const room of ['nodes', 'version']) rooms.delete(room);
   expect([...rooms].filter((room) => ARROWS[room] === undefined)).toEqual([]);
+});
+
+test('rules change states through `changeStates` alone, which interrupts schedules and plans', async () => {
+  const callers: string[] = [];
+  for await (const [file, text] of sourceFiles()) if (text.includes('.storeStates(')) callers.push(file);
+  expect(callers).toEqual(['management/flags/change-states.ts']);
 });

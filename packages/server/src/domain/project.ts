@@ -129,3 +129,10 @@ export interface ProjectKey {
   /** Written lazily, up to a minute late. */
   readonly lastUsedAt?: number;
 }
+
+/** Flags that an operation changes or removes: in one environment or in all of the project, these or all of them. */
+export interface Affected {
+  readonly projectId: string;
+  readonly environmentId?: string;
+  readonly keys?: readonly string[];
+}

@@ -1,4 +1,5 @@
 import type { RolloutPlanStep } from '@halyard/protocol';
+import type { Affected } from './project.ts';
 
 /** The statuses of a rollout plan. A running or paused one is open; the others are final. */
 export const ROLLOUT_STATUSES = ['running', 'paused', 'done', 'stopped'] as const;
@@ -90,13 +91,6 @@ export interface RolloutInterruption {
   readonly reason: string;
 }
 
-/** The flags whose plans are interrupted: in one environment or in all, these or all of them. */
-export interface RolloutPlaces {
-  readonly projectId: string;
-  readonly environmentId?: string;
-  readonly keys?: readonly string[];
-}
-
 /** Reads of rollout plans. Part of the store's port. */
 export interface RolloutReader {
   /** Open ones first, the next due one at their head, then ended ones, the last ended at their head. */
@@ -128,11 +122,11 @@ export interface RolloutTransaction extends RolloutReader {
     next: Partial<RolloutProgress>,
     entry: { readonly action: RolloutAction; readonly details?: object },
   ): Promise<boolean>;
-  /** Stops the open plans of flags that were removed. */
-  stopOf(places: RolloutPlaces, interruption: RolloutInterruption): Promise<void>;
-  /** Pauses the running plans of flags that were changed, except for the plan with the id `except`. */
+  /** Stops the open plans of these flags. */
+  stopOf(affected: Affected, interruption: RolloutInterruption): Promise<void>;
+  /** Pauses the running plans of these flags, except for the plan with the id `except`. */
   pauseOf(
-    places: RolloutPlaces & { readonly except?: string },
-    interruption: RolloutInterruption,
+    affected: Affected,
+    interruption: RolloutInterruption & { readonly except?: string },
   ): Promise<void>;
 }

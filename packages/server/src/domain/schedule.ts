@@ -1,3 +1,5 @@
+import type { Affected } from './project.ts';
+
 /** The statuses of a scheduled change. Only a pending one can change. */
 export const SCHEDULE_STATUSES = ['pending', 'done', 'failed', 'cancelled'] as const;
 
@@ -57,13 +59,6 @@ export interface ScheduleFilter {
   readonly settled: number;
 }
 
-/** Flags that were removed: from one environment, or from all of the project. */
-export interface RemovedFlags {
-  readonly projectId: string;
-  readonly environmentId?: string;
-  readonly keys: readonly string[];
-}
-
 /** Reads of scheduled changes. Part of the store's port. */
 export interface ScheduleReader {
   /** Pending ones first, the next due one at their head; then settled ones, the last settled at their head. */
@@ -81,6 +76,6 @@ export interface ScheduleTransaction extends ScheduleReader {
    * transaction runs once.
    */
   settle(schedule: Schedule, settlement: Settlement): Promise<boolean>;
-  /** Cancels the pending schedules that change one of these flags, which were removed. */
-  cancelOf(flags: RemovedFlags, settlement: Omit<Settlement, 'status'>): Promise<void>;
+  /** Cancels the pending schedules that change one of these flags. */
+  cancelOf(affected: Affected, settlement: Omit<Settlement, 'status'>): Promise<void>;
 }

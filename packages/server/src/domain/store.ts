@@ -141,6 +141,8 @@ export interface StoreTransaction extends StoreReader {
   readonly rollouts: RolloutTransaction;
   readonly relays: RelayTransaction;
   readonly webhooks: WebhookTransaction;
+  /** Epoch milliseconds, by the clock of the store. */
+  now(): number;
   insertProject(project: Project): Promise<void>;
   /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
   setUsage(project: Project, since: number | undefined): Promise<void>;
@@ -169,11 +171,11 @@ export interface StoreTransaction extends StoreReader {
   putFlag(flag: Flag): Promise<void>;
   /** Inserts flags that the project does not have, many per statement; otherwise as {@link putFlag}. */
   insertFlags(flags: readonly Flag[]): Promise<void>;
-  /** Removes the flag from the project; its states must have been removed through {@link changeStates}. */
+  /** Removes the flag from the project; its states must have been removed through {@link storeStates}. */
   deleteFlag(flag: Flag): Promise<void>;
   /**
    * Marks the flag as archived since `at` (epoch milliseconds) and keeps what its states were; the states themselves
-   * must have been removed through {@link changeStates}.
+   * must have been removed through {@link storeStates}.
    */
   archiveFlag(flag: Flag, archived: { readonly at: number; readonly states: ArchivedStates }): Promise<void>;
   /** Inserts a flag that the project does not have as archived since `archivedAt`. */
@@ -185,15 +187,10 @@ export interface StoreTransaction extends StoreReader {
   /**
    * Writes flag states as one change: one revision, one log row, one audit row per flag. Operations that leave a
    * state unchanged are dropped; without any other, nothing is written. Locks the environment if it is not locked.
-   * Returns the new revision of the environment and the changed flags. Schedules for a flag that loses its state are
-   * canceled, as when the flag is archived or deleted: the state must not reappear by itself. Rollout plans of changed
-   * flags are paused, and of removed ones stopped, except for the plan with the id `byPlan`, which makes the change.
+   * Returns the new revision of the environment and the changed flags. Rules call `changeStates`, which also interrupts
+   * the schedules and plans of these flags.
    */
-  changeStates(
-    environment: Environment,
-    operations: readonly StateOperation[],
-    byPlan?: string,
-  ): Promise<StatesChanged>;
+  storeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged>;
   insertKey(key: ProjectKey, digest: string): Promise<void>;
   /** Marks the key revoked. A revoked key stays as it is. */
   revokeKey(key: ProjectKey, at: number): Promise<void>;
@@ -201,7 +198,7 @@ export interface StoreTransaction extends StoreReader {
   revokeAccessToken(token: AccessToken, at: number): Promise<void>;
 }
 
-/** The result of {@link StoreTransaction.changeStates}. */
+/** The result of {@link StoreTransaction.storeStates}. */
 export interface StatesChanged {
   readonly revision: number;
   /** Keys whose state changed; empty for a no-op. */

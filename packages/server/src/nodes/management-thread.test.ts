@@ -51,7 +51,7 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
       );
       const state = JSON.stringify({ enabled: true, value: LONG });
       const changes = Array.from({ length: 3 }, (_, index) => [`long-${index}`, state] as const);
-      await transaction.changeStates(environment, changes);
+      await transaction.storeStates(environment, changes);
     });
     parts = {
       settings,

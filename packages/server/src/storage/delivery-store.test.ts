@@ -31,7 +31,7 @@ for (const engine of ENGINES) {
       const seqs: number[] = [];
       for (let n = 0; n < count; n++) {
         const { seq = 0 } = await home.store.commit(ADA, async (transaction) => {
-          await transaction.changeStates(environment, [['a', `{"enabled":true,"value":${n}}`]]);
+          await transaction.storeStates(environment, [['a', `{"enabled":true,"value":${n}}`]]);
         });
         seqs.push(seq);
       }

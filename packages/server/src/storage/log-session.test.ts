@@ -49,7 +49,7 @@ describe.each(ENGINES)('the log session on $name', (engine: TestEngine) => {
       wakes += 1;
     });
     const attempt = home.store.commit(ADA, async (transaction) => {
-      await transaction.changeStates(environment, [['checkout', ON]]);
+      await transaction.storeStates(environment, [['checkout', ON]]);
       expect((await session.head()).seq).toBe(2);
       throw new Error('on purpose');
     });

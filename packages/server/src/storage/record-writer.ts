@@ -136,8 +136,6 @@ export abstract class RecordWriter extends SqlReader {
     for (const table of ['flag_states', 'flag_last_reads'])
       await this.#rows(`DELETE FROM ${table} WHERE environment_id = $1`, id);
     await this.#removeFromKeys(projectId, name);
-    const reason = `The environment "${name}" was deleted.`;
-    await this.rollouts.stopOf({ projectId, environmentId: id }, { at: this.#now(), reason });
     this.forgetEnvironment(id);
     const before = JSON.stringify({ name, revision: deleted.revision });
     const entry = { action: 'environment.deleted', projectId, environmentId: id, target: name, before };
@@ -223,9 +221,6 @@ export abstract class RecordWriter extends SqlReader {
   /** The audit log keeps all that is needed to create the flag again. */
   async deleteFlag(flag: Flag): Promise<void> {
     const { projectId, key } = flag;
-    const outcome = `The flag "${key}" was deleted.`;
-    await this.schedules.cancelOf({ projectId, keys: [key] }, { at: this.#now(), outcome });
-    await this.rollouts.stopOf({ projectId, keys: [key] }, { at: this.#now(), reason: outcome });
     const before = wholeFlagText(flag, await this.archivedStates(flag));
     const text = 'DELETE FROM flags WHERE project_id = $1 AND key = $2 RETURNING key';
     if ((await this.#sql.query(text, [projectId, key])).length === 0) return;

@@ -1,12 +1,12 @@
 import { defined } from '@halyard/protocol';
 import { isoTime } from '../domain/iso-time.ts';
+import type { Affected } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import {
   isOpen,
   type RolloutAction,
   type RolloutFilter,
   type RolloutInterruption,
-  type RolloutPlaces,
   type RolloutPlan,
   type RolloutProgress,
   type RolloutReader,
@@ -84,7 +84,7 @@ export class SqlRolloutReader implements RolloutReader {
   }
 
   /** The open plans of these flags, in no order. */
-  protected async openIn({ projectId, environmentId, keys }: RolloutPlaces): Promise<RolloutPlan[]> {
+  protected async openIn({ projectId, environmentId, keys }: Affected): Promise<RolloutPlan[]> {
     const place =
       environmentId === undefined
         ? 'WHERE project_id = $1 AND open_flag'
@@ -153,19 +153,19 @@ export class SqlRolloutWriter extends SqlRolloutReader implements RolloutTransac
     return true;
   }
 
-  async stopOf(places: RolloutPlaces, { at, reason }: RolloutInterruption): Promise<void> {
-    for (const plan of await this.openIn(places)) {
+  async stopOf(affected: Affected, { at, reason }: RolloutInterruption): Promise<void> {
+    for (const plan of await this.openIn(affected)) {
       const next = { status: 'stopped', statusAt: at, statusBy: this.#journal.actor, reason } as const;
       await this.move(plan, next, { action: 'rollout.stopped' });
     }
   }
 
   async pauseOf(
-    places: RolloutPlaces & { readonly except?: string },
-    interruption: RolloutInterruption,
+    affected: Affected,
+    { except, ...interruption }: RolloutInterruption & { readonly except?: string },
   ): Promise<void> {
-    for (const plan of await this.openIn(places)) {
-      if (plan.id === places.except || plan.status !== 'running') continue;
+    for (const plan of await this.openIn(affected)) {
+      if (plan.id === except || plan.status !== 'running') continue;
       await this.move(plan, pauseBy(this.#journal.actor, interruption), { action: 'rollout.paused' });
     }
   }

@@ -1,7 +1,8 @@
+import { defined } from '@halyard/protocol';
 import { isoTime } from '../domain/iso-time.ts';
+import type { Affected } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import {
-  type RemovedFlags,
   type Schedule,
   type ScheduleFilter,
   type ScheduleReader,
@@ -120,14 +121,18 @@ export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTran
   }
 
   async cancelOf(
-    { projectId, environmentId, keys }: RemovedFlags,
+    { projectId, environmentId, keys }: Affected,
     settlement: Omit<Settlement, 'status'>,
   ): Promise<void> {
-    if (keys.length === 0) return;
-    const removed = new Set(keys);
-    const place = environmentId === undefined ? { projectId } : { projectId, environmentId };
-    for (const schedule of await this.list({ ...place, status: 'pending', settled: 0 })) {
-      if (!scheduledKeys(schedule).some((key) => removed.has(key))) continue;
+    const pending = await this.list({
+      projectId,
+      ...defined({ environmentId }),
+      status: 'pending',
+      settled: 0,
+    });
+    const affected = keys && new Set(keys);
+    for (const schedule of pending) {
+      if (affected?.isDisjointFrom(new Set(scheduledKeys(schedule)))) continue;
       await this.settle(schedule, { ...settlement, status: 'cancelled' });
     }
   }

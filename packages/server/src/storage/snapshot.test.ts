@@ -29,7 +29,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
     const key = { ...makeKey(project), expiresAt: 1_800_000_000_000 };
     await home.store.commit(ADA, async (transaction) => {
       await transaction.insertEnvironment(gone);
-      await transaction.changeStates(gone, [['checkout', ON]]);
+      await transaction.storeStates(gone, [['checkout', ON]]);
       await transaction.deleteEnvironment(gone);
       await transaction.insertKey(key, 'd1gest');
       await transaction.revokeKey(key, 1_795_000_000_000);

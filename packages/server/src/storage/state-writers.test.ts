@@ -259,7 +259,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
       ),
     );
     const alone = Array.from({ length: 10 }, (_, index) =>
-      other.commit(ADA, (transaction) => transaction.changeStates(environment, [['a', text(index)]])),
+      other.commit(ADA, (transaction) => transaction.storeStates(environment, [['a', text(index)]])),
     );
     const seqs = (await Promise.all([...groups, ...alone])).map(({ seq }) => seq ?? 0);
     expect(seqs.sort((a, b) => a - b)).toEqual(Array.from({ length: 70 }, (_, index) => 3 + index));

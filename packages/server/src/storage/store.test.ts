@@ -26,7 +26,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const before = await home.database.query('SELECT * FROM audit_log');
     const failure = new RangeError('on purpose');
     const attempt = home.store.commit(ADA, async (transaction) => {
-      await transaction.changeStates(environment, [['checkout', ON]]);
+      await transaction.storeStates(environment, [['checkout', ON]]);
       await transaction.putFlag(makeFlag(project, 'other'));
       await transaction.insertKey(makeKey(project), 'digest');
       await transaction.insertEnvironment(makeEnvironment(project, 'staging'));
@@ -151,7 +151,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
         await transaction.lockEnvironment(environment.id);
         const stored = await transaction.state(environment.id, 'checkout');
         const value = stored === undefined ? 0 : JSON.parse(stored.state).value;
-        await transaction.changeStates(environment, [['checkout', `{"enabled":true,"value":${value + 1}}`]]);
+        await transaction.storeStates(environment, [['checkout', `{"enabled":true,"value":${value + 1}}`]]);
       });
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => increment(index % 2 === 0 ? home.store : other)),

@@ -96,7 +96,7 @@ export async function seed(store: Store, flagKeys: readonly string[] = ['checkou
 
 /** A piece of work that changes states and nothing else. */
 export function changing(environment: Environment, ...operations: readonly StateOperation[]) {
-  return (transaction: StoreTransaction) => transaction.changeStates(environment, operations);
+  return (transaction: StoreTransaction) => transaction.storeStates(environment, operations);
 }
 
 /** The rows of the change log after `afterSeq`, in order, at most `limit`, whatever their size. */

@@ -191,9 +191,9 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const staging = makeEnvironment(project, 'staging');
     const { seq } = await home.store.commit(ADA, async (transaction) => {
       await transaction.insertEnvironment(staging);
-      await transaction.changeStates(staging, [['a', ON]]);
-      await transaction.changeStates(environment, [['a', ON]]);
-      await transaction.changeStates(staging, [['a', OFF]]);
+      await transaction.storeStates(staging, [['a', ON]]);
+      await transaction.storeStates(environment, [['a', ON]]);
+      await transaction.storeStates(staging, [['a', OFF]]);
     });
     expect(seq).toBe(6);
     const rows = await readLog(home.database, 2, 10);
@@ -306,7 +306,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const flag = makeFlag(project, 'checkout');
     await expect(home.store.commit(ADA, (transaction) => transaction.deleteFlag(flag))).rejects.toThrow();
     await home.store.commit(ADA, async (transaction) => {
-      await transaction.changeStates(environment, [['checkout', null]]);
+      await transaction.storeStates(environment, [['checkout', null]]);
       await transaction.deleteFlag(flag);
     });
     expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);

@@ -1,7 +1,6 @@
 import { defined } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
 import type { Environment, StateOperation, StateText } from '../domain/project.ts';
-import { CHANGED_OUTSIDE } from '../domain/rollout-plan.ts';
 import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
 import type { AuthorCheck } from './author-check.ts';
 import type { WriteTransaction } from './database.ts';
@@ -73,44 +72,11 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
     this.#locked.delete(id);
   }
 
-  async changeStates(
-    environment: Environment,
-    operations: readonly StateOperation[],
-    byPlan?: string,
-  ): Promise<StatesChanged> {
-    const written = await this.#writeStates(environment, operations);
-    const changed = new Set(written.changed);
-    const keys = operations.flatMap(([key, state]) => (state === null && changed.has(key) ? [key] : []));
-    const { id: environmentId, projectId, name } = environment;
-    const outcome = `A flag that it changes was removed from ${name}.`;
-    await this.schedules.cancelOf({ projectId, environmentId, keys }, { at: this.#now(), outcome });
-    await this.#interruptPlans(environment, { changed, removed: keys, byPlan });
-    return written;
+  now(): number {
+    return this.#now();
   }
 
-  async #interruptPlans(
-    { id: environmentId, projectId, name }: Environment,
-    flags: {
-      readonly changed: ReadonlySet<string>;
-      readonly removed: readonly string[];
-      readonly byPlan: string | undefined;
-    },
-  ): Promise<void> {
-    const at = this.#now();
-    const place = { projectId, environmentId };
-    if (flags.removed.length > 0) {
-      await this.rollouts.stopOf(
-        { ...place, keys: flags.removed },
-        { at, reason: `The flag was removed from ${name}.` },
-      );
-    }
-    const keys = [...flags.changed.difference(new Set(flags.removed))];
-    if (keys.length === 0) return;
-    const except = defined({ except: flags.byPlan });
-    await this.rollouts.pauseOf({ ...place, keys, ...except }, { at, reason: CHANGED_OUTSIDE });
-  }
-
-  async #writeStates(
+  async storeStates(
     { id, name }: Environment,
     operations: readonly StateOperation[],
   ): Promise<StatesChanged> {
@@ -118,11 +84,13 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
     if (environment === undefined) {
       throw new ServiceError('environment_not_found', `The environment "${name}" was deleted.`);
     }
+
     // The last of several operations on one flag counts.
     const wanted = new Map(operations);
     const current = await this.#currentStates(id, [...wanted.keys()]);
     const changed = [...wanted].filter(([key, state]) => (current.get(key) ?? null) !== state);
     if (changed.length === 0) return { revision: environment.revision, changed: [] };
+
     const revision = await this.#bump(environment);
     await this.#write({ ...environment, revision }, changed);
     this.#note({ ...environment, revision }, changed, current);

@@ -46,7 +46,7 @@ describe('Follower', () => {
     };
     await store.commit(ACTOR, async (transaction) => {
       for (const n of [1, 2, 3]) {
-        await transaction.changeStates(ENVIRONMENT, [['counter', `{"enabled":true,"value":${n}}`]]);
+        await transaction.storeStates(ENVIRONMENT, [['counter', `{"enabled":true,"value":${n}}`]]);
       }
     });
     await until(seen(3));
@@ -68,7 +68,7 @@ describe('Follower', () => {
     const keys = Array.from({ length: 2000 }, (_, index) => `flag-${index}`);
     const { seq = 0 } = await store.commit(ACTOR, async (transaction) => {
       await transaction.insertFlags(keys.map((key) => ({ ...COUNTER, key })));
-      await transaction.changeStates(
+      await transaction.storeStates(
         ENVIRONMENT,
         keys.map((key) => [key, state]),
       );

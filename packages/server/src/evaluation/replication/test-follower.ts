@@ -163,7 +163,7 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
   const write = async (n: number) => {
     const operation = [['counter', `{"enabled":true,"value":${n}}`]] as const;
     const { seq } = await store.commit(ACTOR, (transaction) =>
-      transaction.changeStates(ENVIRONMENT, operation),
+      transaction.storeStates(ENVIRONMENT, operation),
     );
     return seq ?? 0;
   };

@@ -11,6 +11,8 @@ import {
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { addEnvironment } from '../environments/environments.ts';
+import { changeStates } from '../flags/change-states.ts';
+import { interruptArchived } from '../flags/flag-archive.ts';
 import { requireRole } from '../rights.ts';
 import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
 import type { DeclaredFlag } from './declaration.ts';
@@ -147,18 +149,13 @@ async function apply(
   await createFlags(context, transaction, { projectId, flags: plan.flagsCreated, ids });
   for (const { after } of plan.flagsUpdated) await transaction.putFlag(after);
   for (const flag of plan.flagsRestored) await transaction.restoreFlag(flag);
-  const at = context.now();
-  for (const { flag } of plan.flagsArchived) {
-    const outcome = `The flag "${flag.key}" was archived.`;
-    await transaction.schedules.cancelOf({ projectId, keys: [flag.key] }, { at, outcome });
-    await transaction.rollouts.stopOf({ projectId, keys: [flag.key] }, { at, reason: outcome });
-  }
+  for (const { flag } of plan.flagsArchived) await interruptArchived(transaction, flag);
   for (const environment of environments) {
     const operations = plan.operations.get(environment.name);
-    if (operations !== undefined) await transaction.changeStates(environment, [...operations]);
+    if (operations !== undefined) await changeStates(transaction, environment, [...operations]);
   }
   for (const { flag, states } of plan.flagsArchived)
-    await transaction.archiveFlag(flag, { at, states: byId(states, ids) });
+    await transaction.archiveFlag(flag, { at: context.now(), states: byId(states, ids) });
 }
 
 /** Each environment once, so that a revert finds one entry for it. */

@@ -6,6 +6,7 @@ import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
 import { checkName } from '../rules.ts';
+import { interruptRemoved } from '../schedules/interruptions.ts';
 import { lockPlace, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 
 /** Production is protected from the start, because a slip there hurts most. */
@@ -113,11 +114,9 @@ export function deleteEnvironment(
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, place);
-    const { id: environmentId, projectId } = environment;
-    const filter = { projectId, environmentId, status: 'pending', settled: 0 } as const;
-    const outcome = 'The environment has been deleted.';
-    for (const schedule of await transaction.schedules.list(filter))
-      await transaction.schedules.settle(schedule, { status: 'cancelled', at: context.now(), outcome });
+    const { id: environmentId, projectId, name } = environment;
+    const reason = `The environment "${name}" was deleted.`;
+    await interruptRemoved(transaction, { projectId, environmentId }, reason);
     await transaction.deleteEnvironment(environment);
   });
 }

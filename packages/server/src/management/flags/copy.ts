@@ -13,6 +13,7 @@ import {
   type Written,
   writeRecord,
 } from '../write.ts';
+import { changeStates } from './change-states.ts';
 import { readable } from './flags.ts';
 
 /** A copy into the environment of the place. */
@@ -71,7 +72,7 @@ export function copyStates(
     const { from, to } = await lockBoth(transaction, actor, places);
     const differences = await stepsOf(transaction, input, { from, to });
     const operations = differences.map(({ key, after }): StateOperation => [key, after ?? null]);
-    const { revision, changed } = await transaction.changeStates(to, operations);
+    const { revision, changed } = await changeStates(transaction, to, operations);
     return { environment: to.name, revision, fromRevision: from.revision, changed, differences };
   });
 }

@@ -5,7 +5,9 @@ import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
+import { interruptRemoved } from '../schedules/interruptions.ts';
 import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
+import { changeStates } from './change-states.ts';
 import { type FlagPlace, type FlagWithStates, withStates } from './flags.ts';
 
 /** Most flags that one request archives. */
@@ -97,21 +99,27 @@ export async function archiveLocked(
   transaction: StoreTransaction,
   { flag, environments }: FlagInProject,
 ): Promise<void> {
+  await interruptArchived(transaction, flag);
+
   const states = new Map<string, StateText>();
-  const { projectId, key } = flag;
-  const outcome = `The flag "${key}" was archived.`;
-  const at = context.now();
-  await transaction.schedules.cancelOf({ projectId, keys: [key] }, { at, outcome });
-  await transaction.rollouts.stopOf({ projectId, keys: [key] }, { at, reason: outcome });
   for (const environment of environments) {
     const stored = await transaction.state(environment.id, flag.key);
     if (stored === undefined) continue;
     requireChangeOf(actor, environment);
     // A damaged record counts as absent: it is removed and not kept.
     if (stateParts(stored.state) !== undefined) states.set(environment.id, stored.state);
-    await transaction.changeStates(environment, [[flag.key, null]]);
+    await changeStates(transaction, environment, [[flag.key, null]]);
   }
-  await transaction.archiveFlag(flag, { at, states });
+
+  await transaction.archiveFlag(flag, { at: context.now(), states });
+}
+
+/** Ends the schedules and plans of a flag that is about to be archived. */
+export async function interruptArchived(
+  transaction: StoreTransaction,
+  { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
+): Promise<void> {
+  await interruptRemoved(transaction, { projectId, keys: [key] }, `The flag "${key}" was archived.`);
 }
 
 /** Restores an archived flag whose project is locked, with its states where their environments still exist. */
@@ -127,7 +135,7 @@ export async function restoreLocked(
     if (state === undefined || stateParts(state) === undefined) continue;
     if ((await transaction.state(environment.id, flag.key)) !== undefined) continue;
     requireChangeOf(actor, environment);
-    await transaction.changeStates(environment, [[flag.key, state]]);
+    await changeStates(transaction, environment, [[flag.key, state]]);
   }
 }
 

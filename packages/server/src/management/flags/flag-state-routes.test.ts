@@ -57,7 +57,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
         const environment = await transaction.environment(projectId, 'staging');
         if (environment === undefined) throw new Error('the project has no environment staging');
         const state = '{"enabled":true,"value":1.0,"until":{"at": 1.0}}';
-        await transaction.changeStates(environment, [['a', state]]);
+        await transaction.storeStates(environment, [['a', state]]);
       });
       const isNewer = true;
       const patched = await app.call('PATCH', flag, { body: { rolloutPct: 5, unset: ['value'] }, isNewer });

@@ -23,6 +23,7 @@ import {
   writeOneState,
   writeRecord,
 } from '../write.ts';
+import { changeStates } from './change-states.ts';
 import { type FlagPage, readable } from './flags.ts';
 
 /** Which flag of which environment. */
@@ -115,7 +116,7 @@ export function deleteState(
     const current = await transaction.state(environment.id, input.key);
     checkRevision(input.expected, current?.revision);
     if (current === undefined) throw flagNotFound(input.key);
-    await transaction.changeStates(environment, [[input.key, null]]);
+    await changeStates(transaction, environment, [[input.key, null]]);
   });
 }
 
@@ -222,7 +223,7 @@ export function applyChange(
     checkRevision(change.expected, environment.revision);
     const keys = change.operations.flatMap(([key, state]) => (state === null ? [] : [key]));
     await ensureFlags(context, transaction, { projectId: environment.projectId, keys });
-    const { revision, changed } = await transaction.changeStates(environment, change.operations);
+    const { revision, changed } = await changeStates(transaction, environment, change.operations);
     return { environment: environment.name, revision, changed };
   });
 }

@@ -10,11 +10,13 @@ import {
   type StateText,
   type StoredState,
 } from '../../domain/project.ts';
-import type { PageOf, PlacedState, StoreReader } from '../../domain/store.ts';
+import type { PageOf, PlacedState, StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { checkDetails, checkFlagKey } from '../rules.ts';
+import { interruptRemoved } from '../schedules/interruptions.ts';
 import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
+import { changeStates } from './change-states.ts';
 
 /** A flag with its states by environment name. */
 export interface FlagWithStates extends Flag {
@@ -177,7 +179,7 @@ export function createFlag(
     await transaction.putFlag(flag);
     for (const { environment, state } of chosen) {
       requireChangeOf(actor, environment);
-      await transaction.changeStates(environment, [[key, state]]);
+      await changeStates(transaction, environment, [[key, state]]);
     }
     return withStates(transaction, flag);
   });
@@ -227,13 +229,23 @@ export function deleteFlag(
         `The flag "${flag.key}" is not archived, and only archived flags can be deleted: archive it first, or send ?archive=true.`,
       );
     }
+
+    await interruptDeleted(transaction, flag);
     for (const environment of environments) {
       if ((await transaction.state(environment.id, flag.key)) === undefined) continue;
       requireChangeOf(actor, environment);
-      await transaction.changeStates(environment, [[flag.key, null]]);
+      await changeStates(transaction, environment, [[flag.key, null]]);
     }
     await transaction.deleteFlag(flag);
   });
+}
+
+/** Ends the schedules and plans of a flag that is about to be deleted. */
+export async function interruptDeleted(
+  transaction: StoreTransaction,
+  { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
+): Promise<void> {
+  await interruptRemoved(transaction, { projectId, keys: [key] }, `The flag "${key}" was deleted.`);
 }
 
 /** The stored states that can be read; a damaged record counts as absent. */

@@ -3,8 +3,10 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, StateOperation } from '../../domain/project.ts';
 import type { AuditedOperation, StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
+import { changeStates } from '../flags/change-states.ts';
 import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
 import { ensureFlags } from '../flags/flag-states.ts';
+import { interruptDeleted } from '../flags/flags.ts';
 import { requireRole, sees, seesPeople } from '../rights.ts';
 import { prefixNote } from '../rules.ts';
 import { byName, lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
@@ -175,6 +177,7 @@ async function applyRevert(
   for (const flag of plan.texts) await transaction.putFlag(flag);
   for (const flag of plan.remove) {
     requireRole(actor, 'admin', { id: flag.projectId });
+    await interruptDeleted(transaction, flag);
     await transaction.deleteFlag(flag);
   }
   for (const environment of plan.appearance) {
@@ -198,7 +201,8 @@ async function writeStates(
   if (keys.length > 0) await ensureFlags(context, transaction, { projectId, keys: [...new Set(keys)] });
   for (const [environment, steps] of Map.groupBy(states, (step) => step.environment)) {
     requireChangeOf(actor, environment);
-    await transaction.changeStates(
+    await changeStates(
+      transaction,
       environment,
       steps.map(({ key, state }): StateOperation => [key, state ?? null]),
     );

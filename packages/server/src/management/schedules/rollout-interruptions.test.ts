@@ -146,7 +146,11 @@ describe.each(ENGINES)('interruptions of rollout plans on $name', (engine: TestE
       'The flag "checkout" was archived.',
       (path) => app.call('POST', `${path}/flags/${FLAG}/archive`),
     ],
-    ['removed', 'The flag was removed from production.', (path) => app.call('DELETE', stateUrl(path))],
+    [
+      'removed',
+      'The flag "checkout" was removed from production.',
+      (path) => app.call('DELETE', stateUrl(path)),
+    ],
     [
       ...(['without its environment', 'The environment "production" was deleted.'] as const),
       (path) => app.call('DELETE', `${path}/${production}`),

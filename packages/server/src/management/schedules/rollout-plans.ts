@@ -21,6 +21,7 @@ import {
 import { scheduledKeys } from '../../domain/schedule.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
+import { changeStates } from '../flags/change-states.ts';
 import { applyPatch, requireFlags } from '../flags/flag-states.ts';
 import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { checkNote, notedBy } from '../rules.ts';
@@ -263,7 +264,7 @@ export async function applyStep(
   const { rolloutPct } = step;
   const share = rolloutPct === 100 ? ({ unset: ['rolloutPct'] } as const) : { rolloutPct };
   const state = applyPatch(before?.state, { enabled: true, ...share });
-  const { revision, changed } = await transaction.changeStates(environment, [[flagKey, state]], id);
+  const { revision, changed } = await changeStates(transaction, environment, [[flagKey, state]], id);
   const stateRevision = changed.length > 0 ? revision : before?.revision;
   const statusBy = runs?.runsAs ?? plan.runsAs;
   const progress: Partial<RolloutProgress> = {

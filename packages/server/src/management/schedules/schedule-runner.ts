@@ -6,6 +6,7 @@ import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from '../../dom
 import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
+import { changeStates } from '../flags/change-states.ts';
 import { requireFlags } from '../flags/flag-states.ts';
 import { currentPermissions } from '../people/grants.ts';
 import { prefixNote } from '../rules.ts';
@@ -131,7 +132,7 @@ async function apply(
     const current = await transaction.state(environmentId, step.key);
     operations.push(operationOf(step, current?.state));
   }
-  await transaction.changeStates(environment, operations);
+  await changeStates(transaction, environment, operations);
   // Under the lock of people, as a commit checks the author of a request.
   await transaction.people.lock();
   await requireRights();

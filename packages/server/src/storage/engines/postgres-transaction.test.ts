@@ -137,7 +137,7 @@ describe('a transaction on PostgreSQL', () => {
       const flag = await transaction.flag(project.id, 'checkout');
       if (flag === undefined) return 'gone';
       if (runs === 1) await new SqlStore(home.direct).commit(ADA, (other) => other.deleteFlag(flag));
-      await transaction.changeStates(environment, [['checkout', ON]]);
+      await transaction.storeStates(environment, [['checkout', ON]]);
       return 'changed';
     });
     expect((await outcome).result).toBe('gone');
