@@ -217,6 +217,8 @@ describe('ready', () => {
     expect(client.getValue('a', 0)).toBe(1);
     expect(client.isEnabled('b')).toBe(false);
     expect(client.isEnabled('b', { from: 'bootstrap' })).toBe(true);
+    expect(client.evaluate('b', false, { from: 'bootstrap' }).stale).toBe(true);
+    expect(client.evaluate('a', 0).stale).toBe(false);
     expect(changes).toEqual([['a', 'b']]);
     expect((await client.ready()).status).toBe('ready');
     expect(server.streams).toHaveLength(1);

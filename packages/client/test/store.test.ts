@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, jest, spyOn, test } from 'bun:test';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
 import { fileStorage, keepFlags, storedFlags } from '../src/store.ts';
@@ -209,6 +209,8 @@ test('a file holds the flags whole, and nothing else is left beside it', () => {
   keepFlags(client, fileStorage(path))();
   expect(storedFlags(fileStorage(path), 'production')?.bootstrap).toEqual(client.toBootstrap() as never);
   expect(readdirSync(folder.path)).toEqual(['flags.txt']);
+  // Values may be secret: the user of this process alone reads them.
+  expect(statSync(path).mode & 0o777).toBe(0o600);
   writeFileSync(path, 'halyard/1 nonsense');
   expect(storedFlags(fileStorage(path), 'production')).toBeUndefined();
   const errors: unknown[] = [];

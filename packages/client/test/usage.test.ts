@@ -140,6 +140,21 @@ describe('reports of reads', () => {
     expect(codes()).toEqual([]);
   });
 
+  test('reads during a report that fails are added to its counts', async () => {
+    const server = new UsageServer();
+    const { client, platform } = harness({ mode: 'poll' }, server);
+    await client.ready();
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    server.answer = () => promise;
+    readSome({ client });
+    await platform.advance(66_000);
+    readSome({ client });
+    server.answer = () => new Response(null, { status: 204 });
+    resolve(new Response(null, { status: 503 }));
+    await platform.advance(66_000);
+    expect(server.counts).toEqual([READ, { a: { on: 4, off: 0 }, b: { on: 0, off: 2 } }]);
+  });
+
   test('a refusal ends the reports until the server asks again', async () => {
     const server = new UsageServer();
     const { client, platform } = harness({}, server);
