@@ -289,6 +289,38 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
     expect((await sessionOf(renamed)).operator).toMatchObject({ id, email });
   });
 
+  test('a link of single sign-on ends the sessions of the account, also where the role stays', async () => {
+    const { browser: open } = await join(shared.app, { email: 'gil@example.com', role: 'editor' });
+    const linked = await signedIn(personIn('gil', ['devs']));
+    expect((await sessionOf(linked)).operator).toMatchObject({ role: 'editor', signIn: 'sso' });
+    expect((await open.call('GET', '/api/session')).json.signedIn).toBe(false);
+  });
+
+  test.each<[claims: object, outcome: string]>([
+    [{ email: 'hana@example.org' }, 'email_domain'],
+    [{ email_verified: false }, 'email_unverified'],
+    [{ email: undefined }, 'no_email'],
+  ])('with domains, a person who is known needs a verified address in one, too: %j', async (claims, why) => {
+    shared.app.useSso(settingsOf(provider, { emailDomains: ['example.com'] }));
+    const browser = await signedIn(personIn('hana', ['devs']));
+    expect(outcome(await newBrowser().signIn(personIn('hana', ['devs'], claims)))).toBe(
+      `/sign-in?sso=${why}`,
+    );
+    expect((await sessionOf(browser)).signedIn).toBe(false);
+    expect((await operatorOf('hana@example.com')).role).toBe('none');
+  });
+
+  test('an e-mail of the ID token is not verified by what the UserInfo endpoint says of another one', async () => {
+    provider.onlyInUserInfo.add('groups');
+    provider.tampering.set('/me', (body) => ({
+      ...body,
+      email: 'other@example.com',
+      email_verified: true,
+    }));
+    const person = personIn('ivo', ['devs'], { email_verified: undefined });
+    expect(outcome(await newBrowser().signIn(person))).toBe('/sign-in?sso=email_unverified');
+  });
+
   test('a letter that only becomes A to Z in lower case does not match the address of another account', async () => {
     await join(shared.app, { email: 'kim@example.com', role: 'admin' });
     const alike = personIn('kelvin', ['staff'], { email: '\u212aim@example.com' });
