@@ -1,5 +1,5 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Management, openSse, startNode, temporaryFolder } from '@halyard/testing';
 import { runCaptured } from './test-shell.ts';
 
@@ -57,7 +57,7 @@ test('of the backups in a folder, the newest are kept', async () => {
   mkdirSync(target);
   const restored = await runCaptured(['restore', folder.file('a.backup'), '--data', data]);
   expect(JSON.parse(restored.out)).toMatchObject({ projects: 1, engine: 'sqlite' });
-  for (const name of ['halyard-20200101T000000Z.backup', 'halyard-20210101T000000Z.backup', 'notes.txt'])
+  for (const name of ['halyard-20200101T000000Z.backup', 'halyard-20210101T000000Z.backup', 'mine.backup'])
     writeFileSync(`${target}/${name}`, '');
   const backup = await runCaptured(['backup', target, '--data', data, '--keep', '2']);
   const { file, removed } = JSON.parse(backup.out);
@@ -65,8 +65,13 @@ test('of the backups in a folder, the newest are kept', async () => {
   expect(readdirSync(target).sort()).toEqual([
     'halyard-20210101T000000Z.backup',
     file.split('/').at(-1),
-    'notes.txt',
+    'mine.backup',
   ]);
+  // Two of three are not kept because there is room for one more.
+  rmSync(file);
+  writeFileSync(`${target}/halyard-20220101T000000Z.backup`, '');
+  const another = await runCaptured(['backup', target, '--data', data, '--keep', '4']);
+  expect(JSON.parse(another.out).removed).toEqual([]);
 });
 
 test.each([

@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
 import { backUp, type DatabasePlace, restore } from './backup.ts';
-import { writeBackupFile } from './backup-file.ts';
+import { type BackupOrigin, readBackupFile, writeBackupFile } from './backup-file.ts';
 import { listTables } from './copy-tables.ts';
 import type { OpenDatabase } from './database.ts';
 import { openSqlite } from './engines/sqlite.ts';
@@ -49,7 +49,15 @@ async function filledPlace(engine: string): Promise<DatabasePlace> {
   await store.commit(ADA, changing(environment, ...states));
   await store.commit(ADA, (transaction) => transaction.insertKey(makeKey(project), 'digest-of-a-key'));
   await database.query(
-    `INSERT INTO stream_presence (node_id, environment_id, key_id, streams, seen_at) VALUES ('n', 'e', 'k', 1, 2)`,
+    `INSERT INTO stream_presence (node_id, environment_id, key_id, streams, seen_at)
+      VALUES ('fleeting-node', 'e', 'k', 1, 2)`,
+  );
+  await database.query(
+    `INSERT INTO operators (id, email, name, password_hash, role, can_change_protected, created_at)
+      VALUES ('o', 'ada', 'Ada', '', 'admin', 1, 1)`,
+  );
+  await database.query(
+    `INSERT INTO sessions (digest, operator_id, created_at, last_used_at) VALUES ('fleeting-session', 'o', 1, 2)`,
   );
   return place;
 }
@@ -71,7 +79,7 @@ async function dump(place: DatabasePlace): Promise<Record<string, unknown[]>> {
     const sorted = rows
       .map((row) => ({ ...row, epoch: undefined, ...(name === 'environments' && { revision: 0 }) }))
       .sort((a, b) => (rowKey(a, key) < rowKey(b, key) ? -1 : 1));
-    dumped[name] = name === 'stream_presence' ? [] : sorted;
+    dumped[name] = ['stream_presence', 'sessions'].includes(name) ? [] : sorted;
   }
   return dumped;
 }
@@ -98,6 +106,9 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
       expect(contents).toEqual({ projects: 1, environments: 1, flags: 40 });
       expect(header).toMatchObject({ engine: from, halyard: '1.2.3' });
       expect(statSync(file).mode & 0o777).toBe(0o600);
+      // Not in a table, and not in what SQLite leaves of deleted rows.
+      await readBackupFile(file, `${file}.db`);
+      expect(readFileSync(`${file}.db`, 'latin1')).not.toContain('fleeting');
       const restored = await restore(file, target);
       expect(restored).toMatchObject({ header, contents });
       expect(await dump(target)).toEqual(await dump(source));
@@ -186,6 +197,22 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
       for (const { note } of entries) expect(note).toContain(header.createdAt);
     });
 
+    test('stops all that came due, also where it is more than is read at once', async () => {
+      const [place, file] = [await plannedPlace(), newFile()];
+      {
+        await using database = disposable(await open(place));
+        const columns = 'project_id, environment_id, changes, created_by, created_at, due_at, status';
+        await database.query(
+          `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 500)
+            INSERT INTO scheduled_changes (id, ${columns})
+            SELECT 'late-' || n, ${columns} FROM scheduled_changes, numbers WHERE id = 'late'`,
+        );
+      }
+      await backUp(place, file, HALYARD);
+      const { interrupted } = await restore(file, place, { replace: true, now: NOW + 2 * HOUR_MS });
+      expect(interrupted).toMatchObject({ failedSchedules: 501, pendingSchedules: 1 });
+    });
+
     test('carries on where that is asked for', async () => {
       const [place, file] = [await plannedPlace(), newFile()];
       await backUp(place, file, HALYARD);
@@ -245,8 +272,22 @@ async function useFromOutside({ data, databaseUrl }: DatabasePlace) {
   return { release, [Symbol.asyncDispose]: release };
 }
 
+/** The origin of a backup that was not made by {@link backUp}. */
+const ORIGIN = {
+  createdAt: '2026-01-01T00:00:00.000Z',
+  halyard: '1',
+  engine: 'sqlite',
+  schema: SCHEMA_VERSION,
+  epoch: 'e',
+  seq: 1,
+} as const;
+
 /** Writes a backup whose database was changed by hand, with the checksum of the result. */
-async function writeForged(file: string, statements: readonly string[]): Promise<void> {
+async function writeForged(
+  file: string,
+  statements: readonly string[],
+  origin: Partial<BackupOrigin> = {},
+): Promise<void> {
   const { data } = await filledPlace('sqlite');
   const copy = `${file}.db`;
   {
@@ -257,15 +298,7 @@ async function writeForged(file: string, statements: readonly string[]): Promise
     using forged = new Database(copy);
     for (const statement of statements) forged.run(statement);
   }
-  const origin = {
-    createdAt: '2026-01-01T00:00:00.000Z',
-    halyard: '1',
-    engine: 'sqlite',
-    schema: SCHEMA_VERSION,
-    epoch: 'e',
-    seq: 1,
-  } as const;
-  await writeBackupFile(file, copy, origin);
+  await writeBackupFile(file, copy, { ...ORIGIN, ...origin });
 }
 
 describe('a file', () => {
@@ -339,12 +372,58 @@ describe('a file', () => {
     await expect(restore(file, await newPlace('sqlite'))).rejects.toThrow(message);
   });
 
+  test('that is of a newer schema is refused', async () => {
+    const [target, file] = [await newPlace('sqlite'), newFile()];
+    await writeForged(file, [], { schema: SCHEMA_VERSION + 1, halyard: '9.0.0' });
+    await expect(restore(file, target)).rejects.toThrow('was made by a newer Halyard (9.0.0)');
+  });
+
+  test('that says it is smaller than it is is not unpacked further', async () => {
+    const [file, target] = [newFile(), newFile()];
+    const header = { format: 'halyard backup', version: 1, ...ORIGIN, bytes: 1000, sha256: '' };
+    const bomb = Bun.gzipSync(new Uint8Array(16 * 1024 * 1024));
+    writeFileSync(file, Buffer.concat([Buffer.from(JSON.stringify(header).padEnd(1024)), bomb]));
+    await expect(readBackupFile(file, target)).rejects.toThrow('is damaged');
+    expect(statSync(target).size).toBeLessThan(1024 * 1024);
+  });
+
   test('that exists is never replaced by a backup', async () => {
     const file = newFile();
     writeFileSync(file, 'mine');
     await expect(backUp(await filledPlace('sqlite'), file, HALYARD)).rejects.toThrow(
       'exists: choose another name',
     );
+    // Also where it came to be while the copy was taken.
+    await expect(writeBackupFile(file, file, ORIGIN)).rejects.toThrow('choose another name');
     expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+
+  test('that cannot be read again does not stay', async () => {
+    const [file, database] = [newFile(), newFile()];
+    writeFileSync(database, 'the contents');
+    // So long that the header reaches into the contents.
+    const origin = { ...ORIGIN, halyard: 'x'.repeat(1024) };
+    await expect(writeBackupFile(file, database, origin)).rejects.toThrow('is not a backup');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('of a damaged database is not made', async () => {
+    const [place, file] = [await filledPlace('sqlite'), newFile()];
+    const path = databaseFile(place.data);
+    const rewrite = (from: string, to: string) => {
+      const bytes = readFileSync(path, 'latin1');
+      expect(bytes).toContain(from);
+      writeFileSync(path, bytes.replaceAll(from, to), 'latin1');
+    };
+    const [whole, loose] = ['name TEXT NOT NULL UNIQUE', 'name TEXT          UNIQUE'];
+    rewrite(whole, loose);
+    {
+      using database = new Database(path);
+      database.run('UPDATE projects SET name = NULL');
+      database.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    }
+    rewrite(loose, whole);
+    await expect(backUp(place, file, HALYARD)).rejects.toThrow('NULL value in projects.name');
+    expect(existsSync(file)).toBe(false);
   });
 });
