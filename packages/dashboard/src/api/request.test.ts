@@ -22,6 +22,41 @@ function refusing() {
   return { url: `${server.url}api/projects`, asked, answer };
 }
 
+/** A server that answers writes with `answer`, and knows the change 7 under every reference. */
+function answering(answer: () => Response): string {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ method }) =>
+      method === 'GET' ? Response.json({ changes: [{ seq: 7 }], running: false }) : answer(),
+  });
+  servers.push(server);
+  return server.url.origin;
+}
+
+test.each<[string, () => Response]>([
+  ['a failure of the server', () => Response.json({ error: 'internal_error' }, { status: 500 })],
+  ['the page of a proxy', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+  [
+    'the page of a proxy that calls itself a success',
+    () => new Response('<h1>Sign in</h1>', { headers: { 'Content-Type': 'text/html' } }),
+  ],
+])('%s says nothing about a change, so it is looked up', async (_, answer) => {
+  const origin = answering(answer);
+  const { fetch } = globalThis;
+  // The page's own address, which a program does not have.
+  globalThis.fetch = Object.assign(
+    (path: string, init: RequestInit) => fetch(new URL(path, origin), init),
+    fetch,
+  ) as typeof fetch;
+  try {
+    const change = request('PUT', '/api/projects/shop', { body: {} });
+    await expect(change).rejects.toMatchObject({ code: 'answer_lost', changes: [7] });
+  } finally {
+    globalThis.fetch = fetch;
+  }
+});
+
 test('a refusal without a session is reported as the end of the session', async () => {
   const { url, answer } = refusing();
   let ended = 0;
