@@ -184,13 +184,36 @@ test('does not warn when the connection of a dry run is lost', async () => {
   expect(err).not.toContain('may have been made');
 });
 
-test('warns that a write may have been made when a proxy times out', async () => {
+test.each([
+  ['the server fails', '500 Internal Server Error'],
+  ['a proxy times out', '504 Gateway Timeout'],
+])('warns that a write may have been made when %s', async (_, status) => {
   const url = await tcpServer(
-    onceThenUnknown((socket) => socket.end('HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 2\r\n\r\nno')),
+    onceThenUnknown((socket) => socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nno`)),
   );
   const { err } = await runCaptured(['project', 'create', 'shop', '--url', url], { env });
-  expect(err).toContain('returned 504');
+  expect(err).toContain(`returned ${status.slice(0, 3)}`);
   expect(err).toContain('The change may have been made');
+});
+
+test('asks for the rest of an audit log of which the search gives less at once, without control characters', async () => {
+  const asked: (string | null)[] = [];
+  const server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: ({ url }) => {
+      const limit = new URL(url).searchParams.get('limit');
+      asked.push(limit);
+      const entry = { seq: Number(limit), actor: 'system', action: 'flag.changed', target: 'a\u009b2Jb' };
+      return Response.json({ entries: [entry], next: 'more' });
+    },
+  });
+  open.push({ stop: () => server.stop(true) });
+  const line = ['audit', '--limit', '3', '--url', server.url.origin];
+  const { out } = await runCaptured(line, { env, isTerminal: true });
+  expect(asked).toEqual(['3', '2', '1']);
+  expect(out.match(/^\d .*$/gm)).toHaveLength(3);
+  // On a terminal, this one begins a command.
+  expect(out).toContain('a 2Jb');
 });
 
 test('says how long it waited for the answer of a write', () => {
