@@ -56,6 +56,19 @@ describe.each(ENGINES)('history that only relays have seen is lost on $name', (e
   });
 });
 
+/** Asks for the log from a place on, as a follower does; gives the status of the answer. */
+async function askFrom(url: string, { epoch, seq, changeId }: Cursor): Promise<number> {
+  const query = new URLSearchParams({ epoch, seq: String(seq), changeId });
+  const answer = await fetch(`${url}${LOG_PATH}?${query}`);
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+async function epochOf({ database }: TestStore): Promise<string | undefined> {
+  const [feed] = await database.query<{ epoch: string }>('SELECT epoch FROM feed');
+  return feed?.epoch;
+}
+
 test('a follower cannot make an epoch with a row that was never there', async () => {
   const home = await openStore();
   const { environment } = await seed(home.store);
@@ -65,12 +78,7 @@ test('a follower cannot make an epoch with a row that was never there', async ()
   await plane.firstLive;
   const { cursor } = plane.follower;
   if (cursor === undefined) throw new Error('it has no cursor');
-  const ask = async ({ epoch, seq, changeId }: Cursor) => {
-    const query = new URLSearchParams({ epoch, seq: String(seq), changeId });
-    const answer = await fetch(`${upstream.url}${LOG_PATH}?${query}`);
-    await answer.body?.cancel();
-    return answer.status;
-  };
+  const ask = (at: Cursor) => askFrom(upstream.url, at);
   const [id] = cursor.changeId.split('.');
   const forged = `${id}.${'0'.repeat(32)}`;
   const statuses = await Promise.all([
@@ -84,6 +92,27 @@ test('a follower cannot make an epoch with a row that was never there', async ()
   expect(statuses).toEqual([503, 503, 200, 200, 200]);
   // A row that is there proves nothing either.
   expect(await ask(cursor)).toBe(200);
-  const [feed] = await home.database.query<{ epoch: string }>('SELECT epoch FROM feed');
-  expect(feed?.epoch).toBe(cursor.epoch);
+  expect(await epochOf(home)).toBe(cursor.epoch);
+});
+
+test('a row that was lost makes one epoch, and none under the name of a later one', async () => {
+  const home = await openStore();
+  const { environment } = await seed(home.store);
+  await change(home, environment, 2);
+  const before = await openUpstream(home);
+  const { plane } = follow(before.remote());
+  await plane.firstLive;
+  const { cursor } = plane.follower;
+  if (cursor === undefined) throw new Error('it has no cursor');
+  before[Symbol.dispose]();
+  await loseRows(home.database, 1);
+  await change(home, environment, 1);
+
+  const { url, plane: node } = await openUpstream(home);
+  await askFrom(url, cursor);
+  const isNew = ({ cursor: now, isLive }: typeof node.follower) => isLive && now?.epoch !== cursor.epoch;
+  await until('the node follows a new epoch', () => isNew(node.follower));
+  const epoch = await epochOf(home);
+  expect(await askFrom(url, { ...cursor, epoch: epoch ?? '' })).toBe(200);
+  expect(await epochOf(home)).toBe(epoch);
 });

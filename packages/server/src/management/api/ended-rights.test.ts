@@ -362,6 +362,26 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
     },
   );
 
+  test('a token that expires before the commit changes nothing', async () => {
+    const { path } = await app.project();
+    // The request begins an hour ago, and its commit is now.
+    const { now } = app.node;
+    app.node.now -= 3_600_000;
+    const expiresAt = new Date(app.node.now + 60_000).toISOString();
+    const { json } = await app.call('POST', '/api/tokens', {
+      body: { name: `caller-${++count}`, role: 'admin', expiresAt },
+    });
+    const before = await endOfLog();
+    app.node.beforeCommit = async () => {
+      app.node.beforeCommit = async () => {};
+      app.node.now = now;
+    };
+    const at = `${path}/environments/staging/flags/a`;
+    const answer = await app.call('PUT', at, { token: json.token, body: STATE });
+    expect([answer.status, answer.json.error]).toEqual([401, 'invalid_access_token']);
+    expect(await endOfLog()).toBe(before);
+  });
+
   test('other rights of the author are no reason to refuse a change', async () => {
     const { name, path } = await app.project();
     const { name: other } = await app.project();
