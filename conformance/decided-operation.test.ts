@@ -54,6 +54,19 @@ conformance('14. Decided: failures and operation', (subject) => {
       400,
       'invalid_argument',
     ]);
+
+    const close = async (name: string) =>
+      (await (await world.manage('POST', `/api/changes/close?reference=${name}`)).json()) as unknown;
+    expect(await close(reference)).toEqual({ changes: [{ seq, at: expect.any(String) }], closed: false });
+    const unused = crypto.randomUUID();
+    expect(await close(unused)).toEqual({ changes: [], closed: true });
+    const on = JSON.stringify({ enabled: true });
+    const late = await world.manage('PUT', path, on, { 'X-Change-Reference': unused });
+    expect([late.status, ((await late.json()) as { error: string }).error]).toEqual([
+      400,
+      'invalid_argument',
+    ]);
+    expect(await close(unused)).toEqual({ changes: [], closed: true });
   });
 
   test('S14.13 a node says whether it should get reads, and whether it is current', async () => {

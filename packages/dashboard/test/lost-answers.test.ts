@@ -17,7 +17,8 @@ const world = sharedWorld(async ({ management }) => {
 /** Breaks the answers to all writes: `after` the server has made them, or `before` they reach it. */
 async function breakWrites(page: Page, when: 'before' | 'after', answer?: (route: Route) => Promise<void>) {
   await page.route('**/api/**', async (route) => {
-    if (route.request().method() === 'GET') return route.fallback();
+    const isLookup = /\/api\/changes(\/close)?\?/.test(route.request().url());
+    if (route.request().method() === 'GET' || isLookup) return route.fallback();
     if (when === 'after') await route.fetch();
     await (answer ?? ((each) => each.abort()))(route);
   });

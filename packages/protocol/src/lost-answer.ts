@@ -7,29 +7,37 @@ export interface ReferenceRecord {
   readonly running: boolean;
 }
 
+/** The answer to closing a reference: the changes made under it, or that there are none and never will be any. */
+export interface ClosedReference {
+  readonly changes: readonly { readonly seq: number }[];
+  readonly closed: boolean;
+}
+
 /** What became of a request without an answer: the numbers of its changes, `none`, or `unknown`. */
 export type LostOutcome = readonly number[] | 'none' | 'unknown';
 
 /**
- * How long a request can still be on its way, or be answered by another node, after the caller has lost it, in
- * milliseconds: longer than a write waits for its turn, for locks and for its statements.
+ * How long another node may still answer the request after the caller has lost it, in milliseconds: longer than a small write
+ * waits for its turn, for locks and for its statements. Then the caller closes the reference, and what comes later is refused.
  */
-export const STILL_POSSIBLE_MS = 20_000;
+export const PATIENCE_MS = 20_000;
 
 /** The pauses between two questions, in milliseconds; the last one repeats. */
 const PAUSES_MS = [500, 1_000, 2_000, 3_000];
 
 /**
- * Finds out what became of a request without an answer, by asking again until it is certain. `ask` returns `undefined`
- * while there is no answer, and `unknown` once there will never be one. Gives up `mostMs` after the beginning.
+ * Finds out what became of a request without an answer, by asking again until it is certain. `ask` and `close` return
+ * `undefined` while there is no answer, and `unknown` once there will never be one. Gives up `mostMs` after the beginning.
  */
 export async function findOutcome({
   ask,
+  close,
   pause,
   now = () => performance.now(),
   mostMs = Infinity,
 }: {
   readonly ask: () => Promise<ReferenceRecord | 'unknown' | undefined>;
+  readonly close: () => Promise<ClosedReference | 'unknown' | undefined>;
   readonly pause: (ms: number) => Promise<void>;
   /** Milliseconds. */
   readonly now?: () => number;
@@ -37,15 +45,19 @@ export async function findOutcome({
 }): Promise<LostOutcome> {
   const start = now();
   for (let count = 0; ; count++) {
-    // The answer is about this moment at the earliest.
-    const asked = now() - start;
     const found = await ask();
     if (found === 'unknown') return found;
     if (found?.running === false) {
-      if (found.changes.length > 0) return found.changes.map(({ seq }) => seq);
-      if (asked >= STILL_POSSIBLE_MS) return 'none';
+      if (found.changes.length > 0) return numbersOf(found);
+      const closed = now() - start < PATIENCE_MS ? undefined : await close();
+      if (closed === 'unknown') return closed;
+      if (closed) return closed.changes.length > 0 ? numbersOf(closed) : closed.closed ? 'none' : 'unknown';
     }
     if (now() - start >= mostMs) return 'unknown';
     await pause(PAUSES_MS[count] ?? 3_000);
   }
+}
+
+function numbersOf({ changes }: Pick<ReferenceRecord, 'changes'>): readonly number[] {
+  return changes.map(({ seq }) => seq);
 }

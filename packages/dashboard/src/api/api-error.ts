@@ -74,7 +74,7 @@ export function messageOf(error: unknown): string {
 /** The message for each error code. The API's own messages address programs: they name headers and members. */
 const ERROR_MESSAGES: Readonly<Record<ErrorCode | LostCode | 'unreachable', string>> = {
   answer_lost: 'Saved. The answer was lost.',
-  not_saved: "Not saved: the server didn't get it. Try again.",
+  not_saved: 'Not saved. Try again.',
   outcome_unknown: 'It is unknown whether this was saved. Look at the history before you try again.',
   unreachable: "Can't reach the server. Check your connection and try again.",
   invalid_api_key: 'This project key is not valid.',

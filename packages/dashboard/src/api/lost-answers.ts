@@ -1,4 +1,4 @@
-import { findOutcome, type LostOutcome, type ReferenceRecord } from '@halyard/protocol';
+import { type ClosedReference, findOutcome, type LostOutcome, type ReferenceRecord } from '@halyard/protocol';
 import { useSyncExternalStore } from 'react';
 import { ApiError } from './api-error.ts';
 
@@ -42,7 +42,8 @@ export function newReference(): string {
  */
 export async function errorOfLost(reference: string, cause: unknown): Promise<ApiError> {
   const found = findOutcome({
-    ask: () => ask(reference),
+    ask: () => ask(`?reference=${reference}`),
+    close: () => ask(`/close?reference=${reference}`, 'POST'),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   });
   count(1);
@@ -53,12 +54,15 @@ export async function errorOfLost(reference: string, cause: unknown): Promise<Ap
   return new ApiError({ code, message: code, status: 0, changes }, { cause });
 }
 
-async function ask(reference: string): Promise<ReferenceRecord | 'unknown' | undefined> {
+async function ask<T extends ReferenceRecord | ClosedReference>(
+  path: string,
+  method = 'GET',
+): Promise<T | 'unknown' | undefined> {
   try {
-    const response = await fetch(`/api/changes?reference=${reference}`, { cache: 'no-store' });
+    const response = await fetch(`/api/changes${path}`, { method, cache: 'no-store' });
     // The shapes are the API's contract; anything else comes from a proxy.
-    const body = (await response.json()) as Partial<ReferenceRecord & { error: string }>;
-    if (response.ok && body.changes !== undefined) return body as ReferenceRecord;
+    const body = (await response.json()) as Partial<T> & { readonly error?: string };
+    if (response.ok && body.changes !== undefined) return body as T;
     return response.status < 500 && body.error !== undefined ? 'unknown' : undefined;
   } catch {
     // Still no connection, or no JSON.

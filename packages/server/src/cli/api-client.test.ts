@@ -46,9 +46,9 @@ function tlsServer(cert: string): string {
 }
 
 /** A TCP server that calls `answer` once a request has begun to arrive. Returns its address. */
-async function tcpServer(answer: (socket: Socket) => void): Promise<string> {
+async function tcpServer(answer: (socket: Socket, request: string) => void): Promise<string> {
   const server: Server = createServer((socket) =>
-    socket.on('error', () => {}).once('data', () => answer(socket)),
+    socket.on('error', () => {}).once('data', (bytes) => answer(socket, String(bytes))),
   );
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen(0, '127.0.0.1', resolve);
@@ -170,6 +170,40 @@ test.each<[string, (socket: Socket) => void]>([
     expect(err).not.toContain('halyard serve');
   },
 );
+
+/** A server whose first answer is lost; what the others say is found by method and path. */
+async function losing(answers: Readonly<Record<string, string>>): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  let isLost = false;
+  const url = await tcpServer((socket, head) => {
+    const [method = '', target = ''] = head.split(' ');
+    const request = `${method} ${target.split('?')[0]}`;
+    if (!isLost) {
+      isLost = true;
+      return void socket.resetAndDestroy();
+    }
+    asked.push(request);
+    const body = answers[request] ?? '';
+    const status = body === '' ? '404 Not Found' : '200 OK';
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+  return { url, asked };
+}
+
+test('finds out that a write without an answer was made', async () => {
+  const { url } = await losing({ 'GET /api/changes': '{"changes":[{"seq":41}],"running":false}' });
+  const { exitCode, err } = await runCaptured(['project', 'create', 'shop', '--url', url], { env });
+  expect(exitCode).toBe(1);
+  expect(err).toContain('The change was made: it is number 41. Do not run the command again.');
+});
+
+test('says nothing of changes when the answer to a message sent by hand is lost', async () => {
+  const { url, asked } = await losing({ 'GET /api/changes': '{"changes":[],"running":false}' });
+  const command = ['webhook', 'test', 'hook', '--project', 'shop', '--url', url];
+  const { exitCode, err } = await runCaptured(command, { env });
+  expect([exitCode, asked]).toEqual([1, []]);
+  expect(err).not.toContain('The change was not made');
+});
 
 test('does not warn when the connection of a read is lost', async () => {
   const url = await tcpServer((socket) => socket.resetAndDestroy());

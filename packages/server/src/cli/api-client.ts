@@ -1,4 +1,9 @@
-import { createSseParser, REFERENCE_HEADER, type ReferenceRecord } from '@halyard/protocol';
+import {
+  type ClosedReference,
+  createSseParser,
+  REFERENCE_HEADER,
+  type ReferenceRecord,
+} from '@halyard/protocol';
 import type { Connection } from '../config/connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.ts';
 import { Fields, parseForDisplay } from './fields.ts';
@@ -17,6 +22,8 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the request needs no token. */
   readonly isPublic?: boolean;
+  /** Whether it writes nothing into the audit log, so that the server cannot say afterwards whether it was made. */
+  readonly isUnrecorded?: boolean;
   /** Timeout of the whole answer, in milliseconds; {@link TIMEOUT_MS} by default. */
   readonly timeoutMs?: number;
 }
@@ -52,13 +59,23 @@ export class ApiClient {
 
   /** Sends a request and reads the whole answer. */
   async request(request: ApiRequest): Promise<ApiAnswer> {
-    if (!isWrite(request)) return this.#answer(request);
+    if (!isWrite(request) || request.isUnrecorded === true) return this.#answer(request);
     const reference = crypto.randomUUID();
     const headers = { ...request.headers, [REFERENCE_HEADER]: reference };
     try {
       return await this.#answer({ ...request, headers });
     } catch (error) {
-      throw error instanceof LostAnswer ? await withOutcome(error, () => this.#recordOf(reference)) : error;
+      if (!(error instanceof LostAnswer)) throw error;
+      throw await withOutcome(error, {
+        // The shapes are the API's contract.
+        ask: () => this.#learn<ReferenceRecord>({ path: apiPath`/changes`, query: { reference } }),
+        close: () =>
+          this.#learn<ClosedReference>({
+            method: 'POST',
+            path: apiPath`/changes/close`,
+            query: { reference },
+          }),
+      });
     }
   }
 
@@ -75,12 +92,11 @@ export class ApiClient {
     };
   }
 
-  /** What the server knows about a write; `unknown` if it cannot say, `undefined` while it does not answer. */
-  async #recordOf(reference: string): Promise<ReferenceRecord | 'unknown' | undefined> {
+  /** What the server says about a write; `unknown` if it cannot say, `undefined` while it does not answer. */
+  async #learn<T>(request: ApiRequest): Promise<T | 'unknown' | undefined> {
     try {
-      const { text } = await this.#answer({ path: apiPath`/changes`, query: { reference } });
-      // The shape is the API's contract.
-      return JSON.parse(text) as ReferenceRecord;
+      const { text } = await this.#answer(request);
+      return JSON.parse(text) as T;
     } catch (error) {
       return error instanceof CliError && error.exitCode !== EXIT.failed ? 'unknown' : undefined;
     }

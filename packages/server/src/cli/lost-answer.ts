@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOutcome, type LostOutcome, type ReferenceRecord } from '@halyard/protocol';
+import { findOutcome, type LostOutcome } from '@halyard/protocol';
 import { CliError } from './cli-error.ts';
 
 /** A write of which the answer was lost, or says nothing about the change. Its message says why. */
@@ -11,22 +11,30 @@ const AWAY_MS = 5_000;
 /** How long to ask at most, in milliseconds: an import may still be running. */
 const MOST_MS = 180_000;
 
-/**
- * The error of a write without an answer, with what became of the change. `ask` is as in `findOutcome`.
- */
+type Lookup = Parameters<typeof findOutcome>[0];
+
+/** The error of a write without an answer, with what became of the change. The options are those of `findOutcome`. */
 export async function withOutcome(
   lost: LostAnswer,
-  ask: () => Promise<ReferenceRecord | 'unknown' | undefined>,
+  {
+    ask,
+    close,
+    pause = (ms) => sleep(ms),
+    now = () => performance.now(),
+  }: Omit<Lookup, 'mostMs' | 'pause'> & Partial<Pick<Lookup, 'pause'>>,
 ): Promise<CliError> {
-  let answeredAt = performance.now();
+  let answeredAt = now();
+  const whileHere = async <T>(answer: Promise<T>) => {
+    const found = await answer;
+    if (found !== undefined) answeredAt = now();
+    else if (now() - answeredAt > AWAY_MS) return 'unknown';
+    return found;
+  };
   const outcome = await findOutcome({
-    ask: async () => {
-      const found = await ask();
-      if (found !== undefined) answeredAt = performance.now();
-      else if (performance.now() - answeredAt > AWAY_MS) return 'unknown';
-      return found;
-    },
-    pause: (ms) => sleep(ms),
+    ask: () => whileHere(ask()),
+    close: () => whileHere(close()),
+    pause,
+    now,
     mostMs: MOST_MS,
   });
   const { exitCode, code, docs, cause } = lost;

@@ -246,7 +246,7 @@ async function send(
   { action, body }: { readonly action: 'test' | 'replay'; readonly body?: object },
 ): Promise<void> {
   const answer = await connect(shell, options).request({
-    ...{ method: 'POST', path: `${pathOf(name, options)}/${action}` },
+    ...{ method: 'POST', path: `${pathOf(name, options)}/${action}`, isUnrecorded: true },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const { fields } = answer;

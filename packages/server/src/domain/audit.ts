@@ -20,6 +20,12 @@ export interface Actor {
   readonly reference?: string;
 }
 
+/** A request with the caller's own name, and its author's. */
+export interface ReferencePlace {
+  readonly actor: string;
+  readonly reference: string;
+}
+
 /** The author of what the server does by itself. */
 export const SYSTEM: Actor = { name: 'system', permissions: UNLIMITED };
 

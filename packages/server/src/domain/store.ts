@@ -1,4 +1,4 @@
-import type { Actor, AuditEntry } from './audit.ts';
+import type { Actor, AuditEntry, ReferencePlace } from './audit.ts';
 import type { AccessToken, Credential, PeopleReader, PeopleStore, PeopleTransaction } from './people.ts';
 import type {
   Environment,
@@ -55,10 +55,8 @@ export interface StoreReader {
   /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
   /** The operations of an actor under one of its references, oldest first. */
-  operationsUnder(place: {
-    readonly actor: string;
-    readonly reference: string;
-  }): Promise<readonly MadeChange[]>;
+  operationsUnder(place: ReferencePlace): Promise<readonly MadeChange[]>;
+  isReferenceClosed(place: ReferencePlace): Promise<boolean>;
   /** Searches for `text`, ignoring case; returns the best hits first. */
   search(text: string, query: SearchQuery): Promise<readonly SearchHit[]>;
 }
@@ -92,6 +90,14 @@ export interface MadeChange {
   readonly seq: number;
   /** Epoch milliseconds. */
   readonly at: number;
+}
+
+/** The answer to closing a reference. */
+export interface ClosedReference {
+  /** The changes that were made under it before. */
+  readonly changes: readonly MadeChange[];
+  /** Whether none was made, and none will be. */
+  readonly isClosed: boolean;
 }
 
 /** The place of an entry in the audit log: its `seq`, time and position in its operation, all descending. */
@@ -266,6 +272,11 @@ export interface Store {
    * shown is true then. Rejects as {@link commit} does, and with `project_not_found`, `environment_not_found`, and what `next` throws.
    */
   writeState(write: StateWrite): Promise<Committed<StateWritten>>;
+  /**
+   * Closes a reference, unless changes were made under it: no commit of its actor under it succeeds from then on, on any node
+   * that knows of closed references.
+   */
+  closeReference(place: ReferencePlace): Promise<ClosedReference>;
   /** Notes when keys were last used, in epoch milliseconds. Not a change: no log row, no audit row. */
   touchKeys(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void>;
   /** As {@link touchKeys}, for access tokens. */

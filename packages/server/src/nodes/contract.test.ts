@@ -117,6 +117,7 @@ async function useHistory(): Promise<void> {
   await ask('GET', '/api/audit?project=shop');
   await ask('GET', `/api/changes/${seq}`);
   await ask('GET', `/api/changes?reference=${crypto.randomUUID()}`);
+  await ask('POST', `/api/changes/close?reference=${crypto.randomUUID()}`);
   await ask('POST', `/api/changes/${seq}/revert`, { force: true });
   const document = await ask('GET', `${PROJECT}/export`);
   await ask('POST', '/api/diff', document);

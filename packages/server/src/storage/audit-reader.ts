@@ -1,4 +1,10 @@
-import { AUDIT_PAGE_SIZE, type AuditEntry, PEOPLE_NOUNS, sizeOf } from '../domain/audit.ts';
+import {
+  AUDIT_PAGE_SIZE,
+  type AuditEntry,
+  PEOPLE_NOUNS,
+  type ReferencePlace,
+  sizeOf,
+} from '../domain/audit.ts';
 import type { AuditedOperation, AuditFilter, AuditPage, AuditPlace, MadeChange } from '../domain/store.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { type NullableColumns, withoutNulls } from './rows.ts';
@@ -138,7 +144,7 @@ export async function readOperation(
 /** The operations of `actor` under one of its references, oldest first. */
 export function readOperationsUnder(
   queryable: Queryable,
-  { actor, reference }: { readonly actor: string; readonly reference: string },
+  { actor, reference }: ReferencePlace,
 ): Promise<MadeChange[]> {
   return queryable.query<MadeChange>(
     `SELECT COALESCE(operation_seq, seq) AS seq, max(at) AS at FROM audit_log

@@ -1,9 +1,12 @@
+import type { Actor } from '../domain/audit.ts';
 import { type Credential, SESSION_LIFETIME } from '../domain/people.ts';
+import { referenceId } from './closed-references.ts';
 import { AssertionFailed, asserted, type Parameter, type WriteTransaction } from './database.ts';
 import { RIGHTS_TEXT } from './rights.ts';
+import { placeholders } from './rows.ts';
 
 /** Locks the end of the log, which every transaction that writes an audit row locks before it commits. */
-const LOCK = 'UPDATE feed SET seq = seq WHERE id = 1';
+export const LOCK_END = 'UPDATE feed SET seq = seq WHERE id = 1';
 
 /** Counts the record of a credential with the same rights: its id, its rights and a time are the parameters from `first` on. */
 const COUNT: Readonly<Record<Credential['kind'], (first: number) => string>> = {
@@ -22,31 +25,41 @@ interface Columns {
   readonly parameters: readonly Parameter[];
 }
 
+/** What is checked of the author of a change. */
+type Author = Pick<Actor, 'name' | 'credential' | 'reference'>;
+
 /**
- * Checks the rights of the authors of a transaction once. Whatever ends or changes rights also writes an audit row, and so locks
- * the end of the log before it commits. The check runs under that lock: what has committed before is seen, and what commits
- * later comes later in the log.
+ * Checks once that the authors of a transaction have their rights, and that none of them has closed the reference of its request.
+ * Whatever ends or changes rights also writes an audit row, and so locks the end of the log before it commits, as closing a
+ * reference does. The check runs under that lock: what has committed before is seen, and what commits later comes later in the log.
  */
 export class AuthorCheck {
   readonly #credentials: readonly Credential[];
+  readonly #references: readonly string[];
   readonly #now: () => number;
   #isDone = false;
 
-  /** Of the authors with these credentials; equal ones are checked once. `now` returns epoch milliseconds. */
-  constructor(credentials: readonly (Credential | undefined)[], now: () => number) {
+  /** Of these authors; equal credentials and references are checked once. `now` returns epoch milliseconds. */
+  constructor(authors: readonly Author[], now: () => number) {
     const distinct = new Map(
-      credentials.flatMap((each) => (each === undefined ? [] : [[JSON.stringify(each), each] as const])),
+      authors.flatMap(({ credential }) =>
+        credential === undefined ? [] : [[JSON.stringify(credential), credential] as const],
+      ),
     );
     // In one order of kinds, so that there are few texts to prepare.
     this.#credentials = [...distinct.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1));
+    const references = authors.flatMap(({ name, reference }) =>
+      reference === undefined ? [] : [referenceId({ actor: name, reference })],
+    );
+    this.#references = [...new Set(references)];
     this.#now = now;
   }
 
   /** Locks the end of the log and checks: later statements of the transaction may end the author's own rights. */
   async lock(sql: WriteTransaction): Promise<void> {
     const { text, parameters } = this.columns(1);
-    if (text === '') return void (await sql.query(LOCK));
-    const [, [row] = []] = await sql.batch([{ text: LOCK }, { text: `SELECT ${text}`, parameters }]);
+    if (text === '') return void (await sql.query(LOCK_END));
+    const [, [row] = []] = await sql.batch([{ text: LOCK_END }, { text: `SELECT ${text}`, parameters }]);
     this.verify(row);
   }
 
@@ -63,16 +76,24 @@ export class AuthorCheck {
     if (this.#isDone) return { text: '', parameters: [] };
     const now = this.#now();
     const asserts = this.#credentials.map(({ kind }, index) => asserted(COUNT[kind](first + 3 * index)));
+    if (this.#references.length > 0) {
+      const ids = placeholders(this.#references.length, first - 1 + 3 * this.#credentials.length);
+      const isClosed = `EXISTS (SELECT 1 FROM closed_references WHERE id IN (${ids}))`;
+      asserts.push(asserted(`CASE WHEN ${isClosed} THEN 0 ELSE 1 END`));
+    }
     return {
       text: asserts.map((assert, index) => `${assert} AS "${HELD}${index}"`).join(', '),
-      parameters: this.#credentials.flatMap(({ kind, id, rights }) => [
-        ...[id, rights],
-        kind === 'token' ? now : now - SESSION_LIFETIME.absoluteMs,
-      ]),
+      parameters: [
+        ...this.#credentials.flatMap(({ kind, id, rights }) => [
+          ...[id, rights],
+          kind === 'token' ? now : now - SESSION_LIFETIME.absoluteMs,
+        ]),
+        ...this.#references,
+      ],
     };
   }
 
-  /** Rejects a row of these columns that shows an author without the rights. PostgreSQL returns none. */
+  /** Rejects a row of these columns that shows an author without the rights, or a closed reference. PostgreSQL returns none. */
   verify(row: unknown): void {
     const entries = Object.entries(row ?? {});
     if (entries.some(([name, value]) => name.startsWith(HELD) && value === null)) throw new AssertionFailed();

@@ -351,4 +351,11 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     // Ties a one-time link to the token of the settings that made it. NULL: made by anyone else, or before.
     'ALTER TABLE invitations ADD COLUMN made_with TEXT',
   ],
+  [
+    // References under which nothing is changed from now on, each with its actor behind a space.
+    `CREATE TABLE closed_references (
+      id TEXT NOT NULL PRIMARY KEY,
+      closed_at BIGINT NOT NULL
+    )`,
+  ],
 ];

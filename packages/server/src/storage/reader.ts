@@ -1,3 +1,4 @@
+import type { ReferencePlace } from '../domain/audit.ts';
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import type { AccessToken, Credential } from '../domain/people.ts';
 import {
@@ -21,6 +22,7 @@ import type {
   StoreReader,
 } from '../domain/store.ts';
 import { readAudit, readOperation, readOperationsUnder } from './audit-reader.ts';
+import { isReferenceClosed } from './closed-references.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
 import { SqlRelayReader } from './relay-table.ts';
@@ -230,11 +232,12 @@ export class SqlReader implements StoreReader {
     return readOperation(this.#queryable, seq);
   }
 
-  operationsUnder(place: {
-    readonly actor: string;
-    readonly reference: string;
-  }): Promise<readonly MadeChange[]> {
+  operationsUnder(place: ReferencePlace): Promise<readonly MadeChange[]> {
     return readOperationsUnder(this.#queryable, place);
+  }
+
+  isReferenceClosed(place: ReferencePlace): Promise<boolean> {
+    return isReferenceClosed(this.#queryable, place);
   }
 
   search(text: string, query: SearchQuery): Promise<readonly SearchHit[]> {

@@ -97,8 +97,8 @@ export class StateWriters {
           'journal' in o && o.journal !== undefined ? [o.journal] : [],
         );
         // Also of those that change nothing: their answer shows the state.
-        const credentials = group.slice(0, outcomes.length).map(({ write }) => write.actor.credential);
-        return { result: outcomes, author: new AuthorCheck(credentials, this.#sources.now), journals };
+        const authors = group.slice(0, outcomes.length).map(({ write }) => write.actor);
+        return { result: outcomes, author: new AuthorCheck(authors, this.#sources.now), journals };
       });
       settle(group ?? [], result, seqs);
       lane.waiting.unshift(...(group ?? []).slice(result.length));

@@ -1,8 +1,9 @@
-import type { Actor } from '../domain/audit.ts';
+import type { Actor, ReferencePlace } from '../domain/audit.ts';
 import type { CommittedRows } from '../domain/change-log.ts';
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { RightsChanged, StoreOutage } from '../domain/errors.ts';
 import type {
+  ClosedReference,
   Committed,
   StateWrite,
   StateWritten,
@@ -10,7 +11,8 @@ import type {
   StoreReader,
   StoreTransaction,
 } from '../domain/store.ts';
-import { AuthorCheck } from './author-check.ts';
+import { AuthorCheck, LOCK_END } from './author-check.ts';
+import { closeReference } from './closed-references.ts';
 import {
   AssertionFailed,
   CommitUncertainError,
@@ -81,7 +83,7 @@ export class SqlStore implements Store {
     const { result, seqs } = await this.#write(async (transaction) => {
       const { now } = this.#sources;
       const journal = new Journal(actor, this.#sources);
-      const author = new AuthorCheck([actor.credential], now);
+      const author = new AuthorCheck([actor], now);
       const result = await work(new SqlTransaction(transaction, { journal, author, now }));
       return { result, author, journals: journal.isEmpty ? [] : [journal] };
     });
@@ -93,11 +95,18 @@ export class SqlStore implements Store {
     return this.#stateWriters.add(write);
   }
 
+  closeReference(place: ReferencePlace): Promise<ClosedReference> {
+    return this.#database.transaction(async (transaction) => {
+      await transaction.query(LOCK_END);
+      return closeReference(transaction, place, this.#sources.now());
+    });
+  }
+
   /** Rejects with `RightsChanged` where a change by this actor would be refused now. */
-  protected async requireRights({ credential }: Actor): Promise<void> {
+  protected async requireRights(actor: Actor): Promise<void> {
     await this.#write(async () => ({
       result: undefined,
-      author: new AuthorCheck([credential], this.#sources.now),
+      author: new AuthorCheck([actor], this.#sources.now),
       journals: [],
     }));
   }

@@ -6,7 +6,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { invalid, ServiceError, StoreOutage } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { bearerTokenIn } from '../../http/request.ts';
-import { type RunningReferences, readReference } from '../history/references.ts';
+import { type RunningReferences, readReference, requireOpenReference } from '../history/references.ts';
 import { type TokenHolder, TokenUses, verifyAccessToken } from '../people/access-tokens.ts';
 import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
 import { type ActiveSession, noteSessionUse, sessionIdIn, verifySession } from '../people/sessions.ts';
@@ -91,7 +91,11 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     // The listener allows 10 seconds without credentials. An authenticated request may wait for a lock or a large import.
     c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
     const { actor, session } = admission;
-    c.set('currentActor', async () => (await admit()).actor);
+    c.set('currentActor', async () => {
+      const { actor: current } = await admit();
+      await requireOpenReference(context, current);
+      return current;
+    });
     c.set('stillValid', async () => Bun.deepEquals((await find())?.actor.permissions, actor.permissions));
     if (session !== undefined) c.set('session', session);
     c.set('actor', actor);

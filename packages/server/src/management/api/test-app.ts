@@ -158,6 +158,7 @@ export class TestApp {
         await this.node.beforeCommit();
         return store.writeState(write);
       },
+      closeReference: (place) => store.closeReference(place),
       touchKeys: (lastUsed) => store.touchKeys(lastUsed),
       touchAccessTokens: (lastUsed) => store.touchAccessTokens(lastUsed),
       touchRelays: (lastUsed) => store.touchRelays(lastUsed),

@@ -70,6 +70,31 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await found(reference)).running).toBe(false);
     });
 
+    test('changes nothing once its caller has closed it, and is told so', async () => {
+      const { path } = await app.project();
+      const reference = crypto.randomUUID();
+      const close = () => done('POST', `/api/changes/close?reference=${reference}`);
+      const headers = { 'X-Change-Reference': reference };
+      const request = { body: on, headers };
+      let closed: unknown;
+      app.node.beforeCommit = async () => {
+        closed ??= await close();
+      };
+      const late = await app.call('PUT', `${path}/environments/production/flags/a`, request);
+      app.node.beforeCommit = async () => {};
+      expect([closed, late.status, late.json]).toEqual([
+        { changes: [], closed: true },
+        400,
+        expect.objectContaining({ message: expect.stringContaining('is closed') }),
+      ]);
+      expect(await found(reference)).toEqual({ changes: [], running: false });
+
+      headers['X-Change-Reference'] = crypto.randomUUID();
+      const { seq } = await put(path, 'a', on, headers);
+      const made = await done('POST', `/api/changes/close?reference=${headers['X-Change-Reference']}`);
+      expect(made).toMatchObject({ changes: [{ seq }], closed: false });
+    });
+
     test.each(['short', 'with spaces in it', 'x'.repeat(65)])(
       'refuses the reference %j',
       async (reference) => {
@@ -82,6 +107,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
         expect([answer.status, answer.json.error]).toEqual([400, 'invalid_argument']);
         const query = encodeURIComponent(reference);
         expect((await app.call('GET', `/api/changes?reference=${query}`)).status).toBe(400);
+        expect((await app.call('POST', `/api/changes/close?reference=${query}`)).status).toBe(400);
       },
     );
   });

@@ -1,7 +1,8 @@
 import { REFERENCE_HEADER } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
-import { invalid } from '../../domain/errors.ts';
+import { invalid, quote } from '../../domain/errors.ts';
+import type { MadeChange } from '../../domain/store.ts';
 import { isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { TimeSchema } from '../api/schemas.ts';
@@ -15,6 +16,18 @@ export function readReference(header: string | undefined): string | undefined {
   if (header === undefined || REFERENCE.test(header)) return header;
   throw invalid(
     `"${REFERENCE_HEADER}" must be 8 to 64 letters, digits, ".", "_", ":" and "-", such as a UUID.`,
+  );
+}
+
+/** Refuses a request whose caller has closed its reference. `invalid_argument`. */
+export async function requireOpenReference(
+  { store }: Pick<ManagementContext, 'store'>,
+  { name: actor, reference }: Actor,
+): Promise<void> {
+  if (reference === undefined) return;
+  if (!(await store.read((reader) => reader.isReferenceClosed({ actor, reference })))) return;
+  throw invalid(
+    `The reference ${quote(reference)} is closed, so this request changes nothing: send it again with another one.`,
   );
 }
 
@@ -46,7 +59,15 @@ function placeOf(actor: string, reference: string): string {
   return `${reference} ${actor}`;
 }
 
-/** Mounts the route by which callers find out what became of a request without an answer. */
+const REFERENCE_QUERY = z.strictObject({
+  reference: z.string().regex(REFERENCE).openapi({ description: 'The reference of the request.' }),
+});
+
+const CHANGES = z.array(z.object({ seq: z.number().int(), at: TimeSchema }));
+
+const toAnswer = ({ seq, at }: MadeChange) => ({ seq, at: isoTime(at) });
+
+/** Mounts the routes by which callers find out what became of a request without an answer. */
 export function mountReferences(
   app: ManagementApp,
   context: ManagementContext,
@@ -63,16 +84,14 @@ export function mountReferences(
       scope: 'self',
       summary:
         'Find what a request of your own changed, by its `X-Change-Reference`, after its answer was lost',
-      query: z.strictObject({
-        reference: z.string().regex(REFERENCE).openapi({ description: 'The reference of the request.' }),
-      }),
+      query: REFERENCE_QUERY,
       answer: {
         status: 200,
         description: 'What it changed.',
         schema: z.object({
-          changes: z
-            .array(z.object({ seq: z.number().int(), at: TimeSchema }))
-            .openapi({ description: 'The changes it made, oldest first; empty if it made none.' }),
+          changes: CHANGES.openapi({
+            description: 'The changes it made, oldest first; empty if it made none.',
+          }),
           running: z.boolean().openapi({
             description: 'Whether this node is still answering the request, so that changes may follow.',
           }),
@@ -85,7 +104,40 @@ export function mountReferences(
       const changes = await context.store.read((reader) =>
         reader.operationsUnder({ actor: actor.name, reference }),
       );
-      return ok({ changes: changes.map(({ seq, at }) => ({ seq, at: isoTime(at) })), running: isRunning });
+      return ok({ changes: changes.map(toAnswer), running: isRunning });
+    },
+  );
+
+  mount(
+    app,
+    {
+      method: 'post',
+      path: '/api/changes/close',
+      id: 'closeOwnReference',
+      tag: 'History',
+      role: 'viewer',
+      scope: 'self',
+      summary:
+        'Make sure that a request of your own changes nothing any later, by its `X-Change-Reference`, unless it has changed something',
+      query: REFERENCE_QUERY,
+      answer: {
+        status: 200,
+        description: 'What it changed, or that it changes nothing.',
+        schema: z.object({
+          changes: CHANGES.openapi({
+            description: 'The changes it made, oldest first; empty if it made none.',
+          }),
+          closed: z.boolean().openapi({
+            description:
+              'Whether the request has changed nothing and never will. `false` with no changes: unknown, because a node of an older version may answer it.',
+          }),
+        }),
+      },
+    },
+    async ({ query: { reference }, actor }) => {
+      context.assertWritable();
+      const { changes, isClosed } = await context.store.closeReference({ actor: actor.name, reference });
+      return ok({ changes: changes.map(toAnswer), closed: isClosed });
     },
   );
 }
