@@ -203,6 +203,23 @@ describe('rollout', () => {
     expect(await seen(`rollout show ${id} --project sale`)).toMatch(/\n3 +100 % +skipped +-\n$/);
     expect(await halyard(`rollout pause ${id} --project sale`)).toMatchObject({ exitCode: 4 });
   });
+
+  test('a plan and a scheduled change of one flag need --anyway, whichever comes second', async () => {
+    const place = '--project sale --env production';
+    for (const key of ['planned', 'timed-first']) await halyard(`flag set ${key} ${place} --off`);
+    const plan = (key: string) => [...`rollout start ${key} ${place} --plan`.split(' '), '5, 90m, 100'];
+    const schedule = (key: string) => `schedule create ${key} ${place} --at 12h --off`.split(' ');
+    for (const [first, second] of [
+      [plan('planned'), schedule('planned')],
+      [schedule('timed-first'), plan('timed-first')],
+    ] as const) {
+      await seen(first);
+      const refused = await halyard(second);
+      expect([refused.exitCode, refused.out]).toEqual([4, '']);
+      expect(refused.err).toContain('--anyway');
+      await seen([...second, '--anyway']);
+    }
+  });
 });
 
 describe('copy', () => {
