@@ -61,6 +61,24 @@ describe('compare and copy', () => {
     expect(undone.flags.some(({ key }) => key === 'banner')).toBe(false);
   }, 60_000);
 
+  test('values that differ late look different, and open to all that differs', async () => {
+    const value = (last: string) => ({ text: 'the same words '.repeat(10), colors: { border: last } });
+    await world.management.createProject('late');
+    const put = (environment: string, last: string) =>
+      world.management.putState('late', environment, 'theme', { enabled: true, value: value(last) });
+    await Promise.all([put('staging', 'amber'), put('production', 'azure')]);
+    const { page, check } = await world.open('/projects/late/compare');
+    const row = page.getByRole('row').filter({ hasText: 'theme' });
+    await row.getByText('amber').waitFor();
+    await row.getByText('azure').waitFor();
+    await row.getByText('value.colors.border').waitFor();
+    await row.getByRole('button', { name: 'What differs in theme' }).click();
+    await page.locator('del', { hasText: 'azure' }).waitFor();
+    await page.locator('ins', { hasText: 'amber' }).waitFor();
+    await check();
+    await page.close();
+  }, 60_000);
+
   test('a target that has changed since the preview is shown again instead of being overwritten', async () => {
     const { preview, copy } = await openPreview('shop', 'checkout');
     await preview.getByText('not set').waitFor();

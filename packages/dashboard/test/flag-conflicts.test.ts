@@ -80,6 +80,7 @@ test(
     }
     await banner.getByRole('button', { name: 'Show theirs' }).click();
     await banner.getByRole('region', { name: 'In effect now' }).getByText('"limit": 9').waitFor();
+    await banner.getByRole('region', { name: 'What they changed' }).locator('ins').first().waitFor();
     expect(await editor(page).textContent()).toBe('8');
     await check();
     await save.click();

@@ -5,9 +5,12 @@ import { classNames } from './class-names.ts';
 /** A state on one line: switch, rollout and value. The color only repeats the words. */
 export function StateSummary({
   state,
+  valueText,
   className,
 }: {
   state: FlagState | null | undefined;
+  /** The part of the value to show. Default: its beginning. */
+  valueText?: string | undefined;
   className?: string;
 }) {
   if (state === null || state === undefined)
@@ -22,7 +25,7 @@ export function StateSummary({
           className="min-w-0 font-mono text-xs wrap-anywhere text-ink-2"
           title={valuePreview(value, 2_000)}
         >
-          {valuePreview(value, 60)}
+          {valueText ?? valuePreview(value, 60)}
         </code>
       )}
     </span>

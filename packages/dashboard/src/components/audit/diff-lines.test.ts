@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { diffLines } from './diff-lines.ts';
+import { cutAround, diffLines } from './diff-lines.ts';
 
 /** Pairs as `before|after`, with `=` between the same lines. */
 function read(before: string, after: string): string[] {
@@ -27,4 +27,16 @@ test('very long texts are compared without much memory', () => {
   const pairs = diffLines(['same', ...lines(0)], ['same', ...lines(9_000)]);
   expect(pairs).toHaveLength(5_001);
   expect(pairs.filter(({ isSame }) => isSame)).toHaveLength(1);
+});
+
+test('texts that differ early are cut to a part that shows where they differ', () => {
+  for (const most of [60, 160])
+    for (const start of [0, 5, 33, 45, 90]) {
+      const [one, other] = cutAround(
+        `${'x'.repeat(start)}1${'y'.repeat(200)}`,
+        `${'x'.repeat(start)}2${'y'.repeat(200)}`,
+        most,
+      );
+      expect([most, start, one?.includes('1'), other?.includes('2')]).toEqual([most, start, true, true]);
+    }
 });

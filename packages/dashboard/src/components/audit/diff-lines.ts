@@ -92,7 +92,7 @@ export function cutAround(
   let start = 0;
   const shorter = Math.min(before?.length ?? 0, after?.length ?? 0);
   if (shorter > most) while (start < shorter && before?.[start] === after?.[start]) start++;
-  const from = start === shorter || start + LEAD < most ? 0 : start - LEAD;
+  const from = start === shorter || start + LEAD < most ? 0 : Math.max(0, start - LEAD);
   const cut = (text: string | undefined) =>
     text === undefined || text.length <= most
       ? text

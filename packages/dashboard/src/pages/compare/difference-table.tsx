@@ -1,9 +1,15 @@
-import { useState } from 'react';
+import ChevronRight from 'lucide-react/icons/chevron-right';
+import { useId, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { EnvironmentRecord, StateDifference } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagState, Json, StateDifference } from '../../api/types.ts';
+import { diffFields } from '../../components/audit/diff-fields.ts';
+import { cutAround } from '../../components/audit/diff-lines.ts';
+import { StateDiff } from '../../components/audit/state-diff.tsx';
+import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { CheckField } from '../../components/field.tsx';
 import { differingFields, STATE_FIELD_NAMES, StateSummary } from '../../components/state-summary.tsx';
 import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
@@ -45,7 +51,7 @@ export function DifferenceTable({
   return (
     <>
       {selected !== undefined && (
-        <div className="mb-2 px-5">
+        <div className="mb-2 pr-5 pl-12.5">
           <CheckField
             label={messages.selectAll(copyable.length, from.name)}
             isChecked={areAllSelected}
@@ -87,7 +93,7 @@ export function DifferenceTable({
   );
 }
 
-/** One flag in both environments. `isSelected` is `undefined` where nothing can be selected. */
+/** One flag in both environments; open, what differs. `isSelected` is `undefined` where nothing can be selected. */
 function DifferenceRow({
   difference: { key, from: fromState, to: toState },
   project,
@@ -103,38 +109,94 @@ function DifferenceRow({
   isSelected: boolean | undefined;
   onSelect: (isSelected: boolean) => void;
 }) {
+  const [isOpen, toggle] = useToggled(`compare ${project} ${from.name} ${to.name} ${key}`);
+  const id = useId();
+  const { names, fromText, toText } = useMemo(() => closedRow(fromState, toState), [fromState, toState]);
   return (
-    <RecordRow isSelected={isSelected ?? false}>
-      <RecordHead>
-        <span className="flex min-w-0 items-center gap-3">
-          {isSelected !== undefined && (
-            <Checkbox
-              label={messages.select(key)}
-              isChecked={isSelected}
-              onChange={() => onSelect(!isSelected)}
-            />
-          )}
-          <span className="min-w-0">
-            <Link href={links.flag(project, key)} className="font-mono text-xs break-all hover:underline">
-              {key}
-            </Link>
-            {fromState === undefined && (
-              <span className="block text-xs text-danger">{messages.missing(from.name, to.name)}</span>
+    <>
+      <RecordRow isSelected={isSelected ?? false}>
+        <RecordHead>
+          <span className="flex min-w-0 items-center gap-2">
+            <button
+              type="button"
+              aria-label={messages.whatDiffers(key)}
+              aria-expanded={isOpen}
+              aria-controls={isOpen ? id : undefined}
+              onClick={toggle}
+              className="-ml-1 grid size-6 shrink-0 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink"
+            >
+              <ChevronRight
+                size={14}
+                aria-hidden
+                className={classNames('transition-transform', isOpen && 'rotate-90')}
+              />
+            </button>
+            {isSelected !== undefined && (
+              <Checkbox
+                label={messages.select(key)}
+                isChecked={isSelected}
+                onChange={() => onSelect(!isSelected)}
+              />
             )}
+            <span className="min-w-0">
+              <Link href={links.flag(project, key)} className="font-mono text-xs break-all hover:underline">
+                {key}
+              </Link>
+              {fromState === undefined && (
+                <span className="block text-xs text-danger">{messages.missing(from.name, to.name)}</span>
+              )}
+            </span>
           </span>
-        </span>
-      </RecordHead>
-      <RecordCell label={from.name}>
-        <StateSummary state={fromState} />
-      </RecordCell>
-      <RecordCell label={to.name}>
-        <StateSummary state={toState} />
-      </RecordCell>
-      <RecordCell label={messages.differsIn} className="text-xs text-ink-2">
-        {differingFields(fromState, toState)
-          .map((field) => STATE_FIELD_NAMES[field])
-          .join(', ')}
-      </RecordCell>
-    </RecordRow>
+        </RecordHead>
+        <RecordCell label={from.name}>
+          <StateSummary state={fromState} valueText={fromText} />
+        </RecordCell>
+        <RecordCell label={to.name}>
+          <StateSummary state={toState} valueText={toText} />
+        </RecordCell>
+        <RecordCell label={messages.differsIn} className="text-xs text-ink-2">
+          {names}
+        </RecordCell>
+      </RecordRow>
+      {isOpen && (
+        <tr id={id} className={classNames('max-lg:block', isSelected && 'bg-accent-soft')}>
+          <td colSpan={4} className="px-4 pb-3 max-lg:block lg:pl-11">
+            <p className="mb-1 text-xs font-medium text-ink-2">{messages.copyChanges(to.name)}</p>
+            <StateDiff before={toState} after={fromState} />
+          </td>
+        </tr>
+      )}
+    </>
   );
+}
+
+/** Paths in values that a closed row names at most. */
+const MOST_PATHS = 3;
+
+/** Characters of a value in a closed row. */
+const VALUE_LENGTH = 60;
+
+/** What a closed row says: what differs by name, and both values around their first difference. */
+function closedRow(from: FlagState | undefined, to: FlagState | undefined) {
+  const [fromText, toText] = cutAround(textOf(from?.value), textOf(to?.value), VALUE_LENGTH);
+  const names = differingFields(from, to).map((field) => {
+    if (field !== 'value') return STATE_FIELD_NAMES[field];
+    const paths = diffFields(from?.value, to?.value).flatMap(({ path }) => (path === '' ? [] : [path]));
+    const shown = paths
+      .slice(0, MOST_PATHS)
+      .map((path) => shorten(`value${path.startsWith('[') ? '' : '.'}${path}`));
+    const left = paths.length - shown.length;
+    return shown.length === 0
+      ? STATE_FIELD_NAMES.value
+      : [...shown, ...(left > 0 ? [messages.more(left)] : [])].join(', ');
+  });
+  return { names: names.join(', '), fromText, toText };
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}
+
+function shorten(path: string): string {
+  return path.length > VALUE_LENGTH ? `${path.slice(0, VALUE_LENGTH - 1)}…` : path;
 }

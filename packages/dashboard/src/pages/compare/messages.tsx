@@ -25,6 +25,9 @@ export const messages = {
 
   flag: 'Flag',
   differences: 'Differences',
+  whatDiffers: (key: string) => `What differs in ${key}`,
+  copyChanges: (to: string) => `A copy to ${to} changes:`,
+  more: (left: number) => `${left} more`,
   select: (key: string) => `Select ${key}`,
   selectAll: (count: number, environment: string) => `Select all ${count} flags that ${environment} has`,
   missing: (from: string, to: string) => `Not in ${from}: copying removes it from ${to}`,

@@ -4,6 +4,7 @@ import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.
 import { messages as stateMessages } from '../../changes/messages.ts';
 import { NOTE_LENGTH } from '../../changes/note-field.tsx';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
+import { StateDiff } from '../../components/audit/state-diff.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
@@ -80,11 +81,14 @@ export function SaveBar({
 
 /** Warns that the edited state has a newer version. The draft is kept until the person decides. */
 export function OvertakenBanner({
+  before,
   record,
   by,
   onDiscard,
   onKeep,
 }: {
+  /** The state that the draft began with. */
+  before: FlagState | undefined;
   /** The state in effect. */
   record: StateRecord | undefined;
   /** The actor of the newer version, if known. */
@@ -114,7 +118,13 @@ export function OvertakenBanner({
         </div>
       </div>
       <div id={id} hidden={!isShown} className="mt-2 rounded-md border border-line bg-surface px-3 pb-3">
-        <ScrollRegion label={words.inEffect} className="mt-2 max-h-60 overflow-auto">
+        <section aria-label={words.theirChange} className="mt-2">
+          <StateDiff before={before} after={record?.state} />
+        </section>
+        <ScrollRegion
+          label={words.inEffect}
+          className="mt-2 max-h-60 overflow-auto border-t border-line pt-2"
+        >
           <pre className="font-mono text-xs whitespace-pre-wrap break-all">
             {record === undefined ? stateMessages.notSet : JSON.stringify(record.state, undefined, 2)}
           </pre>

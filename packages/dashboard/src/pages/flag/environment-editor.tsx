@@ -112,7 +112,13 @@ export function EnvironmentEditor({
       )}
       {isArchived && <ArchivedDraft onDiscard={editing.reset} />}
       {!isArchived && editing.isOvertaken && (
-        <OvertakenBanner record={record} by={change?.by} onDiscard={editing.reset} onKeep={editing.keep} />
+        <OvertakenBanner
+          before={base.record?.state}
+          record={record}
+          by={change?.by}
+          onDiscard={editing.reset}
+          onKeep={editing.keep}
+        />
       )}
       {isDirty && isSound && <DraftDiff before={base.record?.state} draft={draft} />}
       {!isArchived && isDirty && (

@@ -117,6 +117,7 @@ export const messages = {
     hideTheirs: 'Hide theirs',
     discardMine: 'Discard mine',
     keepEditing: 'Keep editing',
+    theirChange: 'What they changed',
     inEffect: 'In effect now',
   },
 
