@@ -117,21 +117,22 @@ export class Listeners {
 
   #serveOn(listener: Listener, parts: ListenerParts, routes: Routes, fallbacks: readonly Fallback[]): void {
     const accept = this.#acceptOn(listener);
-    const bursts = this.#bursts;
-    const once = <R extends Request>(answer: Answer<R>) => answeredOnce(answer, bursts, parts.files);
-    const checked = (answer: RouteAnswer) => endingBursts(accept(readOnly(parts, answer)), bursts);
-    const health = mapAnswers(parts.health, (answer) => once(checked(answer)));
+    const guards = { bursts: this.#bursts, files: parts.files };
+    const keyed = <R extends Request>(answer: Answer<R>) => guarded(answer, { ...guards, counts: isRefusal });
+    // Needs no key, whatever it is.
+    const open = <R extends Request>(answer: Answer<R>) => guarded(answer, { ...guards, counts: () => true });
     const own = listener === this.#main ? parts.inner : undefined;
+    const known = { ...mapAnswers(routes, accept), ...own };
     const others = accept(answerFallbacks(parts, fallbacks));
     const served = {
       // The router prefers the routes that have a path of their own.
-      routes: { ...fromPaths(ANY_PATH, others), ...mapAnswers(routes, accept), ...own },
-      health,
+      routes: { ...fromPaths(ANY_PATH, others), ...known },
+      health: mapAnswers(parts.health, (answer) => open(accept(readOnly(parts, answer)))),
       fetch: accept(refuseOthers(parts)),
     };
     listener.answer({
-      routes: { ...mapAnswers(served.routes, once), ...health },
-      fetch: once(served.fetch),
+      routes: { ...fromPaths(ANY_PATH, open(others)), ...mapAnswers(known, keyed), ...served.health },
+      fetch: keyed(served.fetch),
     });
     this.#served.set(listener, served);
   }
@@ -185,30 +186,32 @@ function mapAnswers(routes: Routes, wrap: (answer: RouteAnswer) => RouteAnswer):
   return Object.fromEntries(Object.entries(routes).map(([path, answer]) => [path, wrap(answer)]));
 }
 
+/** What may end a connection with its answer. */
+interface Guards {
+  readonly bursts: RefusalBursts;
+  readonly files: ListenerParts['files'];
+  /** Whether the answer counts for a burst. */
+  readonly counts: (response: Response) => boolean;
+}
+
 /**
- * Ends the connection after the answer while files are short, and to a chunked body. Bun answers trailer fields with a second answer, a 400, which
- * a proxy would give to its next caller (docs/decisions/0014-http-parser.md).
+ * Ends the connection after the answer in a burst, while files are short, and to a chunked body. Bun answers trailer fields with a second
+ * answer, a 400, which a proxy would give to its next caller (docs/decisions/0014-http-parser.md).
  */
-function answeredOnce<R extends Request>(
-  answer: Answer<R>,
-  bursts: RefusalBursts,
-  files: ListenerParts['files'],
-): Answer<R> {
+function guarded<R extends Request>(answer: Answer<R>, { bursts, files, counts }: Guards): Answer<R> {
   return (request, server) => {
+    const finish = (response: Response) => {
+      const isOver = files?.isShort === true || request.headers.has('Transfer-Encoding');
+      return isOver || (counts(response) && bursts.count()) ? withClose(response) : response;
+    };
     const response = answer(request, server);
-    const isOver = files?.isShort === true || request.headers.has('Transfer-Encoding');
-    // Bun itself closes a connection that sends a request before it has the answer of a promise.
-    if (response instanceof Promise) return isOver ? response.then(withClose) : response;
-    return isOver || (response.status >= 400 && bursts.count()) ? withClose(response) : response;
+    // Bun closes a connection that sends a request before it has the answer of a promise, unless that is settled at once.
+    return response instanceof Promise ? response.then(finish) : finish(response);
   };
 }
 
-/** Ends bursts of an answer that needs no key, whatever it is. */
-function endingBursts(answer: RouteAnswer, bursts: RefusalBursts): RouteAnswer {
-  return (request, server) => {
-    const response = answer(request, server);
-    return response instanceof Promise || !bursts.count() ? response : withClose(response);
-  };
+function isRefusal({ status }: Response): boolean {
+  return status >= 400;
 }
 
 function withClose(response: Response): Response {
