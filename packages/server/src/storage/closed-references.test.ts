@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { RightsChanged } from '../domain/errors.ts';
 import { CLOSED_REFERENCES_SINCE } from './closed-references.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, seed } from './test-records.ts';
 
@@ -71,6 +72,10 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
         made === undefined ? [] : [made],
       ]);
     }
+  });
+
+  test('knows the step of the schema that it came with', () => {
+    expect(MIGRATIONS[CLOSED_REFERENCES_SINCE - 1]?.join()).toContain('closed_references');
   });
 
   test('is not certain for a day after an upgrade, while older nodes may run', async () => {
