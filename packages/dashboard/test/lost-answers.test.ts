@@ -74,6 +74,25 @@ test(
 );
 
 test(
+  'a switch stays unknown where the server cannot be certain, as during an upgrade',
+  async () => {
+    const { page } = await world.open(FLAGS, { expected });
+    await toggle(page, 'gone').waitFor();
+    await page.clock.install();
+    const json = { changes: [], closed: false };
+    await page.route('**/api/changes/close?*', (route) => route.fulfill({ json }));
+    await breakWrites(page, 'before');
+    await toggle(page, 'gone').click();
+    const unknown = page.getByText(changes.outcomeUnknown, { exact: true });
+    while ((await unknown.count()) === 0) await page.clock.runFor(1_000);
+    await page.getByText(changes.lookFirst, { exact: true }).waitFor();
+    expect(await page.getByText('was not changed').count()).toBe(0);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'while the server is away it is unknown, and resolves by itself once the server is back',
   async () => {
     const { page } = await world.open(FLAGS, { expected });

@@ -154,7 +154,7 @@ function DifferenceRow({
         <RecordCell label={to.name}>
           <StateSummary state={toState} valueText={toText} />
         </RecordCell>
-        <RecordCell label={messages.differsIn} className="text-xs text-ink-2">
+        <RecordCell label={messages.differsIn} className="text-xs text-ink-2 max-sm:col-span-full">
           {names}
         </RecordCell>
       </RecordRow>

@@ -119,12 +119,11 @@ export function OvertakenBanner({
       </div>
       <div id={id} hidden={!isShown} className="mt-2 rounded-md border border-line bg-surface px-3 pb-3">
         <section aria-label={words.theirChange} className="mt-2">
+          <p className="mb-1 text-xs font-medium text-ink-2">{words.theirChange}</p>
           <StateDiff before={before} after={record?.state} />
         </section>
-        <ScrollRegion
-          label={words.inEffect}
-          className="mt-2 max-h-60 overflow-auto border-t border-line pt-2"
-        >
+        <p className="mt-2 border-t border-line pt-2 text-xs font-medium text-ink-2">{words.inEffect}</p>
+        <ScrollRegion label={words.inEffect} className="mt-1 max-h-60 overflow-auto">
           <pre className="font-mono text-xs whitespace-pre-wrap break-all">
             {record === undefined ? stateMessages.notSet : JSON.stringify(record.state, undefined, 2)}
           </pre>
