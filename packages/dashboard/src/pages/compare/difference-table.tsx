@@ -51,7 +51,7 @@ export function DifferenceTable({
   return (
     <>
       {selected !== undefined && (
-        <div className="mb-2 pr-5 pl-12.5">
+        <div className="mb-2 pr-5 pl-12.25">
           <CheckField
             label={messages.selectAll(copyable.length, from.name)}
             isChecked={areAllSelected}
