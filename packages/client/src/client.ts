@@ -109,7 +109,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       };
       // Held: someone waits, and between two attempts nothing else may keep the process from ending without an answer.
       const limitMs = readMs(optionOf(options, 'timeoutMs'), readMs(given.readyTimeoutMs, 5_000));
-      const cancelTimer = platform.setTimer(done, limitMs, 'held');
+      const cancelTimer = platform.setTimer(done, limitMs, true);
       const stopListening = statuses.add(done);
       const stopWaiting = onAbort(optionOf(options, 'signal'), done);
       if (link.target.mode === 'manual') void link.refresh().then(done);

@@ -182,6 +182,8 @@ export function createConnection(target: Target): Connection {
     let isEnded = false;
     let cancelPoll: (() => void) | undefined;
     let cancelRetry = () => {};
+    /** Once there was a stream, the process stays for the next one, as it did for the first. */
+    let held = false;
     let cancelBehind: (() => void) | undefined;
     /** Stands for the stream that is open, if any. */
     let open: object | undefined;
@@ -248,6 +250,7 @@ export function createConnection(target: Target): Connection {
           onOpen: (revision) => {
             openedAt = now();
             open = {};
+            held = true;
             note(`stream opened, revision ${revision}`);
             if (revision === undefined) pollIn(0); // no first frame is promised
           },
@@ -284,7 +287,7 @@ export function createConnection(target: Target): Connection {
       lapse(staleAfterMs);
       if (thrown === LEFT) {
         if (!cancelPoll) pollIn(interval());
-        cancelRetry = setTimer(attempt, 0);
+        cancelRetry = setTimer(attempt, 0, true);
         return;
       }
       const isHealthy = openForMs >= HEALTHY_MS;
@@ -295,7 +298,7 @@ export function createConnection(target: Target): Connection {
       if (isHealthy || (openForMs >= 0 && error.code === 'timeout')) backoff.reset();
       if (!hasPolled) pollIn(0);
       else if (!cancelPoll) pollIn(wasLive ? NEXT_POLL_MS : interval());
-      cancelRetry = setTimer(attempt, backoff.next(error));
+      cancelRetry = setTimer(attempt, backoff.next(error), held);
       // A stream that held and is then closed has done its work: servers restart.
       if (!isHealthy || thrown !== undefined) report(error);
       if (hasPollFailed) fail();

@@ -7,10 +7,10 @@ export interface Platform {
   /** A random number, 0 inclusive to 1 exclusive. */
   readonly random: () => number;
   /**
-   * Runs `callback` once after `ms` milliseconds, without keeping the process alive unless the timer is `held`. Gives the
+   * Runs `callback` once after `ms` milliseconds, without keeping the process alive unless it is `held`. Gives the
    * cancel function.
    */
-  readonly setTimer: (callback: () => void, ms: number, kind?: 'held') => () => void;
+  readonly setTimer: (callback: () => void, ms: number, held?: boolean) => () => void;
   readonly fetch: Fetch;
 }
 
@@ -25,12 +25,12 @@ export const systemPlatform: Platform = {
   now: () => performance.now(),
   wallClock: () => Date.now(),
   random: () => Math.random(),
-  setTimer: (callback, ms, kind) => {
+  setTimer: (callback, ms, held) => {
     /** The longest delay a timer can have; a longer one would fire at once. */
     const MAX_TIMER_MS = 2 ** 31 - 1;
     // A number or an object: the types of the runtimes differ.
     const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS)) as unknown as number;
-    if (!kind) unref(timer);
+    if (!held) unref(timer);
     return () => clearTimeout(timer);
   },
   fetch: (url, init) => globalThis.fetch(url, init),

@@ -88,7 +88,7 @@ function createReports(target: Target) {
       cancelTimer?.();
       let cancel = () => {};
       const late = new Promise<void>((resolve) => {
-        cancel = platform.setTimer(resolve, CLOSE_MS, 'held'); // the application waits for it
+        cancel = platform.setTimer(resolve, CLOSE_MS, true); // the application waits for it
       });
       // A report that is on its way may take longer, and is not waited for.
       const last = Promise.resolve(sending).then(() => send(CLOSE_MS));

@@ -271,8 +271,8 @@ test('the wait for the last report keeps the process alive until it is over', as
   const { client, platform } = harness({}, new UsageServer());
   const held: number[] = [];
   const { setTimer } = platform;
-  const noting: Platform['setTimer'] = (callback, ms, kind) => {
-    if (kind === 'held') held.push(ms);
+  const noting: Platform['setTimer'] = (callback, ms, isHeld) => {
+    if (isHeld) held.push(ms);
     return setTimer(callback, ms);
   };
   Object.assign(platform, { setTimer: noting });
