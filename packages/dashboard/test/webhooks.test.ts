@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { Receiver } from '../../server/src/management/webhooks/test-receiver.ts';
+import { Receiver } from '../../server/src/nouns/webhooks/test-receiver.ts';
 import { signUp } from './support/people.ts';
 import { sharedWorld } from './support/world.ts';
 

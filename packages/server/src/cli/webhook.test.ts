@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type NodeProcess, startNode, until } from '@halyard/testing';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { Receiver } from '../management/webhooks/test-receiver.ts';
+import { Receiver } from '../nouns/webhooks/test-receiver.ts';
 import { type CliRun, runCaptured } from './test-shell.ts';
 
 let node: NodeProcess;

@@ -1,3 +1,5 @@
+import type { Queryable } from '../storage/database.ts';
+import type { Tx, UnloggedTx } from '../storage/tx.ts';
 import type { Actor, AuditEntry, ReferencePlace } from './audit.ts';
 import type { AccessToken, Credential, PeopleReader, PeopleStore, PeopleTransaction } from './people.ts';
 import type {
@@ -13,13 +15,12 @@ import type { RelayReader, RelayTransaction } from './relay-token.ts';
 import type { RolloutReader, RolloutTransaction } from './rollout-plan.ts';
 import type { ScheduleReader, ScheduleTransaction } from './schedule.ts';
 import type { UsageReader } from './usage.ts';
-import type { WebhookReader, WebhookStore, WebhookTransaction } from './webhook.ts';
 
 /**
  * Reads of the management side. Lists are sorted by name or key (code units), environments by position first, audit
  * entries newest first.
  */
-export interface StoreReader {
+export interface StoreReader extends Queryable {
   /** Operators, their sessions and one-time links. */
   readonly people: PeopleReader;
   readonly schedules: ScheduleReader;
@@ -27,7 +28,6 @@ export interface StoreReader {
   /** The tokens of relays. */
   readonly relays: RelayReader;
   readonly usage: UsageReader;
-  readonly webhooks: WebhookReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;
@@ -141,14 +141,11 @@ export interface AuditFilter {
  * all become visible together or not at all. Callers check the rules first; the methods assume they hold, except
  * that inserting a name, key or id that exists is refused with `already_exists`.
  */
-export interface StoreTransaction extends StoreReader {
+export interface StoreTransaction extends StoreReader, Tx {
   readonly people: PeopleTransaction;
   readonly schedules: ScheduleTransaction;
   readonly rollouts: RolloutTransaction;
   readonly relays: RelayTransaction;
-  readonly webhooks: WebhookTransaction;
-  /** Epoch milliseconds, by the clock of the store. */
-  now(): number;
   insertProject(project: Project): Promise<void>;
   /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
   setUsage(project: Project, since: number | undefined): Promise<void>;
@@ -252,13 +249,13 @@ export interface StateWritten {
  * Where projects, environments, flags and keys are kept. The port of the management side; `storage` implements it.
  * Failures other than {@link ServiceError} (a lost database, a full disk) reject with the engine's error.
  */
-export interface Store {
+export interface Store extends Queryable {
   /** Writes about people outside the log. */
   readonly people: PeopleStore;
-  /** Deliveries of webhooks, outside the log. */
-  readonly webhooks: WebhookStore;
   /** Runs reads in one consistent snapshot. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
+  /** Runs writes that are no change in one transaction: no log row, no audit row. `work` may run again, as in {@link commit}. */
+  unlogged<T>(work: (tx: UnloggedTx) => Promise<T>): Promise<T>;
   /**
    * Runs one operation in one transaction: state, change log and audit log commit together. Rejects with `RightsChanged`, and
    * changes nothing, when the actor's credential has ended by then or gives other rights. When the connection is

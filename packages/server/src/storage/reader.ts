@@ -39,7 +39,6 @@ import {
 import { SqlScheduleReader } from './schedule-table.ts';
 import { searchEverywhere } from './search.ts';
 import { SqlUsageReader } from './usage-store.ts';
-import { SqlWebhookReader } from './webhook-reader.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
@@ -75,7 +74,6 @@ export class SqlReader implements StoreReader {
   readonly rollouts: SqlRolloutReader;
   readonly relays: SqlRelayReader;
   readonly usage: SqlUsageReader;
-  readonly webhooks: SqlWebhookReader;
   readonly #queryable: Queryable;
 
   /** Reads through `queryable`, which decides what is seen. */
@@ -86,7 +84,10 @@ export class SqlReader implements StoreReader {
     this.rollouts = new SqlRolloutReader(queryable);
     this.relays = new SqlRelayReader(queryable);
     this.usage = new SqlUsageReader(queryable);
-    this.webhooks = new SqlWebhookReader(queryable);
+  }
+
+  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    return this.#queryable.query<Row>(text, parameters);
   }
 
   async projects(): Promise<readonly Project[]> {

@@ -80,12 +80,6 @@ export abstract class RecordWriter extends SqlReader {
     // In order of ids, as everywhere, so that two operations never wait for each other.
     for (const environment of environments.map((row) => row.id).sort())
       await this.lockEnvironment(environment);
-    // Delivering nodes lock these rows first, too: otherwise the two could wait for each other.
-    await this.#rows('UPDATE webhooks SET status = status WHERE project_id = $1', id);
-    await this.#rows(
-      'DELETE FROM webhook_deliveries WHERE webhook_id IN (SELECT id FROM webhooks WHERE project_id = $1)',
-      id,
-    );
     await this.#rows(
       'DELETE FROM flag_last_reads WHERE environment_id IN (SELECT id FROM environments WHERE project_id = $1)',
       id,
@@ -365,7 +359,7 @@ export abstract class RecordWriter extends SqlReader {
   }
 }
 
-/** The tables whose rows belong to a project, referencing ones first. */
+/** The tables whose rows belong to a project, referencing ones first. The schema removes webhooks with their project. */
 const TABLES_OF_PROJECT = [
   'flag_states',
   'environments',
@@ -373,7 +367,6 @@ const TABLES_OF_PROJECT = [
   'project_keys',
   'scheduled_changes',
   'rollout_plans',
-  'webhooks',
 ] as const;
 
 function appearanceOf({ protected: isProtected, color, position }: Environment) {

@@ -30,7 +30,7 @@ import { SqlReader } from './reader.ts';
 import { chunks } from './rows.ts';
 import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
-import { SqlWebhookStore } from './webhook-store.ts';
+import type { UnloggedTx } from './tx.ts';
 import { type OnRefusal, WriteRefusal } from './write-refusal.ts';
 
 /** Uses of keys that one transaction stores: nothing else can write during it. */
@@ -61,7 +61,6 @@ class NothingWritten<T> {
 /** The store over either engine. All SQL is in this folder, the same for both. */
 export class SqlStore implements Store {
   readonly people: SqlPeopleStore;
-  readonly webhooks: SqlWebhookStore;
   readonly #database: Database;
   readonly #sources: Sources;
   readonly #stateWriters: StateWriters;
@@ -70,13 +69,23 @@ export class SqlStore implements Store {
   constructor(database: Database, sources: Partial<Sources> = {}) {
     this.#database = database;
     this.people = new SqlPeopleStore(database);
-    this.webhooks = new SqlWebhookStore(database);
     this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
     this.#stateWriters = new StateWriters((work) => this.#write(work), this.#sources);
   }
 
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
     return this.#database.snapshot((queryable) => work(new SqlReader(queryable)));
+  }
+
+  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    return this.#database.query<Row>(text, parameters);
+  }
+
+  unlogged<T>(work: (tx: UnloggedTx) => Promise<T>): Promise<T> {
+    const { now } = this.#sources;
+    return this.#database.transaction((transaction) =>
+      work({ query: (text, parameters) => transaction.query(text, parameters), now }),
+    );
   }
 
   async commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>> {

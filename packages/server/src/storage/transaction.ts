@@ -10,7 +10,6 @@ import { ENVIRONMENT_COLUMNS, type EnvironmentRow, KEYS_PER_STATEMENT, toEnviron
 import { RecordWriter } from './record-writer.ts';
 import { SqlRelayWriter } from './relay-table.ts';
 import { chunks, type Insert, insertRows, placeholders } from './rows.ts';
-import { SqlWebhookWriter } from './webhook-writer.ts';
 
 /** States of flags, new or not. */
 export const STATE_INSERT: Insert = {
@@ -28,9 +27,8 @@ export const STATE_INSERT: Insert = {
 export class SqlTransaction extends RecordWriter implements StoreTransaction {
   override readonly people: SqlPeopleWriter;
   override readonly relays: SqlRelayWriter;
-  override readonly webhooks: SqlWebhookWriter;
   readonly #sql: WriteTransaction;
-  readonly #journal: Journal;
+  readonly journal: Journal;
   readonly #now: () => number;
   /** The environments that this transaction has locked, as they are now. */
   readonly #locked = new Map<string, Environment>();
@@ -46,11 +44,10 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
   ) {
     super(sql, journal, now);
     this.#sql = sql;
-    this.#journal = journal;
+    this.journal = journal;
     this.#now = now;
     this.people = new SqlPeopleWriter(sql, journal, author);
     this.relays = new SqlRelayWriter(sql, journal);
-    this.webhooks = new SqlWebhookWriter(sql, journal);
   }
 
   async lockEnvironment(id: string): Promise<Environment | undefined> {
@@ -121,7 +118,7 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
     const { id, projectId, revision } = environment;
     const at = this.#now();
     const rows = changed.flatMap(([key, state]) =>
-      state === null ? [] : [[id, key, projectId, state, revision, at, this.#journal.actor]],
+      state === null ? [] : [[id, key, projectId, state, revision, at, this.journal.actor]],
     );
     await insertRows(this.#sql, { ...STATE_INSERT, rows });
     const removed = changed.flatMap(([key, state]) => (state === null ? [key] : []));
@@ -140,7 +137,7 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
       const texts = defined({ before: old, after: state ?? undefined });
       return { action: 'flag.changed', projectId, environmentId: id, target: key, ...texts };
     });
-    this.#journal.change(
+    this.journal.change(
       { kind: 'flags.changed', projectId, environmentId: id, revision, payload: changed },
       entries,
     );

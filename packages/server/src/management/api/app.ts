@@ -7,6 +7,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request.ts';
+import { mountWebhooks } from '../../nouns/webhooks/webhook-routes.ts';
+import type { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import {
   type DashboardEvents,
   mountClients,
@@ -22,8 +24,6 @@ import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
 import { mountRelayTokens } from '../relays/relay-token-routes.ts';
 import { mountSso } from '../sso/sso-routes.ts';
-import { mountWebhooks } from '../webhooks/webhook-routes.ts';
-import type { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { notePending } from './answers.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
 import { type HeavyThread, mountHeavyOperations } from './heavy-calls.ts';

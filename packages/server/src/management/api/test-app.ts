@@ -2,6 +2,7 @@ import pino from 'pino';
 import type { SsoSettings } from '../../domain/sso.ts';
 import type { Store } from '../../domain/store.ts';
 import { GuardedPoster } from '../../http/guarded-post.ts';
+import { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import type { DashboardEvents } from '../deliveries/delivery-routes.ts';
@@ -9,7 +10,6 @@ import type { PeopleContext } from '../people/people.ts';
 import { PasswordHashes, SignInMemory } from '../people/sign-in.ts';
 import { IdentityProvider } from '../sso/identity-provider.ts';
 import { SSO_PATHS, type Sso } from '../sso/sso.ts';
-import { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { createManagementApp } from './app.ts';
 import { openApiDocument } from './openapi.ts';
 import type { ManagementApp } from './operation.ts';
@@ -148,7 +148,8 @@ export class TestApp {
     const { store } = this.home;
     return {
       people: store.people,
-      webhooks: store.webhooks,
+      query: (text, parameters) => store.query(text, parameters),
+      unlogged: (work) => store.unlogged(work),
       read: (work) => store.read(work),
       commit: async (actor, work) => {
         await this.node.beforeCommit();

@@ -3,6 +3,7 @@
  * only, for clients in this repository: `import type { FlagRecord } from '…/management/api/types.ts'`.
  */
 import type { z } from '@hono/zod-openapi';
+import type { WebhookDeliverySchema, WebhookSchema } from '../../nouns/webhooks/webhook-schemas.ts';
 import type { ClientsSchema, DeliverySchema } from '../deliveries/delivery-routes.ts';
 import type { DeclarationSchema, ImportResultSchema } from '../documents/document-routes.ts';
 import type { ComparisonSchema, CopiedSchema } from '../flags/copy-routes.ts';
@@ -22,7 +23,6 @@ import type { RelayTokenSchema } from '../relays/relay-token-routes.ts';
 import type { RolloutPlanSchema } from '../schedules/rollout-plan-routes.ts';
 import type { ScheduleSchema } from '../schedules/schedule-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../usage/usage-routes.ts';
-import type { WebhookDeliverySchema, WebhookSchema } from '../webhooks/webhook-routes.ts';
 import type {
   DoneSchema,
   EnvironmentRecordSchema,

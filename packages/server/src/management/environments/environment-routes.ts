@@ -1,13 +1,12 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { ENVIRONMENT_COLORS, type Environment } from '../../domain/project.ts';
-import type { Writable } from '../../domain/raw-json.ts';
-import { created, done, isoTime, ok } from '../api/answers.ts';
+import { created, done, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, EnvironmentRecordSchema, NameSchema, seqMember } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
-import type { Written } from '../write.ts';
+import { environmentRecord } from './environment-schemas.ts';
 import { createEnvironment, deleteEnvironment, listEnvironments, updateEnvironment } from './environments.ts';
 
 /** The appearance of an environment, in bodies. */
@@ -114,11 +113,4 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     },
     async ({ params, actor }) => done(await deleteEnvironment(context, actor, params)),
   );
-}
-
-/** An environment as it is answered. */
-export function environmentRecord(environment: Written<Environment>): Writable {
-  const { name, revision, protected: isProtected, color, position, createdAt, seq } = environment;
-  const record = { name, revision, protected: isProtected, color, position };
-  return { ...record, createdAt: isoTime(createdAt), seq };
 }

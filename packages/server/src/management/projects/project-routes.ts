@@ -7,7 +7,7 @@ import { type ManagementApp, mount } from '../api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentRecord } from '../environments/environment-routes.ts';
+import { environmentRecord } from '../environments/environment-schemas.ts';
 import type { Written } from '../write.ts';
 import {
   createProject,

@@ -2,19 +2,24 @@ import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import type {
-  Webhook,
-  WebhookDelivery,
-  WebhookSettings,
-  WebhookTarget,
-  WebhookUpdate,
-} from '../../domain/webhook.ts';
-import type { ManagementContext } from '../context.ts';
-import { findProject } from '../lookup.ts';
-import { checkName } from '../rules.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { findProject } from '../../management/lookup.ts';
+import { checkName } from '../../management/rules.ts';
+import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import { insertDelivery, readDeliveries } from './delivery-table.ts';
+import { readEndOfLog, readMessage } from './message-query.ts';
 import { formatWebhookSecret, SECRET_BYTES } from './signing.ts';
+import type { Webhook, WebhookDelivery, WebhookSettings, WebhookTarget } from './webhook.ts';
 import type { Attempt, WebhookSender } from './webhook-sender.ts';
+import {
+  insertWebhook,
+  readTarget,
+  readWebhook,
+  readWebhooks,
+  removeWebhook,
+  storeSecret,
+  storeWebhook,
+} from './webhook-table.ts';
 
 /** Most webhooks of one project. */
 const MAX_WEBHOOKS = 20;
@@ -48,14 +53,12 @@ export function listWebhooks(
   actor: Actor,
   project: string,
 ): Promise<readonly Webhook[]> {
-  return context.store.read(async (reader) =>
-    reader.webhooks.list((await findProject(reader, actor, project)).id),
-  );
+  return context.store.read(async (db) => readWebhooks(db, (await findProject(db, actor, project)).id));
 }
 
 /** One webhook. `project_not_found`, `not_found`. */
 export function getWebhook(context: ManagementContext, actor: Actor, place: WebhookPlace): Promise<Webhook> {
-  return context.store.read((reader) => findWebhook(reader, actor, place));
+  return context.store.read((db) => findWebhook(db, actor, place));
 }
 
 /**
@@ -71,16 +74,19 @@ export async function createWebhook(
   checkName('webhook', name);
   const settings = checkSettings(context, input);
   const secret = newSecret(context);
-  const record = await writeRecord(context, actor, async (transaction) => {
-    const { id: projectId } = await findProject(transaction, actor, input.project);
-    await transaction.lockProject(projectId);
-    const others = await transaction.webhooks.list(projectId);
+
+  const record = await writeRecord(context, actor, async (tx) => {
+    const { id: projectId } = await findProject(tx, actor, input.project);
+    await tx.lockProject(projectId);
+
+    const others = await readWebhooks(tx, projectId);
     if (others.length >= MAX_WEBHOOKS) {
       throw invalid(`The project has ${MAX_WEBHOOKS} webhooks, which is the most: delete one first.`);
     }
-    await checkEnvironments(transaction, projectId, settings.environments);
-    const webhook = { id: context.newId(), projectId, name, createdAt: context.now() };
-    return transaction.webhooks.insert({ ...webhook, ...settings }, secret);
+    await checkEnvironments(tx, projectId, settings.environments);
+
+    const webhook = { id: context.newId(), projectId, name, createdAt: context.now(), ...settings };
+    return insertWebhook(tx, webhook, secret);
   });
   return { record, secret };
 }
@@ -99,21 +105,21 @@ export function updateWebhook(
   actor: Actor,
   { skipPending = false, ...input }: WebhookPlace & WebhookChange,
 ): Promise<Written<Webhook>> {
-  return writeRecord(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (tx) => {
     // Locked, so that a concurrent change is not lost.
-    await transaction.lockProject((await findProject(transaction, actor, input.project)).id);
-    const webhook = await findWebhook(transaction, actor, input);
-    const { status } = input;
-    const changed = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
+    await tx.lockProject((await findProject(tx, actor, input.project)).id);
+    const webhook = await findWebhook(tx, actor, input);
+
+    const settings = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
     // An environment that was deleted may stay.
-    const added = changed.environments.filter((name) => !webhook.environments.includes(name));
-    await checkEnvironments(transaction, webhook.projectId, added);
-    const update: WebhookUpdate = {
-      ...changed,
-      ...defined({ status }),
-      ...(skipPending ? { cursor: await transaction.webhooks.endOfLog() } : {}),
-    };
-    return transaction.webhooks.update(webhook, update);
+    const added = settings.environments.filter((name) => !webhook.environments.includes(name));
+    await checkEnvironments(tx, webhook.projectId, added);
+
+    return storeWebhook(tx, webhook, {
+      ...settings,
+      ...defined({ status: input.status }),
+      ...(skipPending ? { cursor: await readEndOfLog(tx) } : {}),
+    });
   });
 }
 
@@ -131,10 +137,10 @@ export async function rotateWebhook(
   { overlapHours, ...place }: WebhookPlace & { readonly overlapHours: number },
 ): Promise<WebhookWithSecret> {
   const secret = newSecret(context);
-  const record = await writeRecord(context, actor, async (transaction) => {
-    const webhook = await findWebhook(transaction, actor, place);
+  const record = await writeRecord(context, actor, async (tx) => {
+    const webhook = await findWebhook(tx, actor, place);
     const until = context.now() + Math.round(overlapHours * 3_600_000);
-    await transaction.webhooks.rotate(webhook, secret, until);
+    await storeSecret(tx, webhook, secret, until);
     return { ...webhook, previousSecretUntil: until };
   });
   return { record, secret };
@@ -146,9 +152,7 @@ export function deleteWebhook(
   actor: Actor,
   place: WebhookPlace,
 ): Promise<Written<object>> {
-  return writeDone(context, actor, async (transaction) =>
-    transaction.webhooks.delete(await findWebhook(transaction, actor, place)),
-  );
+  return writeDone(context, actor, async (tx) => removeWebhook(tx, await findWebhook(tx, actor, place)));
 }
 
 /** The attempts that are kept, newest first. Same errors as {@link getWebhook}. */
@@ -157,9 +161,7 @@ export function listDeliveries(
   actor: Actor,
   place: WebhookPlace,
 ): Promise<readonly WebhookDelivery[]> {
-  return context.store.read(async (reader) =>
-    reader.webhooks.deliveries((await findWebhook(reader, actor, place)).id),
-  );
+  return context.store.read(async (db) => readDeliveries(db, (await findWebhook(db, actor, place)).id));
 }
 
 /** Sends a test message at once, whatever the webhook's status. Same errors as {@link getWebhook}, and `rate_limited`. */
@@ -168,7 +170,7 @@ export async function testWebhook(
   actor: Actor,
   place: WebhookPlace,
 ): Promise<WebhookDelivery> {
-  const target = await context.store.read((reader) => findTarget(reader, actor, place));
+  const target = await context.store.read((db) => findTarget(db, actor, place));
   const messageId = `ping_${context.newId()}`;
   const attempt = await context.sender.manually(() => context.sender.ping(target, messageId));
   return record(context, target, { messageId, trigger: 'test', ...attempt });
@@ -183,18 +185,20 @@ export async function replayWebhook(
   actor: Actor,
   { seq, ...place }: WebhookPlace & { readonly seq: number },
 ): Promise<WebhookDelivery> {
-  const { target, message } = await context.store.read(async (reader) => {
-    const found = await findTarget(reader, actor, place);
-    const operation = await reader.operation(seq);
+  const { target, message } = await context.store.read(async (db) => {
+    const found = await findTarget(db, actor, place);
+    const operation = await db.operation(seq);
     return {
       target: found,
-      message: operation && (await reader.webhooks.message(found, operation.seq)),
+      message: operation && (await readMessage(db, found, operation.seq)),
     };
   });
+
   if (message === undefined) {
     const text = `Change ${seq} does not exist, or has nothing that the webhook ${quote(place.webhook)} delivers.`;
     throw new ServiceError('not_found', text);
   }
+
   const attempt = await context.sender.manually(() => context.sender.change(target, message));
   const { messageId } = message;
   return record(context, target, { seq: message.seq, messageId, trigger: 'replay', ...attempt });
@@ -205,25 +209,25 @@ async function record(
   { id, name }: WebhookTarget,
   { retryAfterMs: _, ...delivery }: Omit<WebhookDelivery, 'number'> & Pick<Attempt, 'retryAfterMs'>,
 ): Promise<WebhookDelivery> {
-  const recorded = await store.webhooks.record(id, delivery);
+  const recorded = await store.unlogged((tx) => insertDelivery(tx, id, delivery));
   if (recorded !== undefined) return recorded;
   throw notFound(name);
 }
 
 async function findWebhook(
-  reader: StoreReader,
+  db: StoreReader,
   actor: Actor,
   { project, webhook }: WebhookPlace,
 ): Promise<Webhook> {
-  const { id } = await findProject(reader, actor, project);
-  const found = await reader.webhooks.find(id, webhook);
+  const { id } = await findProject(db, actor, project);
+  const found = await readWebhook(db, id, webhook);
   if (found !== undefined) return found;
   throw notFound(webhook);
 }
 
-async function findTarget(reader: StoreReader, actor: Actor, place: WebhookPlace): Promise<WebhookTarget> {
-  const { id, name } = await findWebhook(reader, actor, place);
-  const target = await reader.webhooks.target(id);
+async function findTarget(db: StoreReader, actor: Actor, place: WebhookPlace): Promise<WebhookTarget> {
+  const { id, name } = await findWebhook(db, actor, place);
+  const target = await readTarget(db, id);
   if (target !== undefined) return target;
   throw notFound(name);
 }
@@ -241,6 +245,7 @@ function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): W
   const { url, format, environments, events } = settings;
   const problem = url.length > MAX_URL ? `is longer than ${MAX_URL} characters` : sender.problemOf(url);
   if (problem !== undefined) throw invalid(`"url" ${problem}.`);
+
   return {
     url: new URL(url).href,
     format,
@@ -250,10 +255,10 @@ function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): W
 }
 
 async function checkEnvironments(
-  reader: StoreReader,
+  db: StoreReader,
   projectId: string,
   names: readonly string[],
 ): Promise<void> {
-  const known = new Set((await reader.environments(projectId)).map(({ name }) => name));
+  const known = new Set((await db.environments(projectId)).map(({ name }) => name));
   for (const name of names) if (!known.has(name)) throw environmentNotFound(name);
 }

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
-import { LEASE_MS } from '../../domain/webhook.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { sharedWebhooks } from './test-webhooks.ts';
+import { LEASE_MS } from './webhook.ts';
 import { WEBHOOK_RETRIES } from './webhook-runner.ts';
 
 setDefaultTimeout(60_000);
@@ -41,6 +41,29 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     expect(again?.body).toBe(first?.body ?? '');
     expect([got().length, next?.body]).toEqual([3, expect.stringContaining('"target":"b"')]);
     expect(await record()).toMatchObject({ failures: 0, status: 'active' });
+  });
+
+  test('a deleted project ends its webhooks, also while an attempt is written down', async () => {
+    const { app, receiver } = shared;
+    const { path, project, runner, set } = await hooked();
+    await set('a', on);
+    const byName = 'project_id = (SELECT id FROM projects WHERE name = $1)';
+    const [hook] = await app.context.store.query<{ id: string }>(`SELECT id FROM webhooks WHERE ${byName}`, [
+      project,
+    ]);
+
+    let deleted: ReturnType<typeof app.call> | undefined;
+    receiver.answer(project, () => {
+      deleted ??= app.call('DELETE', path);
+      return new Response();
+    });
+    await runner.runOnce();
+
+    expect((await deleted)?.status).toBe(200);
+    for (const [table, column] of Object.entries({ webhooks: 'id', webhook_deliveries: 'webhook_id' })) {
+      const rows = `SELECT ${column} FROM ${table} WHERE ${column} = $1`;
+      expect(await app.context.store.query(rows, [hook?.id ?? ''])).toEqual([]);
+    }
   });
 
   test('Retry-After is respected, and the pause doubles up to its limit', async () => {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { WebhookTarget } from '../../domain/webhook.ts';
+import type { WebhookTarget } from './webhook.ts';
 
 /** The prefix of every secret, by the rules of Standard Webhooks. */
 const SECRET_PREFIX = 'whsec_';

@@ -1,7 +1,7 @@
 import { auditMembers } from '../../domain/audit.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { rawJson, writeJson } from '../../domain/raw-json.ts';
-import type { WebhookEvent, WebhookMessage, WebhookTarget } from '../../domain/webhook.ts';
+import type { WebhookEvent, WebhookMessage, WebhookTarget } from './webhook.ts';
 
 /** Events that a text names; more are counted only. */
 const NAMED_EVENTS = 10;

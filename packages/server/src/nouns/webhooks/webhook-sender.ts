@@ -1,13 +1,13 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { type GuardedPoster, PostError } from '../../http/guarded-post.ts';
+import { messageBody, pingBody } from './message-body.ts';
+import { signatureHeaders } from './signing.ts';
 import {
   LONGEST_PAUSE_MS,
   type WebhookDelivery,
   type WebhookMessage,
   type WebhookTarget,
-} from '../../domain/webhook.ts';
-import { type GuardedPoster, PostError } from '../../http/guarded-post.ts';
-import { messageBody, pingBody } from './message-body.ts';
-import { signatureHeaders } from './signing.ts';
+} from './webhook.ts';
 
 /** Tests and replays that run at once on this node. */
 const MANUAL_LIMIT = 8;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'bun:test';
 import pino from 'pino';
+import { TestApp } from '../../management/api/test-app.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { openTestStore, type TestEngine } from '../../storage/test-engines.ts';
-import { TestApp } from '../api/test-app.ts';
 import { Receiver } from './test-receiver.ts';
 import { WebhookRunner } from './webhook-runner.ts';
 

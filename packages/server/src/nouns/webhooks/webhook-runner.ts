@@ -1,7 +1,12 @@
+import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import { SYSTEM } from '../../domain/audit.ts';
 import type { LogRow } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { write } from '../../management/write.ts';
+import { readPending, releaseLeases, settleLease, takeLease } from './delivery-table.ts';
+import { readNextMessage, readOlder } from './message-query.ts';
 import {
   type DeliveryOutcome,
   LEASE_MS,
@@ -9,10 +14,9 @@ import {
   type Settlement,
   type WebhookMessage,
   type WebhookTarget,
-} from '../../domain/webhook.ts';
-import type { ManagementContext } from '../context.ts';
-import { write } from '../write.ts';
+} from './webhook.ts';
 import type { Attempt, WebhookSender } from './webhook-sender.ts';
+import { readTarget, storeWebhook } from './webhook-table.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -116,7 +120,8 @@ export class WebhookRunner {
     await Promise.all(this.#active.values());
     if (!this.#hasLeases) return;
     try {
-      await this.#parts.context.store.webhooks.release(this.#parts.node);
+      const { context, node } = this.#parts;
+      await context.store.unlogged((tx) => releaseLeases(tx, node));
     } catch {
       // The database is away: the leases end by themselves.
     }
@@ -147,7 +152,11 @@ export class WebhookRunner {
     if (!isPoll && changed.length === 0) return this.#untilPoll();
     try {
       const now = context.now();
-      const pending = await context.store.webhooks.pending(node, now, isPoll ? undefined : changed);
+      const pending = await readPending(context.store, {
+        node,
+        now,
+        ...(isPoll ? {} : { projects: changed }),
+      });
       if (isPoll) {
         this.#polledAt = performance.now();
         this.#pendingSince = pending.reduce<number | undefined>(
@@ -205,14 +214,14 @@ export class WebhookRunner {
   /** Delivers for one webhook until nothing is left, an attempt fails or its turn is over; returns whether it has more. */
   async #deliver(id: string): Promise<boolean> {
     const { store } = this.#parts.context;
-    let target = await store.webhooks.lease(this.#lease(id));
+    let target = await store.unlogged((tx) => takeLease(tx, this.#lease(id)));
     for (let sent = 0; target?.status === 'active'; sent++) {
       if (this.#closing.signal.aborted || sent === LIMITS.turn) return true;
       const { cursor } = target;
       const scope = target;
-      const next = await store.read((reader) => reader.webhooks.next(scope));
+      const next = await store.read((db) => readNextMessage(db, scope));
       if ('end' in next) {
-        if (next.end > cursor) target = await this.#settle(target, { cursor: next.end });
+        if (next.end > cursor) target = await this.#settle(target, { ...standing(target), cursor: next.end });
         if (next.isLast) return false;
         continue;
       }
@@ -230,14 +239,10 @@ export class WebhookRunner {
     return { id, node: this.#parts.node, now, until: now + LEASE_MS };
   }
 
-  #settle(target: WebhookTarget, change: Partial<Settlement>): Promise<WebhookTarget | undefined> {
-    const { cursor, failures, failingSince, nextAttemptAt } = target;
-    return this.#parts.context.store.webhooks.settle(this.#lease(target.id), {
-      ...{ from: cursor, cursor, failures, deliveries: [] },
-      ...(failingSince === undefined ? {} : { failingSince }),
-      ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
-      ...change,
-    });
+  #settle(target: WebhookTarget, settlement: Omit<Settlement, 'from'>): Promise<WebhookTarget | undefined> {
+    const { store } = this.#parts.context;
+    const settled = { from: target.cursor, ...settlement };
+    return store.unlogged((tx) => settleLease(tx, this.#lease(target.id), settled));
   }
 
   async #note(
@@ -245,38 +250,39 @@ export class WebhookRunner {
     { seq, messageId, at }: WebhookMessage,
     { retryAfterMs = 0, ...attempt }: Attempt,
   ): Promise<WebhookTarget | undefined> {
-    const { webhooks } = this.#parts.context.store;
+    const { context, log } = this.#parts;
     this.counts[attempt.outcome]++;
     const same = { messageId, trigger: 'change' } as const;
     const delivery = { seq, ...same, ...attempt };
     if (attempt.outcome === 'delivered') {
-      return webhooks.settle(this.#lease(target.id), {
-        ...{ from: target.cursor, cursor: seq, failures: 0, deliveries: [delivery] },
-      });
+      return this.#settle(target, { cursor: seq, failures: 0, deliveries: [delivery] });
     }
-    const now = this.#parts.context.now();
+
+    const now = context.now();
     const failures = target.failures + 1;
     // Time in which no node tried, such as a night without power, is not time of failing.
     const idleMs = Math.max(0, attempt.at - (target.nextAttemptAt ?? attempt.at));
     const failingSince = Math.min(target.failingSince ?? now, now) + idleMs;
     // PostgreSQL refuses fractions of a millisecond.
     const nextAttemptAt = Math.ceil(now + Math.max(this.#pauseAfter(failures), retryAfterMs));
-    const failed = { failures, failingSince, nextAttemptAt } as const;
+    const failed = { cursor: target.cursor, failures, failingSince, nextAttemptAt } as const;
+
     const limit = now - WEBHOOK_RETRIES.giveUpMs;
     if (failingSince > limit || at > limit) {
       if (!(await this.#settle(target, { ...failed, deliveries: [delivery] }))) return undefined;
     } else {
       // Those behind it at the pace at which they were made: after days without a node all of them are old.
       const paced = at + nextAttemptAt - now;
-      const { count, cursor } = await webhooks.olderThan(target, Math.min(limit, paced));
+      const { count, cursor } = await readOlder(context.store, target, Math.min(limit, paced));
       const error = `${count === 1 ? 'This change was' : `${count} changes, up to this one, were`} given up after a day of retries.`;
       const lost = { ...same, seq: cursor, outcome: 'given-up', error, durationMs: 0, at: now } as const;
       const deliveries = [delivery, lost];
       if (!(await this.#settle(target, { ...failed, cursor, givenUp: count, deliveries }))) return undefined;
       this.counts['given-up'] += count;
       const { name, project } = target;
-      this.#parts.log.warn({ webhook: name, project, changes: count }, 'changes given up: the webhook fails');
+      log.warn({ webhook: name, project, changes: count }, 'changes given up: the webhook fails');
     }
+
     await this.#disable(target, failingSince, attempt);
     return undefined;
   }
@@ -296,11 +302,11 @@ export class WebhookRunner {
           ? `Every attempt failed for ${days} days.`
           : undefined;
     if (reason === undefined) return;
-    await write(context, SYSTEM, async (transaction) => {
-      await transaction.lockProject(projectId);
-      const { webhooks } = transaction;
-      const current = await webhooks.target(id);
-      if (current?.status === 'active') await webhooks.update(current, { status: 'disabled', reason });
+
+    await write(context, SYSTEM, async (tx) => {
+      await tx.lockProject(projectId);
+      const current = await readTarget(tx, id);
+      if (current?.status === 'active') await storeWebhook(tx, current, { status: 'disabled', reason });
     });
     log.warn({ webhook: name, project, reason }, 'webhook disabled');
   }
@@ -310,4 +316,13 @@ export class WebhookRunner {
     const random = this.#parts.random ?? Math.random;
     return Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs) * (0.8 + 0.4 * random());
   }
+}
+
+/** What a settlement that notes no attempt leaves as it is. */
+function standing({
+  failures,
+  failingSince,
+  nextAttemptAt,
+}: WebhookTarget): Omit<Settlement, 'from' | 'cursor'> {
+  return { failures, ...defined({ failingSince, nextAttemptAt }), deliveries: [] };
 }

@@ -1,4 +1,4 @@
-import type { AuditEntry } from './audit.ts';
+import type { AuditEntry } from '../../domain/audit.ts';
 
 /** The forms of a message: everything as JSON, or one text as chat programs take it. */
 export const WEBHOOK_FORMATS = ['json', 'slack'] as const;
@@ -126,36 +126,8 @@ export type NextMessage =
   | { readonly message: WebhookMessage }
   | { readonly end: number; readonly isLast: boolean };
 
-/** Reads of webhooks. Part of the store's port. */
-export interface WebhookReader {
-  /** By name. */
-  list(projectId: string): Promise<readonly Webhook[]>;
-  find(projectId: string, name: string): Promise<Webhook | undefined>;
-  /** With its secrets. */
-  target(id: string): Promise<WebhookTarget | undefined>;
-  /** The first change after the webhook's position that it delivers. */
-  next(webhook: WebhookScope & Pick<Webhook, 'cursor'>): Promise<NextMessage>;
-  /** The message of change `seq`; `undefined` when it has nothing for this webhook. */
-  message(webhook: WebhookScope, seq: number): Promise<WebhookMessage | undefined>;
-  /** The attempts that are kept, newest first. */
-  deliveries(id: string): Promise<readonly WebhookDelivery[]>;
-}
-
 /** Which changes a webhook delivers. */
 export type WebhookScope = Pick<Webhook, 'projectId' | 'environments' | 'events'>;
-
-/** Writes of webhooks by people, as part of one operation. Each leaves its audit row, which never has a secret. */
-export interface WebhookTransaction extends WebhookReader {
-  /** `already_exists` when the project has another one of that name. It starts with the changes after it. */
-  insert(webhook: NewWebhook, secret: string): Promise<Webhook>;
-  /** Writes settings and status. `active` and another address forget failures and end the lease; `cursor` moves the position. */
-  update(webhook: Webhook, changed: WebhookUpdate): Promise<Webhook>;
-  /** Replaces the secret; the old one signs too until `until`. */
-  rotate(webhook: Webhook, secret: string, until: number): Promise<void>;
-  delete(webhook: Webhook): Promise<void>;
-  /** The end of the log: with it as the position, nothing older is delivered. */
-  endOfLog(): Promise<number>;
-}
 
 /** A webhook before it is stored. */
 export type NewWebhook = WebhookSettings & Pick<Webhook, 'id' | 'projectId' | 'name' | 'createdAt'>;
@@ -199,23 +171,4 @@ export interface Settlement {
   readonly givenUp?: number;
   /** In order; none if the position only moves past changes that are not delivered. */
   readonly deliveries: readonly Omit<WebhookDelivery, 'number'>[];
-}
-
-/** Deliveries of webhooks. Outside the log: not changes, no audit rows. */
-export interface WebhookStore {
-  /**
-   * Active webhooks of these projects, or of all, with changes to deliver; those that wait longest first. A lease or a next
-   * attempt that is farther ahead of `now` than a right clock could set it is left out.
-   */
-  pending(node: string, now: number, projects?: readonly string[]): Promise<readonly PendingWebhook[]>;
-  /** Takes or renews the lease; `undefined` while another node has it, and for a webhook that is not active. */
-  lease(lease: Lease): Promise<WebhookTarget | undefined>;
-  /** Writes down an attempt and renews the lease. `undefined` when this node has lost it: nothing is written then. */
-  settle(lease: Lease, settlement: Settlement): Promise<WebhookTarget | undefined>;
-  /** Writes down a test or a replay; returns it with its number. `undefined` for a webhook that was deleted. */
-  record(id: string, delivery: Omit<WebhookDelivery, 'number'>): Promise<WebhookDelivery | undefined>;
-  /** How many changes the webhook delivers up to the last one before `before`, and the position after them. */
-  olderThan(webhook: Webhook, before: number): Promise<{ readonly count: number; readonly cursor: number }>;
-  /** Gives up the leases of this node, so that others need not wait for their end. */
-  release(node: string): Promise<void>;
 }

@@ -1,0 +1,143 @@
+import { PEOPLE_NOUNS } from '../../domain/audit.ts';
+import type { Parameter, Queryable } from '../../storage/database.ts';
+import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
+import type { NextMessage, Webhook, WebhookEvent, WebhookMessage, WebhookScope } from './webhook.ts';
+
+/** Most events of one message, and most characters of their states; further ones are only counted. */
+const MESSAGE = { events: 100, characters: 256 * 1024 } as const;
+
+/** Most audit entries that one statement scans: on SQLite, reads of flags wait for it. */
+const SCANNED = { next: 2_000, older: 5_000 } as const;
+
+/** The first change after the webhook's position that it delivers. */
+export async function readNextMessage(
+  db: Queryable,
+  webhook: WebhookScope & Pick<Webhook, 'cursor'>,
+): Promise<NextMessage> {
+  const { condition, parameters } = scopeOf(webhook);
+  const waiting = waitingEntries(webhook.cursor, SCANNED.next, parameters);
+  const [found] = await db.query<{ seq: number }>(
+    `SELECT COALESCE(operation_seq, seq) AS seq FROM (${waiting}) AS audit_log
+      WHERE ${condition} ORDER BY audit_log.seq LIMIT 1`,
+    parameters,
+  );
+  const message = found && (await readMessage(db, webhook, found.seq));
+  if (message !== undefined) return { message };
+
+  const place: Parameter[] = [webhook.projectId];
+  const [seen] = await db.query<{ end: number | null; entries: number }>(
+    `SELECT max(seq) AS "end", count(*) AS entries
+      FROM (${waitingEntries(webhook.cursor, SCANNED.next, place)}) AS waiting`,
+    place,
+  );
+  return { end: seen?.end ?? webhook.cursor, isLast: (seen?.entries ?? 0) < SCANNED.next };
+}
+
+/** The message of change `seq`; `undefined` when it has nothing for this webhook. */
+export async function readMessage(
+  db: Queryable,
+  webhook: WebhookScope,
+  seq: number,
+): Promise<WebhookMessage | undefined> {
+  const { condition, parameters } = scopeOf(webhook);
+  const at = `$${parameters.push(seq)}`;
+  const limit = `$${parameters.push(MESSAGE.characters)}`;
+  // One index finds the rows of the operation by their seq; entries before the column existed are operations alone.
+  const operation = `COALESCE(operation_seq, seq) = ${at} AND seq <= ${at}
+    AND seq >= COALESCE((SELECT min(seq) FROM audit_log WHERE operation_seq = ${at}), ${at})`;
+  const firstOf = (rows: string) => `(SELECT id FROM audit_log WHERE ${rows} ORDER BY position LIMIT 1)`;
+
+  const rows = await db.query<EventRow>(
+    `SELECT actor, note, at, action, target, environment, total, bytes <= ${limit} AS fits,
+        COALESCE(${firstOf(`operation_seq = ${at}`)}, ${firstOf(`seq = ${at}`)}) AS "firstId",
+        CASE WHEN bytes <= ${limit} THEN before END AS before,
+        CASE WHEN bytes <= ${limit} THEN after END AS after
+      FROM (SELECT audit_log.*, count(*) OVER () AS total,
+          (SELECT name FROM environments WHERE environments.id = audit_log.environment_id) AS environment,
+          sum(length(COALESCE(before, '')) + length(COALESCE(after, ''))) OVER (ORDER BY position) AS bytes
+        FROM audit_log WHERE ${condition} AND ${operation}) AS entries
+      ORDER BY position LIMIT ${MESSAGE.events}`,
+    parameters,
+  );
+  const [first] = rows;
+  if (first === undefined) return undefined;
+
+  return {
+    seq,
+    messageId: `chg_${seq}_${first.firstId.slice(-12)}`,
+    at: first.at,
+    actor: first.actor,
+    ...(first.note === null ? {} : { note: first.note }),
+    events: rows.map(toEvent),
+    omitted: first.total - rows.length,
+  };
+}
+
+/** How many changes the webhook delivers up to the last one before `before`, and the position after them. */
+export async function readOlder(
+  db: Queryable,
+  webhook: Webhook,
+  before: number,
+): Promise<{ readonly count: number; readonly cursor: number }> {
+  const { condition, parameters } = scopeOf(webhook);
+  const waiting = waitingEntries(webhook.cursor, SCANNED.older, parameters);
+  const young = `SELECT min(seq) FROM waiting WHERE at > $${parameters.push(before)}`;
+
+  // The first change that is not older ends them, so that the clocks of several writers skip nothing.
+  const [found] = await db.query<{ count: number; last: number | null }>(
+    `WITH waiting AS (${waiting})
+      SELECT count(DISTINCT COALESCE(operation_seq, seq)) AS count, max(COALESCE(operation_seq, seq)) AS last
+        FROM waiting AS audit_log
+        WHERE ${condition} AND seq < COALESCE((${young}), ${Number.MAX_SAFE_INTEGER})`,
+    parameters,
+  );
+  return { count: found?.count ?? 0, cursor: found?.last ?? webhook.cursor };
+}
+
+/** The end of the log: with it as the position, nothing older is delivered. */
+export async function readEndOfLog(db: Queryable): Promise<number> {
+  const [end] = await db.query<{ seq: number }>('SELECT seq FROM feed WHERE id = 1');
+  return end?.seq ?? 0;
+}
+
+type EventRow = NullableColumns<Omit<WebhookEvent, 'isCut'>> & {
+  readonly firstId: string;
+  readonly actor: string;
+  readonly note: string | null;
+  readonly at: number;
+  readonly total: number;
+  /** A number on SQLite, which has no booleans. */
+  readonly fits: boolean | number;
+};
+
+function toEvent({ action, target, environment, before, after, fits }: EventRow): WebhookEvent {
+  return {
+    ...withoutNulls<Omit<WebhookEvent, 'isCut'>>({ action, target, environment, before, after }),
+    isCut: !fits,
+  };
+}
+
+/** The entries of the audit log that a webhook delivers. What belongs to the whole project goes to all of its webhooks. */
+function scopeOf({ projectId, environments, events }: WebhookScope) {
+  const parameters: Parameter[] = [projectId];
+  const add = (value: Parameter) => `$${parameters.push(value)}`;
+  const nouns = (list: readonly string[], not = '') =>
+    list.map((noun) => `action ${not} LIKE ${add(`${noun}.%`)}`);
+
+  const conditions = ['audit_log.project_id = $1', ...nouns(PEOPLE_NOUNS, 'NOT')];
+  if (environments.length > 0) {
+    const names = placeholders(environments.length, parameters.length);
+    parameters.push(...environments);
+    conditions.push(`(audit_log.environment_id IS NULL OR audit_log.environment_id IN
+      (SELECT id FROM environments WHERE project_id = $1 AND name IN (${names})))`);
+  }
+  if (events.length > 0) conditions.push(`(${nouns(events).join(' OR ')})`);
+
+  return { condition: conditions.join(' AND '), parameters };
+}
+
+/** The first entries of the project after a position. Adds to the parameters, the first of which is the project's id. */
+function waitingEntries(cursor: number, limit: number, parameters: Parameter[]): string {
+  return `SELECT seq, operation_seq, project_id, environment_id, action, at FROM audit_log
+    WHERE project_id = $1 AND seq > $${parameters.push(cursor)} ORDER BY seq LIMIT ${limit}`;
+}

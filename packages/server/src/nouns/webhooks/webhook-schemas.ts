@@ -1,0 +1,129 @@
+import { z } from '@hono/zod-openapi';
+import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
+import { NameSchema, seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import type { Written } from '../../management/write.ts';
+import {
+  WEBHOOK_EVENTS,
+  WEBHOOK_FORMATS,
+  WEBHOOK_STATUSES,
+  type Webhook,
+  type WebhookDelivery,
+} from './webhook.ts';
+
+const urlDescription = {
+  example: 'https://hooks.example.com/halyard',
+  description:
+    'Where messages are sent, by https. Answers show `…` instead of its query, and for `slack` of its path.',
+} as const;
+
+/** What people choose about a webhook. */
+export const settingMembers = {
+  url: z.string().openapi({ ...urlDescription, format: 'uri' }),
+  format: z.enum(WEBHOOK_FORMATS).openapi({
+    description:
+      '`json`: everything. `slack`: one text, as Slack, Mattermost, Google Chat and compatible receivers take it.',
+  }),
+  environments: z
+    .array(NameSchema)
+    .openapi({ description: 'Only changes of these environments, and of the project itself. Empty: all.' }),
+  events: z
+    .array(z.enum(WEBHOOK_EVENTS))
+    .openapi({ description: 'Only changes of these kinds. Empty: all.' }),
+} as const;
+
+/** The same, in a change. */
+export const changedMembers = {
+  url: settingMembers.url.optional(),
+  format: settingMembers.format.optional(),
+  environments: settingMembers.environments.optional(),
+  events: settingMembers.events.optional(),
+} as const;
+
+/** A webhook, never its secret. */
+export const WebhookSchema = z
+  .object({
+    name: NameSchema,
+    ...settingMembers,
+    url: z.string().openapi(urlDescription),
+    status: z.enum(WEBHOOK_STATUSES).openapi({
+      description:
+        '`paused` by a person; `disabled` by the server after five days of failures, or the answer 410.',
+    }),
+    reason: z.string().optional().openapi({ description: 'Why it is disabled.' }),
+    deliveredSeq: z.number().int().openapi({
+      description: 'Every change up to this number has been delivered, skipped or given up.',
+    }),
+    pendingSince: TimeSchema.optional().openapi({
+      description: 'When the oldest change was made that has not been sent; absent when all have been.',
+    }),
+    givenUp: z.number().int().openapi({ description: 'Changes given up after a day of retries.' }),
+    failures: z.number().int().openapi({ description: 'Attempts that failed since the last success.' }),
+    failingSince: TimeSchema.optional().openapi({
+      description: 'Since when attempts fail; later by the time in which no node ran.',
+    }),
+    nextAttemptAt: TimeSchema.optional(),
+    previousSecretUntil: TimeSchema.optional().openapi({
+      description: 'Until then, messages are signed with the previous secret too.',
+    }),
+    createdAt: TimeSchema,
+  })
+  .openapi('Webhook');
+
+/** A webhook with its new secret. */
+export const SecretSchema = WebhookSchema.extend({
+  secret: z
+    .string()
+    .openapi({ description: 'The signing secret, shown only this once.', example: 'whsec_…' }),
+  ...seqMember,
+}).openapi('WebhookWithSecret');
+
+/** One attempt to send a message. */
+export const WebhookDeliverySchema = z
+  .object({
+    number: z.number().int(),
+    seq: z.number().int().optional().openapi({ description: 'The change; absent for a test.' }),
+    messageId: z.string().openapi({ description: 'The header `webhook-id`: the same in every attempt.' }),
+    trigger: z.enum(['change', 'replay', 'test']),
+    outcome: z.enum(['delivered', 'failed', 'given-up']),
+    at: TimeSchema,
+    durationMs: z.number().int(),
+    status: z.number().int().optional().openapi({ description: 'The HTTP status of the answer.' }),
+    error: z.string().optional().openapi({ description: 'Why it failed.' }),
+    answer: z.string().optional().openapi({ description: 'The first kilobyte of the answer.' }),
+  })
+  .openapi('WebhookDelivery');
+
+/** The answer for a webhook. */
+export function webhookRecord(webhook: Written<Webhook>) {
+  const { name, format, environments, events, status, reason, cursor, givenUp, failures, seq } = webhook;
+  return {
+    name,
+    url: shownUrl(webhook),
+    format,
+    environments: [...environments],
+    events: [...events],
+    status,
+    reason,
+    deliveredSeq: cursor,
+    givenUp,
+    failures,
+    pendingSince: isoTimeOr(webhook.pendingSince),
+    failingSince: isoTimeOr(webhook.failingSince),
+    nextAttemptAt: isoTimeOr(webhook.nextAttemptAt),
+    previousSecretUntil: isoTimeOr(webhook.previousSecretUntil),
+    createdAt: isoTime(webhook.createdAt),
+    seq,
+  };
+}
+
+/** The path of a chat program's address is a secret, and so may be any query. */
+function shownUrl({ url, format }: Webhook): string {
+  const { origin, pathname, search } = new URL(url);
+  if (format === 'slack') return `${origin}/…`;
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+/** The answer for an attempt. */
+export function deliveryRecord(delivery: WebhookDelivery) {
+  return { ...delivery, at: isoTime(delivery.at) };
+}

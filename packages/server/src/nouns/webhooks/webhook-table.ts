@@ -1,0 +1,188 @@
+import { defined } from '@halyard/protocol';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Parameter, Queryable } from '../../storage/database.ts';
+import { type NullableColumns, parseTextList, withoutNulls } from '../../storage/rows.ts';
+import type { Tx } from '../../storage/tx.ts';
+import type { NewWebhook, Webhook, WebhookEvents, WebhookTarget, WebhookUpdate } from './webhook.ts';
+
+/** A webhook with its secrets, as {@link WEBHOOK_COLUMNS} read it. */
+export type TargetRow = NullableColumns<
+  Omit<WebhookTarget, 'environments' | 'events' | 'project' | 'pendingSince'>
+> & {
+  readonly project: string;
+  readonly pendingSince: number | null;
+  readonly environments: string;
+  readonly events: string;
+};
+
+/** When the first entry after a webhook's position was written. */
+export const PENDING_SINCE = `(SELECT audit_log.at FROM audit_log WHERE audit_log.project_id = webhooks.project_id
+    AND audit_log.seq > webhooks.position ORDER BY audit_log.seq LIMIT 1)`;
+
+/** The columns of a {@link TargetRow}. */
+export const WEBHOOK_COLUMNS = `id, project_id AS "projectId", name, url, format, environments, events, status, reason,
+  position AS cursor, deliveries, given_up AS "givenUp", failures, failing_since AS "failingSince",
+  next_attempt_at AS "nextAttemptAt", previous_secret_until AS "previousSecretUntil", created_at AS "createdAt",
+  secret, previous_secret AS "previousSecret", ${PENDING_SINCE} AS "pendingSince",
+  (SELECT projects.name FROM projects WHERE projects.id = webhooks.project_id) AS project`;
+
+/** The record of a row. */
+export function toTarget({ environments, events, ...row }: TargetRow): WebhookTarget {
+  return {
+    ...withoutNulls<Omit<WebhookTarget, 'environments' | 'events'>>(row),
+    environments: parseTextList(environments),
+    // `WebhookEvents`: only they are stored; another text matches no action.
+    events: parseTextList(events) as readonly WebhookEvents[],
+  };
+}
+
+/** The webhooks of a project, by name, without their secrets. */
+export async function readWebhooks(db: Queryable, projectId: string): Promise<readonly Webhook[]> {
+  const found = await readTargets(db, 'WHERE project_id = $1', [projectId]);
+  return found.map(withoutSecrets).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** One webhook, without its secrets. */
+export async function readWebhook(
+  db: Queryable,
+  projectId: string,
+  name: string,
+): Promise<Webhook | undefined> {
+  const [found] = await readTargets(db, 'WHERE project_id = $1 AND name = $2', [projectId, name]);
+  return found && withoutSecrets(found);
+}
+
+/** One webhook with its secrets. */
+export async function readTarget(db: Queryable, id: string): Promise<WebhookTarget | undefined> {
+  const [found] = await readTargets(db, 'WHERE id = $1', [id]);
+  return found;
+}
+
+async function readTargets(
+  db: Queryable,
+  condition: string,
+  parameters: readonly Parameter[],
+): Promise<WebhookTarget[]> {
+  const rows = await db.query<TargetRow>(`SELECT ${WEBHOOK_COLUMNS} FROM webhooks ${condition}`, parameters);
+  return rows.map(toTarget);
+}
+
+function withoutSecrets({
+  secret: _,
+  previousSecret: _previous,
+  project: _project,
+  ...webhook
+}: WebhookTarget): Webhook {
+  return webhook;
+}
+
+/** Inserts a webhook, which starts with the changes after it. `already_exists` when the project has another one of that name. */
+export async function insertWebhook(tx: Tx, webhook: NewWebhook, secret: string): Promise<Webhook> {
+  const { id, projectId, name, url, format, environments, events, createdAt } = webhook;
+
+  const inserted = await tx.query(
+    `INSERT INTO webhooks (id, project_id, name, url, format, environments, events, secret, status, position,
+        deliveries, given_up, failures, created_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'active', (SELECT seq FROM feed WHERE id = 1), 0, 0, 0, $9)
+      ON CONFLICT DO NOTHING RETURNING id`,
+    [
+      id,
+      projectId,
+      name,
+      url,
+      format,
+      JSON.stringify(environments),
+      JSON.stringify(events),
+      secret,
+      createdAt,
+    ],
+  );
+  if (inserted.length === 0) {
+    throw new ServiceError('already_exists', `The webhook "${name}" already exists: choose another name.`);
+  }
+
+  const stored = await readStored(tx, id);
+  note(tx, 'webhook.created', stored, { after: textOf(stored) });
+  return stored;
+}
+
+/** Writes settings and status. `active` and another address forget failures and end the lease; `cursor` moves the position. */
+export async function storeWebhook(tx: Tx, webhook: Webhook, changed: WebhookUpdate): Promise<Webhook> {
+  const next = { ...webhook, ...changed };
+  const { url, format, environments, events, status, reason } = next;
+  const reasonColumn = status === 'disabled' ? (reason ?? null) : null;
+  const parameters: Parameter[] = [
+    webhook.id,
+    url,
+    format,
+    JSON.stringify(environments),
+    JSON.stringify(events),
+    status,
+    reasonColumn,
+  ];
+
+  const also: string[] = [];
+  if (changed.status === 'active' || url !== webhook.url) {
+    also.push('failures = 0', 'failing_since = NULL', 'next_attempt_at = NULL');
+    // An attempt that is running now is about what was before: without its lease, it records nothing.
+    also.push('leased_by = NULL', 'leased_until = NULL');
+  }
+  // Otherwise the node that delivers moves the position.
+  if (changed.cursor !== undefined) also.push(`position = $${parameters.push(changed.cursor)}`);
+  await tx.query(
+    `UPDATE webhooks SET ${['url = $2', 'format = $3', 'environments = $4', 'events = $5', 'status = $6', 'reason = $7', ...also].join(', ')}
+      WHERE id = $1`,
+    parameters,
+  );
+
+  const before = textOf(webhook);
+  const after = textOf(next);
+  if (before !== after || url !== webhook.url || changed.cursor !== undefined) {
+    const isDisabled = status === 'disabled' && webhook.status !== status;
+    note(tx, isDisabled ? 'webhook.disabled' : 'webhook.updated', webhook, { before, after });
+  }
+  return readStored(tx, webhook.id);
+}
+
+/** Replaces the secret; the old one signs too until `until`. */
+export async function storeSecret(tx: Tx, webhook: Webhook, secret: string, until: number): Promise<void> {
+  await tx.query(
+    `UPDATE webhooks SET previous_secret = secret, previous_secret_until = $3, secret = $2 WHERE id = $1`,
+    [webhook.id, secret, until],
+  );
+  note(tx, 'webhook.rotated', webhook, {});
+}
+
+/** Removes a webhook. The schema removes its deliveries with it, and all of both with their project. */
+export async function removeWebhook(tx: Tx, webhook: Webhook): Promise<void> {
+  await tx.query('DELETE FROM webhooks WHERE id = $1', [webhook.id]);
+  note(tx, 'webhook.deleted', webhook, { before: textOf(webhook) });
+}
+
+async function readStored(tx: Tx, id: string): Promise<Webhook> {
+  const stored = await readTarget(tx, id);
+  if (stored === undefined) throw new Error('the webhook was not stored');
+  return withoutSecrets(stored);
+}
+
+function note(
+  tx: Tx,
+  action: string,
+  { projectId, name }: Webhook,
+  texts: { readonly before?: string; readonly after?: string },
+): void {
+  tx.journal.audit({ action, projectId, target: name, ...texts });
+}
+
+/** A webhook for the audit log, which all viewers can read: only the origin of its address, as the rest may be a secret. */
+function textOf({ name, url, format, environments, events, status, reason }: Webhook): string {
+  return JSON.stringify({
+    name,
+    origin: new URL(url).origin,
+    format,
+    environments,
+    events,
+    status,
+    ...defined({ reason: status === 'disabled' ? reason : undefined }),
+  });
+}
