@@ -135,6 +135,22 @@ test('a snapshot is forgotten once no follower needs it, although followers stay
   expect(upstream.logServer.followers).toBe(1);
 });
 
+test('a follower gets no snapshot that is older than what it has', async () => {
+  const home = await openStore();
+  const { environment } = await seed(home.store);
+  const upstream = await openUpstream(home, { snapshotMs: 3_600_000 });
+  const { plane: first } = follow(upstream.remote());
+  await first.firstLive;
+  // As a follower of another scope, or of an older version, that is at the end of the log.
+  const { seq = 0 } = await home.store.commit(ADA, changing(environment, ['checkout', '{"enabled":false}']));
+  await upstream.plane.waitForApplied(seq);
+  const { epoch } = (await logSourceOf(home.database).loadSnapshot()).cursor;
+  const log = upstream.remote();
+  const session = await log.open({ epoch, seq, changeId: 'unsealed' });
+  closeAtEnd(() => session.close());
+  expect((await log.loadSnapshot()).cursor.seq).toBe(seq);
+});
+
 test('a connection that carried the log ends with it', async () => {
   const home = await openStore();
   await seed(home.store);

@@ -313,7 +313,11 @@ export class LogServer implements ReadPlaneObserver {
       turn: () => this.#turns.next(),
       snapshot: continues
         ? undefined
-        : this.#snapshotIn(follower.scope, { ...this.#history.seal(cursor), scope }),
+        : this.#snapshotIn(follower.scope, {
+            cursor: { ...this.#history.seal(cursor), scope },
+            // A follower does not go back within a history.
+            least: from?.epoch === epoch ? Math.min(from.seq, cursor.seq) : 0,
+          }),
       seq: from?.seq ?? 0,
       rowAfter: (seq) => messageOf(this.#backlog.after(seq)),
       hasLost: (seq) => !this.#backlog.holds(seq),
@@ -337,11 +341,15 @@ export class LogServer implements ReadPlaneObserver {
     return relay && { id: relay.id, scope: scopeOf(relay) };
   }
 
-  #snapshotIn(scope: LogScope, cursor: Cursor): SnapshotParts {
+  /** A snapshot of row `least` or later: a recent one that there is, or one at `cursor`. */
+  #snapshotIn(
+    scope: LogScope,
+    { cursor, least }: { readonly cursor: Cursor; readonly least: number },
+  ): SnapshotParts {
     const name = scopeName(scope);
     this.#forgetSnapshots();
     const known = this.#snapshots.get(name);
-    if (known !== undefined) return known.parts;
+    if (known !== undefined && known.parts.cursor.seq >= least) return known.parts;
     const parts = new SnapshotParts(cursor, contentsIn(scope, this.#options.plane.catalog.contents()));
     this.#snapshots.set(name, { parts, madeAt: performance.now() });
     return parts;
