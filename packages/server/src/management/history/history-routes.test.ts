@@ -55,6 +55,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
     test('is running until its answer is ready', async () => {
       const { path } = await app.project();
       const reference = crypto.randomUUID();
+      const { token } = await done('POST', '/api/tokens', { body: { name: reference, role: 'admin' } });
       const applied = Promise.withResolvers<void>();
       const waits = Promise.withResolvers<void>();
       app.node.waitForApplied = () => {
@@ -63,10 +64,12 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       };
       const written = put(path, 'a', on, { 'X-Change-Reference': reference });
       await waits.promise;
-      expect(await found(reference)).toMatchObject({ changes: [{}], running: true });
+      const [own, other] = [await found(reference), await found(reference, { token })];
       app.node.waitForApplied = async () => {};
       applied.resolve();
       await written;
+      expect(own).toMatchObject({ changes: [{}], running: true });
+      expect(other).toEqual({ changes: [], running: false });
       expect((await found(reference)).running).toBe(false);
     });
 
