@@ -184,6 +184,33 @@ test.each([
 );
 
 test(
+  'the late answer of a switch does not hide what another person has changed since',
+  async () => {
+    await world.management.putState('shop', 'development', 'late', { enabled: false });
+    const { page } = await world.open('/projects/shop/flags?q=late');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const [made, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route('**/api/**', async (route) => {
+      if (route.request().method() === 'GET') return route.fallback();
+      const response = await route.fetch();
+      made.resolve();
+      await release.promise;
+      await route.fulfill({ response });
+    });
+    const control = page.getByRole('switch', { name: 'late in development' });
+    await control.click();
+    await made.promise;
+    await world.management.putState('shop', 'development', 'late', { enabled: false });
+    await page.locator('[aria-label="late in development"]:not(:checked)').waitFor();
+    release.resolve();
+    await page.getByText('late is on in development', { exact: true }).waitFor();
+    expect(await control.isChecked()).toBe(false);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'missed changes are fetched when their screen opens, even after other changes arrived',
   async () => {
     for (const key of ['missed', 'seen'])

@@ -22,26 +22,30 @@ function refusing() {
   return { url: `${server.url}api/projects`, asked, answer };
 }
 
-/** A server that answers writes with `answer`, and knows the change 7 under every reference. */
+/** A server that answers writes with `answer`. It fails once, and then knows the change 7 under every reference. */
 function answering(answer: () => Response): string {
+  let lookups = 0;
+  const lookUp = () =>
+    lookups++ === 0 ? failure() : Response.json({ changes: [{ seq: 7 }], running: false });
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: ({ method }) =>
-      method === 'GET' ? Response.json({ changes: [{ seq: 7 }], running: false }) : answer(),
+    fetch: ({ method }) => (method === 'GET' ? lookUp() : answer()),
   });
   servers.push(server);
   return server.url.origin;
 }
 
+const failure = () => Response.json({ error: 'internal_error' }, { status: 500 });
+
 test.each<[string, () => Response]>([
-  ['a failure of the server', () => Response.json({ error: 'internal_error' }, { status: 500 })],
+  ['a failure of the server', failure],
   ['the page of a proxy', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
   [
     'the page of a proxy that calls itself a success',
     () => new Response('<h1>Sign in</h1>', { headers: { 'Content-Type': 'text/html' } }),
   ],
-])('%s says nothing about a change, so it is looked up', async (_, answer) => {
+])('%s says nothing about a change, so it is looked up, again after a failure', async (_, answer) => {
   const origin = answering(answer);
   const { fetch } = globalThis;
   // The page's own address, which a program does not have.
