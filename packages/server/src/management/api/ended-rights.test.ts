@@ -362,6 +362,22 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
     },
   );
 
+  test('a person whose role in the project was reduced on another node changes nothing there', async () => {
+    const { name, path } = await app.project();
+    const email = `reduced-${++count}@example.com`;
+    const rights = { projects: [{ project: name, role: 'editor' }] };
+    const { browser } = await join(app, { email, ...rights });
+    const person = await app.home.store.read(({ people }) => people.operatorByEmail(email));
+    if (person?.projects === undefined) throw new Error('the person has no role in the project');
+    const projects = person.projects.map((each) => ({ ...each, role: 'viewer' as const }));
+    beforeNextCommit((other) =>
+      other.commit(ADA, ({ people }) => people.updateOperator({ ...person, projects })),
+    );
+    const answer = await browser.call('PUT', `${path}/environments/staging/flags/a`, { body: STATE });
+    expect(answer.json.error).toBe('forbidden');
+    expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);
+  });
+
   test('a token that expires before the commit changes nothing', async () => {
     const { path } = await app.project();
     // The request begins an hour ago, and its commit is now.
