@@ -60,6 +60,48 @@ test('sends heartbeats between its proofs, with the age of the last one', async 
   throw new Error(`all heartbeats came with a proof: ${ages}`);
 });
 
+test('passes a new proof on at once, also when an old one was noted again just before', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const source = logSourceOf(await home.connect());
+  // As the session of a relay: its upstream is proven a moment after each question of this node.
+  const open = async (): Promise<LogSession> => {
+    const session = await source.open();
+    let provenAt = performance.now();
+    let wake = () => {};
+    const prove = () => {
+      provenAt = performance.now();
+      wake();
+    };
+    return {
+      head: async (seq) => {
+        const head = { ...(await session.head(seq)), provenAt };
+        setTimeout(prove, 100);
+        return head;
+      },
+      read: async (afterSeq) => ({ ...(await session.read(afterSeq)), provenAt }),
+      onWake: (callback) => {
+        wake = callback;
+      },
+      onLost: (callback) => session.onLost(callback),
+      close: () => session.close(),
+    };
+  };
+  const upstream = await openUpstream(home, {}, { ...source, open });
+  const canceled = new AbortController();
+  closeAtEnd(() => canceled.abort());
+  const { body } = await fetch(`${upstream.url}${LOG_PATH}`, { signal: canceled.signal });
+  const ages: number[] = [];
+  const messages = new MessageReader();
+  for await (const chunk of body ?? []) {
+    for (const message of messages.read(chunk)) if (message.type === 'heartbeat') ages.push(message.ageMs);
+    // The first comes at once, at any time.
+    if (ages.slice(1).some((age) => age < 400)) return;
+    if (ages.length > 8) break;
+  }
+  throw new Error(`no new proof was passed on: ${ages}`);
+});
+
 test('a report whose token is revoked while its body arrives is refused', async () => {
   const home = await openStore();
   await seed(home.store);

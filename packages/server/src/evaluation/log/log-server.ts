@@ -159,9 +159,11 @@ export class LogServer implements ReadPlaneObserver {
   proven(): void {
     this.#proof.resolve();
     this.#proof = Promise.withResolvers();
-    // A node that polls its database proves it more often than anyone needs to know.
-    if (performance.now() - this.#provenAt < HEARTBEAT_MS / 2) return;
-    this.#provenAt = performance.now();
+    // A node that polls its database proves it more often than anyone needs to know, and a relay notes each proof twice. What
+    // counts is how much newer a proof is: an old one that was sent again must not keep back the next.
+    const provenAt = performance.now() - this.#options.plane.follower.sinceProofMs();
+    if (provenAt - this.#provenAt < HEARTBEAT_MS / 2) return;
+    this.#provenAt = provenAt;
     this.#beat();
     this.#forgetSnapshots();
     // Nothing that readers no longer need is kept.
