@@ -20,8 +20,8 @@ export interface CheckLimits {
   readonly lossSlackMs: number;
   /** How old an answer may be. */
   readonly age: AgeLimits;
-  /** How long a node that was restarted may have been without a processor before it starts with its last known flags. */
-  readonly restartSlackMs: number;
+  /** How long a node that is restarted waits for its source before it starts with its last known flags. */
+  readonly restartPatienceMs: number;
   /** How long a node may answer nothing while its workers are killed. */
   readonly silentMs: number;
   /** For keys whose end is a row of the log: a change asked for later is committed later, so no time is needed. */
@@ -36,7 +36,7 @@ export const DEFAULT_LIMITS: CheckLimits = {
   ownWriteMs: 2_000,
   lossSlackMs: 1_000,
   age: { proofMs: 3_000, slackMs: 500 },
-  restartSlackMs: 2_000,
+  restartPatienceMs: 3_000,
   silentMs: 5_000,
   revoked: { frameMs: 0, requestMs: 5_000, closeMs: 15_000 },
   expired: { frameMs: 1_500, requestMs: 1_500, closeMs: 15_000 },
@@ -62,7 +62,7 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
   checkNodesNeverGoBack(history, limits.ownWriteMs, report);
   checkReads(history, timelines, report);
   checkAges(history, acknowledged, limits.age, report);
-  checkRestarts(history, limits.restartSlackMs, report);
+  checkRestarts(history, limits.restartPatienceMs, report);
   checkSilences(history, limits.silentMs, report);
   checkEventReads(history, report);
   for (const cause of ['revoked', 'expired'] as const) {
