@@ -1,3 +1,4 @@
+import { Alarm } from '../../domain/alarm.ts';
 import type {
   CommittedRows,
   Cursor,
@@ -10,7 +11,7 @@ import type {
 import { StoreOutage } from '../../domain/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { isLarge } from '../catalog/payload-parts.ts';
-import { Alarm, reconnectDelayMs, sleep, Turns, turn } from './pacing.ts';
+import { reconnectDelayMs, sleep, Turns, turn } from './pacing.ts';
 
 /** Callbacks of a {@link Follower}. */
 export interface FollowerCallbacks {

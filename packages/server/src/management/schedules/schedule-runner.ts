@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Alarm } from '../../domain/alarm.ts';
 import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
 import type { Permissions } from '../../domain/people.ts';
@@ -172,12 +173,12 @@ export interface ScheduleRunnerParts {
  */
 export class ScheduleRunner {
   readonly #parts: ScheduleRunnerParts;
-  #timer: Timer | undefined;
-  /** When the timer fires, by the context's clock. */
-  #wakeAt = Number.POSITIVE_INFINITY;
-  #polling: Promise<void> | undefined;
-  #isRunning = false;
+  readonly #alarm = new Alarm();
   readonly #attempts = { schedules: new Map(), rollouts: new Map() } satisfies Record<string, FailedAttempts>;
+  #isRunning = false;
+  #running: Promise<void> | undefined;
+  /** When the runner wakes up by itself, by the context's clock. Later than anything during a poll, which may miss what is new. */
+  #wakesAt = Number.POSITIVE_INFINITY;
 
   constructor(parts: ScheduleRunnerParts) {
     this.#parts = parts;
@@ -186,41 +187,28 @@ export class ScheduleRunner {
   /** Polls at once, and from then on until {@link close}. */
   start(): void {
     this.#isRunning = true;
-    this.#wakeIn(0);
+    this.#running = this.#run();
   }
 
   /** Wakes up for a schedule that was just created. */
   note(dueAt: number): void {
-    const delayMs = Math.max(0, dueAt - this.#parts.context.now());
-    if (delayMs < POLL_MS && dueAt < this.#wakeAt) this.#wakeIn(delayMs);
+    if (dueAt < this.#wakesAt) this.#alarm.ring();
   }
 
   /** Stops, after the schedule that is running. Safe to call twice. */
   async close(): Promise<void> {
     this.#isRunning = false;
-    clearTimeout(this.#timer);
-    await this.#polling;
+    this.#alarm.ring();
+    await this.#running;
   }
 
-  #wakeIn(delayMs: number): void {
-    if (!this.#isRunning) return;
-    clearTimeout(this.#timer);
-    this.#wakeAt = this.#parts.context.now() + delayMs;
-    this.#timer = setTimeout(() => this.#wake(), delayMs);
-    this.#timer.unref();
-  }
-
-  #wake(): void {
-    this.#wakeAt = Number.POSITIVE_INFINITY;
-    if (this.#polling !== undefined) {
-      // The running poll may have missed what is due now.
-      void this.#polling.then(() => this.#wakeIn(0));
-      return;
+  async #run(): Promise<void> {
+    while (this.#isRunning) {
+      const delayMs = await this.#poll();
+      this.#wakesAt = this.#parts.context.now() + delayMs;
+      await this.#alarm.wait(performance.now() + delayMs);
+      this.#wakesAt = Number.POSITIVE_INFINITY;
     }
-    this.#polling = this.#poll().then((delayMs) => {
-      this.#polling = undefined;
-      if (this.#parts.context.now() + delayMs < this.#wakeAt) this.#wakeIn(delayMs);
-    });
   }
 
   /** Runs what is due; returns how long to wait. Never rejects. */

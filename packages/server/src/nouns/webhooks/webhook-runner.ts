@@ -1,5 +1,6 @@
 import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
+import { Alarm } from '../../domain/alarm.ts';
 import { SYSTEM } from '../../domain/audit.ts';
 import type { LogRow } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
@@ -65,10 +66,9 @@ export class WebhookRunner {
   readonly #again = new Set<string>();
   readonly #closing = new AbortController();
   #hasLeases = false;
-  #timer: Timer | undefined;
-  #wakeAt = 0;
-  #scan: Promise<void> | undefined;
+  readonly #alarm = new Alarm();
   #isRunning = false;
+  #running: Promise<void> | undefined;
   /** Projects with changes since the last look; all of them at the first. */
   #changed = new Set<string>();
   #polledAt = Number.NEGATIVE_INFINITY;
@@ -93,14 +93,14 @@ export class WebhookRunner {
   /** Looks for work at once, and from then on until {@link close}. */
   start(): void {
     this.#isRunning = true;
-    this.#wakeIn(0);
+    this.#running = this.#run();
   }
 
   /** A row of the log was applied. */
   readonly applied = ({ projectId }: Pick<LogRow, 'projectId'>): void => {
     if (!this.#isRunning || projectId === '') return;
     this.#changed.add(projectId);
-    this.#wakeIn(PAUSES.wake);
+    this.#alarm.ring();
   };
 
   /** Looks for work once and delivers it. For tests; a node calls {@link start}. */
@@ -115,8 +115,8 @@ export class WebhookRunner {
     if (this.#closing.signal.aborted) return;
     this.#isRunning = false;
     this.#closing.abort();
-    clearTimeout(this.#timer);
-    await this.#scan;
+    this.#alarm.ring();
+    await this.#running;
     await Promise.all(this.#active.values());
     if (!this.#hasLeases) return;
     try {
@@ -127,19 +127,13 @@ export class WebhookRunner {
     }
   }
 
-  #wakeIn(delayMs: number): void {
-    if (!this.#isRunning) return;
-    const at = performance.now() + delayMs;
-    if (this.#timer !== undefined && this.#wakeAt <= at) return;
-    clearTimeout(this.#timer);
-    this.#wakeAt = at;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#scan = (this.#scan ?? Promise.resolve())
-        .then(() => this.#look())
-        .then((delay) => this.#wakeIn(delay));
-    }, delayMs);
-    this.#timer.unref();
+  async #run(): Promise<void> {
+    while (this.#isRunning) {
+      const delayMs = await this.#look();
+      const hasRung = await this.#alarm.wait(performance.now() + delayMs);
+      // Changes that come together are found in one look. The next turn of a webhook comes at once.
+      if (hasRung && this.#isRunning && this.#untilPoll() > 0) await Bun.sleep(PAUSES.wake);
+    }
   }
 
   /** Starts what is due; returns how long to wait. Never rejects. */
@@ -205,7 +199,7 @@ export class WebhookRunner {
         // Changes that came during the delivery, and webhooks that wait for a place.
         if (this.#again.delete(id) || hasMore || this.#active.size >= LIMITS.active - 1) {
           this.#polledAt = Number.NEGATIVE_INFINITY;
-          this.#wakeIn(0);
+          this.#alarm.ring();
         }
       });
     this.#active.set(id, done);
