@@ -95,6 +95,43 @@ describe('the history', () => {
     expect(flags.find(({ key }) => key === 'checkout')?.state).toEqual({ enabled: false });
   }, 60_000);
 
+  test('a message about a state leaves once the state is reverted or changed by another person', async () => {
+    await world.management.putState('shop', 'development', 'winter-sale', { enabled: false });
+    const { page } = await world.open('/projects/shop/flags', { expected: /ERR_/ });
+    // Messages do not leave by themselves.
+    await page.addInitScript(`
+      const later = window.setTimeout;
+      window.setTimeout = (run, ms, ...rest) => (ms === 10_000 ? 0 : later(run, ms, ...rest));
+    `);
+    await page.reload();
+    const messages = page.getByRole('region', { name: 'Messages' });
+    const isOn = messages.getByText('winter-sale is on in development', { exact: true });
+    const flip = page.getByRole('switch', { name: 'winter-sale in development' });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await flip.click();
+    await isOn.waitFor();
+    await world.management.putState('shop', 'development', 'winter-sale', { enabled: false });
+    await isOn.waitFor({ state: 'detached' });
+
+    // Without a stream too, and on a screen that shows no flags.
+    await page.context().route('**/api/events*', (route) => route.abort());
+    await page.reload();
+    await page.getByText('Offline', { exact: true }).waitFor();
+    await flip.click();
+    await isOn.waitFor();
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    await page
+      .getByRole('button', { name: /^Revert change/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog', { name: /^Revert change \d+\?$/ });
+    await dialog.getByRole('region', { name: 'What is restored' }).waitFor();
+    await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
+    await messages.getByText(/^Change \d+ reverted$/).waitFor();
+    await isOn.waitFor({ state: 'detached' });
+    await page.close();
+  }, 60_000);
+
   test('older changes are loaded on demand', async () => {
     for (let share = 1; share <= 60; share++) {
       await world.management.putState('shop', 'development', 'ramp', { enabled: true, rolloutPct: share });

@@ -58,6 +58,42 @@ export function withState(flag: FlagRecord, environment: string, state: StateRec
   return { ...flag, environments: state === undefined ? others : { ...others, [environment]: state } };
 }
 
+/**
+ * Calls `end` once one of the states is known to have another revision than the written one, `undefined` if they were removed.
+ * Reads the flags again when they may have changed, also while no screen shows them. Returns the function that stops watching.
+ */
+export function onceReplaced(
+  queries: QueryClient,
+  { project, environment, keys, revision }: WrittenStates,
+  end: () => void,
+): () => void {
+  const cache = queries.getQueryCache();
+  const queryKey = queryKeys.flags(project);
+  const isReplaced = (key: string) => {
+    const flag =
+      queries.getQueryData<readonly FlagRecord[]>(queryKey)?.find((each) => each.key === key) ??
+      queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
+    if (flag === undefined) return false;
+    const now = flag.environments[environment]?.revision;
+    const isOlder = (now ?? Infinity) < (revision ?? 0);
+    return now !== revision && !isOlder;
+  };
+  return cache.subscribe((event) => {
+    if (event.type !== 'updated') return;
+    const { query, action } = event;
+    if (action.type === 'invalidate' && query === cache.find({ queryKey })) query.fetch().catch(() => {});
+    if (keys.some(isReplaced)) end();
+  });
+}
+
+/** States of one environment that this tab wrote as one change. */
+interface WrittenStates {
+  readonly project: string;
+  readonly environment: string;
+  readonly keys: readonly string[];
+  readonly revision: number | undefined;
+}
+
 /** The result of applying a committed change to a list of flags. */
 interface Merged {
   readonly flags: readonly FlagRecord[];

@@ -2,7 +2,7 @@ import { defined } from '@halyard/protocol';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { type ApiError, isMade, isRefusal } from '../api/api-error.ts';
-import { updateFlagInCache, withState } from '../api/flag-cache.ts';
+import { onceReplaced, updateFlagInCache, withState } from '../api/flag-cache.ts';
 import {
   differsInSwitchOnly,
   readState,
@@ -148,6 +148,12 @@ function createStateWriter({
       about: cellName(project, environment.name, key),
       title,
       detail: <DeliveryProof seq={seq} />,
+      watch: (end) =>
+        onceReplaced(
+          queries,
+          { project, environment: environment.name, keys: [key], revision: record?.revision },
+          end,
+        ),
       action: {
         label: messages.undo,
         run: () =>

@@ -14,6 +14,8 @@ export interface Toast {
   /** Details below the title, such as the proof of delivery. */
   readonly detail?: ReactNode;
   readonly action?: { readonly label: string; readonly run: () => void };
+  /** Calls `end` once it is no longer true, which removes it. Returns the function that stops watching. */
+  readonly watch?: (end: () => void) => () => void;
   /** How long it stays; default 10 seconds, in which "Undo" is offered. */
   readonly durationMs?: number;
 }
@@ -76,12 +78,13 @@ export function Toasts() {
 }
 
 function ToastCard({
-  toast: { id, kind, title, detail, action, durationMs = DURATION_MS },
+  toast: { id, kind, title, detail, action, watch, durationMs = DURATION_MS },
 }: {
   toast: Shown;
 }) {
   const [isPaused, setPaused] = useState(false);
   const leftMs = useRef(durationMs);
+  useEffect(() => watch?.(() => dismiss(id)), [id, watch]);
   useEffect(() => {
     if (isPaused) return;
     const start = performance.now();

@@ -8,7 +8,7 @@ import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { switchUsage } from '../../api/usage.ts';
 import { useAction, useConfirmedAction } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
-import { closedStreamsText } from '../../components/delivery-proof.tsx';
+import { closedStreamsText } from '../../components/closed-streams.ts';
 import { CheckField } from '../../components/field.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.tsx';

@@ -5,8 +5,8 @@ import X from 'lucide-react/icons/x';
 import type { AuditEntryRecord, EnvironmentRecord, StateRecord } from '../../api/types.ts';
 import { Author } from '../../components/badges.tsx';
 import { IconButton } from '../../components/button.tsx';
-import { SeenBy } from '../../components/delivery-proof.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
+import { SeenBy } from '../../components/seen-by.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.tsx';
 

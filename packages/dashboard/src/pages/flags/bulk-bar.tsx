@@ -1,9 +1,11 @@
+import { useQueryClient } from '@tanstack/react-query';
 import Archive from 'lucide-react/icons/archive';
 import ChevronDown from 'lucide-react/icons/chevron-down';
 import CopyPlus from 'lucide-react/icons/copy-plus';
 import Tag from 'lucide-react/icons/tag';
 import { lazy, useCallback, useState } from 'react';
 import { isMade } from '../../api/api-error.ts';
+import { onceReplaced } from '../../api/flag-cache.ts';
 import { switchStates } from '../../api/flag-states.ts';
 import { useCatchUp } from '../../api/live.tsx';
 import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
@@ -168,6 +170,7 @@ interface BulkSwitch {
  */
 function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> {
   const { askConsent } = useChangeGuards();
+  const queries = useQueryClient();
   const undoChange = useUndoChange();
   const catchUp = useCatchUp();
   return useCallback(
@@ -188,7 +191,7 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
       try {
         const confirmed = environment.protected ? environment.name : undefined;
         const keys = steps.map(({ key }) => key);
-        const { seq } = await switchStates({
+        const { seq, revision } = await switchStates({
           project,
           environment: environment.name,
           keys,
@@ -205,6 +208,8 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
         toast({
           kind: 'done',
           title,
+          watch: (end) =>
+            onceReplaced(queries, { project, environment: environment.name, keys, revision }, end),
           ...(undo === undefined ? {} : { action: { label: words.undo, run: undo } }),
         });
         return true;
@@ -214,6 +219,6 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
         return isMade(error);
       }
     },
-    [project, askConsent, undoChange, catchUp],
+    [project, queries, askConsent, undoChange, catchUp],
   );
 }

@@ -4,7 +4,7 @@ import { revokeKey } from '../../api/keys.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentClients, KeyRecord, ProjectRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { closedStreamsText } from '../../components/delivery-proof.tsx';
+import { closedStreamsText } from '../../components/closed-streams.ts';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, LifeCells } from '../../components/lifetime.tsx';
 import { RevokeActions } from '../../components/revoke.tsx';
