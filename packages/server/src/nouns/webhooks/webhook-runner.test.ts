@@ -2,9 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { WEBHOOK_RETRIES } from './pace.ts';
 import { sharedWebhooks } from './test-webhooks.ts';
 import { LEASE_MS } from './webhook.ts';
-import { WEBHOOK_RETRIES } from './webhook-runner.ts';
 
 setDefaultTimeout(60_000);
 

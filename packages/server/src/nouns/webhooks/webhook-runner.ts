@@ -8,6 +8,7 @@ import type { ManagementContext } from '../../management/context.ts';
 import { write } from '../../management/write.ts';
 import { readPending, releaseLeases, settleLease, takeLease } from './delivery-table.ts';
 import { readNextMessage, readOlder } from './message-query.ts';
+import { afterFailure, WEBHOOK_RETRIES, whyDisabled } from './pace.ts';
 import {
   type DeliveryOutcome,
   LEASE_MS,
@@ -18,19 +19,6 @@ import {
 } from './webhook.ts';
 import type { Attempt, WebhookSender } from './webhook-sender.ts';
 import { readTarget, storeWebhook } from './webhook-table.ts';
-
-const HOUR_MS = 3_600_000;
-
-/** How deliveries are retried. Times in milliseconds. */
-export const WEBHOOK_RETRIES = {
-  /** The first pause; it doubles with each failure, up to the longest, and varies by a fifth. */
-  firstMs: 5_000,
-  longestMs: 15 * 60_000,
-  /** A change is given up after this time. Time in which no node runs does not count, here and below. */
-  giveUpMs: 24 * HOUR_MS,
-  /** A webhook that failed for this long is switched off. */
-  disableMs: 5 * 24 * HOUR_MS,
-} as const;
 
 /** Webhooks that this node delivers for at once, and messages until another webhook has its turn. */
 const LIMITS = { active: 64, turn: 50 } as const;
@@ -242,31 +230,27 @@ export class WebhookRunner {
   async #note(
     target: WebhookTarget,
     { seq, messageId, at }: WebhookMessage,
-    { retryAfterMs = 0, ...attempt }: Attempt,
+    attempt: Attempt,
   ): Promise<WebhookTarget | undefined> {
     const { context, log } = this.#parts;
     this.counts[attempt.outcome]++;
     const same = { messageId, trigger: 'change' } as const;
-    const delivery = { seq, ...same, ...attempt };
+    const { retryAfterMs: _, ...made } = attempt;
+    const delivery = { seq, ...same, ...made };
     if (attempt.outcome === 'delivered') {
       return this.#settle(target, { cursor: seq, failures: 0, deliveries: [delivery] });
     }
 
     const now = context.now();
-    const failures = target.failures + 1;
-    // Time in which no node tried, such as a night without power, is not time of failing.
-    const idleMs = Math.max(0, attempt.at - (target.nextAttemptAt ?? attempt.at));
-    const failingSince = Math.min(target.failingSince ?? now, now) + idleMs;
-    // PostgreSQL refuses fractions of a millisecond.
-    const nextAttemptAt = Math.ceil(now + Math.max(this.#pauseAfter(failures), retryAfterMs));
-    const failed = { cursor: target.cursor, failures, failingSince, nextAttemptAt } as const;
+    const random = (this.#parts.random ?? Math.random)();
+    const failed = afterFailure(target, attempt, { now, random });
 
     const limit = now - WEBHOOK_RETRIES.giveUpMs;
-    if (failingSince > limit || at > limit) {
+    if (failed.failingSince > limit || at > limit) {
       if (!(await this.#settle(target, { ...failed, deliveries: [delivery] }))) return undefined;
     } else {
       // Those behind it at the pace at which they were made: after days without a node all of them are old.
-      const paced = at + nextAttemptAt - now;
+      const paced = at + failed.nextAttemptAt - now;
       const { count, cursor } = await readOlder(context.store, target, Math.min(limit, paced));
       const error = `${count === 1 ? 'This change was' : `${count} changes, up to this one, were`} given up after a day of retries.`;
       const lost = { ...same, seq: cursor, outcome: 'given-up', error, durationMs: 0, at: now } as const;
@@ -277,38 +261,20 @@ export class WebhookRunner {
       log.warn({ webhook: name, project, changes: count }, 'changes given up: the webhook fails');
     }
 
-    await this.#disable(target, failingSince, attempt);
+    const reason = whyDisabled(failed.failingSince, attempt, now);
+    if (reason !== undefined) await this.#disable(target, reason);
     return undefined;
   }
 
   /** Switches off a webhook whose receiver is gone for good. */
-  async #disable(
-    { id, projectId, name, project }: WebhookTarget,
-    failingSince: number,
-    { status }: Attempt,
-  ): Promise<void> {
+  async #disable({ id, projectId, name, project }: WebhookTarget, reason: string): Promise<void> {
     const { context, log } = this.#parts;
-    const days = WEBHOOK_RETRIES.disableMs / (24 * HOUR_MS);
-    const reason =
-      status === 410
-        ? 'The receiver answered 410: it wants no more messages.'
-        : context.now() - failingSince >= WEBHOOK_RETRIES.disableMs
-          ? `Every attempt failed for ${days} days.`
-          : undefined;
-    if (reason === undefined) return;
-
     await write(context, SYSTEM, async (tx) => {
       await tx.lockProject(projectId);
       const current = await readTarget(tx, id);
       if (current?.status === 'active') await storeWebhook(tx, current, { status: 'disabled', reason });
     });
     log.warn({ webhook: name, project, reason }, 'webhook disabled');
-  }
-
-  #pauseAfter(failures: number): number {
-    const { firstMs, longestMs } = WEBHOOK_RETRIES;
-    const random = this.#parts.random ?? Math.random;
-    return Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs) * (0.8 + 0.4 * random());
   }
 }
 
