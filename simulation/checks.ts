@@ -1,5 +1,5 @@
-import type { Kernel } from './kernel.ts';
-import type { Committed, Truth } from './truth.ts';
+import type { Kernel, Owner } from './kernel.ts';
+import type { Committed, KeyTerm, Truth } from './truth.ts';
 
 /** A node is current while its proof is no older. */
 const PROOF_MS = 3_000;
@@ -10,9 +10,25 @@ const SLACK_MS = 500;
 /** A new epoch raises revisions by this. */
 const LEAP = 100_000;
 
+/** The promises, by what breaks them. */
+export type ViolationKind =
+  | 'frame'
+  | 'map'
+  | 'age'
+  | 'back'
+  | 'lost'
+  | 'refused'
+  | 'revoked'
+  | 'opened'
+  | 'late'
+  | 'catalog'
+  | 'closed'
+  | 'client'
+  | 'liveness';
+
 /** One broken promise. */
 export interface Violation {
-  readonly kind: 'frame' | 'map' | 'age' | 'back' | 'lost' | 'refused' | 'revoked' | 'liveness';
+  readonly kind: ViolationKind;
   readonly at: number;
   readonly node: string;
   readonly story: string;
@@ -22,7 +38,10 @@ export interface Violation {
 export interface Asked {
   /** The name of the place and the number of its process. */
   readonly node: string;
+  /** The process; its clock decides what has expired. */
+  readonly owner: Owner;
   readonly environmentId: string;
+  readonly environment: string;
   readonly key: string;
   readonly requestedAt: number;
   /** Whether the node may be without the environment, because a token on its way does not open it. */
@@ -55,18 +74,27 @@ export class Checks {
     const write = this.#writeOf(asked, shown);
     if (write === undefined) return;
     this.#checkAge(asked, shown, write);
-    this.#checkOrder(asked, shown);
+    this.#checkOrder(asked, shown, write);
     const term = this.#truth.keys.get(asked.key);
-    const isEnded = term !== undefined && asked.requestedAt > term.until + PROOF_MS + SLACK_MS;
+    if (term === undefined) return;
+    const isEnded = asked.requestedAt > term.until + PROOF_MS + SLACK_MS;
     if (isEnded && shown.ageSeconds === undefined)
       this.#report('revoked', asked, `granted a key that had ended ${this.#since(term.until)} ms before`);
+    const expiredAt = expiryOf(term, asked);
+    if (asked.requestedAt > expiredAt + SLACK_MS)
+      this.#report('revoked', asked, `granted a key that had expired ${this.#since(expiredAt)} ms before`);
+    if (!term.opens.has(write.environmentId))
+      this.#report('opened', asked, `opened ${write.environmentId} with a key that is older`);
   }
 
   /** A refusal. (S14.3: a temporary cause is never 401 or 404.) */
   refused(asked: Asked, status: number): void {
     if (status >= 500 || asked.mayLack) return;
     const term = this.#truth.keys.get(asked.key);
-    if (term === undefined || term.until <= this.#kernel.now) return;
+    if (term === undefined || Math.min(term.until, expiryOf(term, asked) - SLACK_MS) <= this.#kernel.now)
+      return;
+    // It may have been deleted on the way.
+    if ((this.#truth.environments.get(asked.environmentId)?.until ?? 0) <= this.#kernel.now) return;
     if (asked.requestedAt < term.from + PROOF_MS + SLACK_MS) return;
     this.#report(
       'refused',
@@ -75,24 +103,37 @@ export class Checks {
     );
   }
 
-  /** A frame of a stream: `expected` is the revision it must have. */
-  frame(asked: Asked, expected: number, flags: Shown['flags']): void {
+  /** A frame of a stream: `expected` is the revision it must have, and it must come in `withinMs`. */
+  frame(asked: Asked, expected: number, flags: Shown['flags'], withinMs: number): void {
     const write = this.#writeOf(asked, { revision: expected, flags, ageSeconds: undefined });
-    this.#note(asked, expected);
+    if (write === undefined) return;
+    this.#note(asked, expected, write);
+    const tookMs = this.#since(write.at);
+    if (tookMs > withinMs) this.#report('late', asked, `sent revision ${expected} after ${tookMs} ms`);
     const term = this.#truth.keys.get(asked.key);
-    if (term !== undefined && write !== undefined && write.at > term.until)
+    if (term === undefined) return;
+    if (write.at > term.until)
       this.#report('revoked', asked, `sent a change on a key that had ended before it`);
+    // Expiry is looked for once a second, while the process runs.
+    const wasPaused = asked.owner.pausedUntil > write.at - 2_000;
+    if (!wasPaused && write.at > expiryOf(term, asked) + 1_000 + SLACK_MS)
+      this.#report('revoked', asked, `sent a change on a key that had expired before it`);
   }
 
   /** Something that must hold in the end, and does not. */
   stuck(node: string, story: string): void {
-    this.violations.push({ kind: 'liveness', at: this.#kernel.now, node, story });
+    this.broken('liveness', node, story);
+  }
+
+  /** Another promise that does not hold. */
+  broken(kind: ViolationKind, node: string, story: string): void {
+    this.violations.push({ kind, at: this.#kernel.now, node, story });
   }
 
   #writeOf(asked: Asked, { revision, flags }: Shown): Committed | undefined {
     const write = this.#truth.writes.get(Number(flags.counter?.value));
     const leap = write === undefined ? 1 : (revision - write.revision) % LEAP;
-    if (write === undefined || write.environmentId !== asked.environmentId || leap !== 0) {
+    if (write === undefined || write.environment !== asked.environment || leap !== 0) {
       const is = write === undefined ? 'no write' : `revision ${write.revision} of ${write.environment}`;
       this.#report('frame', asked, `said revision ${revision}, and its map is ${is}`);
       return undefined;
@@ -115,7 +156,10 @@ export class Checks {
         );
       return;
     }
-    const newest = this.#truth.newest(asked.environmentId, since, this.#kernel.now);
+    const { until = Number.POSITIVE_INFINITY } = this.#truth.environments.get(write.environmentId) ?? {};
+    if (until < since)
+      this.#report('age', asked, `showed an environment ${said}, deleted ${this.#since(until)} ms before`);
+    const newest = this.#truth.newest(write.environmentId, since, this.#kernel.now);
     if (newest === undefined || newest.seq <= write.seq) return;
     this.#report(
       'age',
@@ -125,16 +169,16 @@ export class Checks {
   }
 
   /** One process never goes back. */
-  #checkOrder(asked: Asked, { revision }: Shown): void {
-    const known = this.#shown.get(placeOf(asked)) ?? [];
+  #checkOrder(asked: Asked, { revision }: Shown, write: Committed): void {
+    const known = this.#shown.get(placeOf(asked, write)) ?? [];
     const newest = known.findLast(({ at }) => at < asked.requestedAt);
     if (newest !== undefined && revision < newest.revision)
       this.#report('back', asked, `showed revision ${revision} after ${newest.revision}`);
-    this.#note(asked, revision);
+    this.#note(asked, revision, write);
   }
 
-  #note(asked: Asked, revision: number): void {
-    const place = placeOf(asked);
+  #note(asked: Asked, revision: number, write: Committed): void {
+    const place = placeOf(asked, write);
     const known = this.#shown.get(place) ?? [];
     if (revision > (known.at(-1)?.revision ?? -1)) known.push({ revision, at: this.#kernel.now });
     this.#shown.set(place, known);
@@ -154,6 +198,11 @@ export class Checks {
   }
 }
 
-function placeOf({ node, environmentId }: Asked): string {
+function placeOf({ node }: Asked, { environmentId }: Committed): string {
   return `${node} ${environmentId}`;
+}
+
+/** When a key expires, by the clock of the process that was asked. */
+function expiryOf({ expiresAt }: KeyTerm, { owner }: Asked): number {
+  return expiresAt - owner.skewMs;
 }

@@ -1,31 +1,26 @@
 import type {
   ChangeKind,
   ChangePayload,
+  CommittedRows,
   Cursor,
   LogHead,
   LogPage,
   LogRow,
-  LogSession,
-  LogSource,
   Snapshot,
 } from '../packages/server/src/domain/change-log.ts';
 import { StoreOutage } from '../packages/server/src/domain/errors.ts';
+import { DELETED_MARK } from '../packages/server/src/domain/project.ts';
 import type { Chance } from './chance.ts';
 import type { Kernel, Owner } from './kernel.ts';
-import type { Link } from './link.ts';
 import type { Truth } from './truth.ts';
 
 /** How far a new epoch raises the revisions, as the product does. */
 const REVISION_LEAP = 100_000;
 
-/** Marks the change ids that followers get: what stands for the seal that only nodes can make. */
-const SEAL = '.sealed';
-
-/** How long the engine waits for an answer before its session counts as lost. */
-const ANSWER_MS = 2_000;
-
 /** The tables, at one moment. Never changed: each commit makes others. */
-interface Tables {
+export interface Tables {
+  /** The ids of the projects whose clients report reads. */
+  readonly usage: ReadonlySet<string>;
   readonly environments: ReadonlyMap<string, Snapshot['environments'][number]>;
   readonly states: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly keys: ReadonlyMap<string, Snapshot['keys'][number]>;
@@ -38,8 +33,12 @@ interface Commit {
 }
 
 /** What a session of the model hears. */
-interface Listener {
+export interface Listener {
+  /** The process that has the session. */
+  readonly owner: Owner;
   wake(): void;
+  /** Its own process has committed these. */
+  handOver(committed: CommittedRows): void;
   lose(cause: Error): void;
 }
 
@@ -49,6 +48,7 @@ export class Database {
   readonly #chance: Chance;
   readonly #truth: Truth;
   readonly #first: Tables = {
+    usage: new Set(),
     environments: new Map(),
     states: new Map(),
     keys: new Map(),
@@ -67,6 +67,10 @@ export class Database {
   #base = 1;
   /** How often a new epoch has begun. */
   epochs = 0;
+  /** How many wake-ups were lost. */
+  wakesLost = 0;
+  /** The tables after each row that ever was, by epoch and change id. */
+  readonly #after = new Map<string, Tables>();
 
   constructor(kernel: Kernel, chance: Chance, truth: Truth) {
     this.#kernel = kernel;
@@ -137,19 +141,42 @@ export class Database {
       const [environments, states] = [new Map(tables.environments), new Map(tables.states)];
       environments.delete(id);
       states.delete(id);
-      return { ...tables, environments, states };
+      const keys = new Map(
+        [...tables.keys].map(([keyId, key]) => [
+          keyId,
+          key.projectId === place.projectId ? withoutEnvironment(key, environment.name) : key,
+        ]),
+      );
+      return { ...tables, environments, states, keys };
     });
     const term = this.#truth.environments.get(id);
     if (term !== undefined) term.until = this.#kernel.now;
   }
 
-  createKey(id: string, digest: string, projectId: string, environments: readonly string[]): void {
-    const key = { id, projectId, digest, environments, expiresAt: null, revokedAt: null };
-    this.#commit('key.created', { projectId }, { id, digest, environments }, (tables) => ({
+  /** Creates a key of the environments that there are, which expires in `lifeMs`, if it does. */
+  createKey(id: string, digest: string, projectId: string, lifeMs = Number.POSITIVE_INFINITY): void {
+    const open = [...this.#tables.environments.values()].filter((each) => each.projectId === projectId);
+    const environments = open.map(({ name }) => name);
+    const expiry = Number.isFinite(lifeMs) ? { expiresAt: Math.floor(this.#kernel.wallMs() + lifeMs) } : {};
+    const key = { id, projectId, digest, environments, expiresAt: null, revokedAt: null, ...expiry };
+    this.#commit('key.created', { projectId }, { id, digest, environments, ...expiry }, (tables) => ({
       ...tables,
       keys: new Map(tables.keys).set(id, key),
     }));
-    this.#truth.keyCreated(id, this.#commits.length, this.#kernel.now);
+    const { now } = this.#kernel;
+    const opens = new Set(open.map((each) => each.id));
+    this.#truth.keyCreated(id, this.#commits.length, { from: now, expiresAt: now + lifeMs, opens });
+  }
+
+  /** Asks the clients of a project to report reads, or no longer. */
+  switchUsage(projectId: string): void {
+    const usage = !this.#tables.usage.has(projectId);
+    this.#commit('project.updated', { projectId }, { usage }, (tables) => {
+      const ids = new Set(tables.usage);
+      if (usage) ids.add(projectId);
+      else ids.delete(projectId);
+      return { ...tables, usage: ids };
+    });
   }
 
   revokeKey(id: string): void {
@@ -171,9 +198,10 @@ export class Database {
   }
 
   /** Sets the counter of an environment, and another flag, to the id of the write. */
-  write(environmentId: string, id: number): void {
+  write(environmentId: string, id: number): CommittedRows | undefined {
     const environment = this.#tables.environments.get(environmentId);
-    if (environment === undefined) return;
+    if (environment === undefined) return undefined;
+    const after = this.end;
     const state = JSON.stringify({ enabled: true, value: id });
     const operations = [
       ['counter', state],
@@ -197,17 +225,27 @@ export class Database {
       previous: this.#truth.newest(environmentId, this.#kernel.now)?.id,
       flags: Object.fromEntries([...flags].map(([key, text]) => [key, JSON.parse(text)])),
     });
+    return { after, rows: this.#commits.slice(-1).map(({ row }) => row) };
+  }
+
+  /** The tables after a row, also after one that was lost later. */
+  tablesAt({ epoch, changeId }: Cursor): Tables | undefined {
+    return this.#after.get(`${epoch} ${changeId}`);
   }
 
   environment(id: string): Snapshot['environments'][number] | undefined {
     return this.#tables.environments.get(id);
   }
 
+  environments(): Iterable<Snapshot['environments'][number]> {
+    return this.#tables.environments.values();
+  }
+
   snapshot(): Snapshot {
-    const { environments, states, keys, relays } = this.#tables;
+    const { usage, environments, states, keys, relays } = this.#tables;
     return {
       cursor: this.end,
-      projects: [{ id: 'p1', name: 'shop' }],
+      projects: [{ id: 'p1', name: 'shop', ...(usage.has('p1') && { usage: true }) }],
       environments: [...environments.values()],
       states: [...states].flatMap(([environmentId, flags]) =>
         [...flags].map(([flagKey, state]) => ({ environmentId, flagKey, state })),
@@ -246,6 +284,7 @@ export class Database {
     this.epochs++;
     // It is durable: what is lost later are rows, and not the leap.
     this.#commits = this.#commits.map(({ row, after }) => ({ row, after: leapt(after) }));
+    for (const { row, after } of this.#commits) this.#after.set(`${this.#epoch} ${row.changeId}`, after);
     this.#tables = leapt(this.#tables);
     for (const listener of [...this.listeners]) listener.wake();
     return true;
@@ -268,7 +307,11 @@ export class Database {
       ...{ payload: JSON.stringify(payload), actor: 'simulation', at: this.#kernel.wallMs() },
     };
     this.#commits.push({ row, after: this.#tables });
-    for (const listener of [...this.listeners]) if (!this.#chance.happens(this.wakeLoss)) listener.wake();
+    this.#after.set(`${this.#epoch} ${row.changeId}`, this.#tables);
+    for (const listener of [...this.listeners]) {
+      if (this.#chance.happens(this.wakeLoss)) this.wakesLost++;
+      else listener.wake();
+    }
   }
 }
 
@@ -282,101 +325,8 @@ function leapt(tables: Tables): Tables {
   return { ...tables, environments };
 }
 
-/** The log of a database as a node gets it over a link, with the time limits of the PostgreSQL engine. */
-export function sourceOver(kernel: Kernel, database: Database, link: Link, server: Owner): LogSource {
-  /** Asks the server, and loses patience after a while. */
-  const ask = <T>(answer: () => T, onLate?: (cause: Error) => void, onReset = onLate): Promise<T> => {
-    const client = kernel.owner;
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const [there, back] = [link.lane(), link.lane()];
-    const cancel = kernel.after(ANSWER_MS, () => {
-      forget();
-      const cause = new StoreOutage('the database did not answer in time');
-      onLate?.(cause);
-      reject(cause);
-    });
-    const forget = link.onReset(() => {
-      kernel.after(
-        0,
-        () => {
-          cancel();
-          const cause = new StoreOutage('the connection was reset');
-          onReset?.(cause);
-          reject(cause);
-        },
-        client,
-      );
-      forget();
-    });
-    there(server, () => {
-      const isUp = database.isUp;
-      const value = isUp ? answer() : undefined;
-      back(client, () => {
-        cancel();
-        forget();
-        if (isUp) resolve(value as T);
-        else reject(new StoreOutage('the database cannot be reached'));
-      });
-    });
-    return promise;
-  };
-
-  return {
-    open: async () => {
-      await ask(() => undefined);
-      return openSession(kernel, database, link, ask);
-    },
-    loadSnapshot: () => ask(() => database.snapshot()),
-    beginEpochAfter: async (lost) => void (await ask(() => database.beginEpochAfter(lost))),
-    history: {
-      seal: ({ changeId }) => (changeId === '' ? '' : changeId + SEAL),
-      hasLost: (lost) => {
-        const changeId = lost.changeId.endsWith(SEAL) ? lost.changeId.slice(0, -SEAL.length) : undefined;
-        if (changeId === undefined || changeId === '') return Promise.resolve(false);
-        return ask(() => database.beginEpochAfter({ ...lost, changeId }));
-      },
-    },
-  };
-}
-
-function openSession(
-  kernel: Kernel,
-  database: Database,
-  link: Link,
-  ask: <T>(answer: () => T, onLate?: (cause: Error) => void) => Promise<T>,
-): LogSession {
-  const client = kernel.owner;
-  const down = link.lane();
-  let isOpen = true;
-  let onLost: (cause: Error) => void = () => {};
-  let onWake: () => void = () => {};
-  const lose = (cause: Error): void => {
-    if (!isOpen) return;
-    close();
-    onLost(cause);
-  };
-  const listener = {
-    wake: () => down(client, () => isOpen && onWake()),
-    lose: (cause: Error) => down(client, () => lose(cause)),
-  };
-  const forget = link.onReset(() => {
-    kernel.after(0, () => lose(new StoreOutage('the connection was reset')), client);
-  });
-  const close = (): void => {
-    isOpen = false;
-    forget();
-    database.listeners.delete(listener);
-  };
-  database.listeners.add(listener);
-  return {
-    head: (seq) => ask(() => database.head(seq), lose),
-    read: (afterSeq) => ask(() => database.read(afterSeq), lose),
-    onWake: (callback) => {
-      onWake = callback;
-    },
-    onLost: (callback) => {
-      onLost = callback;
-    },
-    close,
-  };
+/** A key whose environment of that name is deleted: it does not open a later one. */
+function withoutEnvironment(key: Snapshot['keys'][number], name: string): Snapshot['keys'][number] {
+  const names = key.environments as readonly string[];
+  return { ...key, environments: names.map((each) => (each === name ? `${name}${DELETED_MARK}` : each)) };
 }

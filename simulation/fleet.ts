@@ -1,14 +1,16 @@
 import type { Logger } from 'pino';
 import { digestOf } from '../packages/server/src/domain/secret.ts';
 import { LogServer } from '../packages/server/src/evaluation/log/log-server.ts';
+import { LOG_PATH } from '../packages/server/src/evaluation/log/messages.ts';
 import { RemoteLog } from '../packages/server/src/evaluation/log/remote-log.ts';
 import { ReadPlane } from '../packages/server/src/evaluation/read-plane.ts';
 import { evaluationContext } from '../packages/server/src/evaluation/serving/context.ts';
 import { v1Routes } from '../packages/server/src/evaluation/v1/routes.ts';
 import type { Routes } from '../packages/server/src/http/listener.ts';
-import { type Database, sourceOver } from './database.ts';
+import type { Database } from './database.ts';
 import { type Kernel, Owner } from './kernel.ts';
 import type { Link } from './link.ts';
+import { sourceOver } from './sessions.ts';
 
 /** A token of a relay, and the names of the environments that it opens; absent for all. */
 export interface Token {
@@ -27,13 +29,27 @@ export const UPSTREAM_OF = 'upstream-of-';
 /** How long a starting process waits for its source before it listens, as the product does. */
 const LISTENS_AFTER_MS = 3_000;
 
+/** What the places of one fleet share. */
+export interface FleetParts {
+  readonly kernel: Kernel;
+  readonly database: Database;
+  readonly databaseOwner: Owner;
+  /** Settings of its processes; small ones, so that histories reach the limits. */
+  readonly limits: {
+    readonly backlogBytes: number;
+    readonly maxQueuedBytes: number;
+    readonly snapshotMs: number;
+  };
+  readonly count: (what: string) => void;
+  /** A process did something after it was closed. */
+  readonly onLateWork: (name: string, what: string) => void;
+}
+
 /** A place in the fleet: processes in it are killed and started again. */
 export class Place {
   readonly name: string;
   readonly source: Source;
-  readonly #kernel: Kernel;
-  readonly #database: Database;
-  readonly #databaseOwner: Owner;
+  readonly #parts: FleetParts;
   owner: Owner;
   plane: ReadPlane | undefined;
   isListening = false;
@@ -42,13 +58,12 @@ export class Place {
   /** What the processes said at levels above debug, with their times. */
   readonly said: string[] = [];
   #routes: Routes = {};
+  #close: () => void = () => {};
 
-  constructor(name: string, source: Source, kernel: Kernel, database: Database, databaseOwner: Owner) {
+  constructor(name: string, source: Source, parts: FleetParts) {
     this.name = name;
     this.source = source;
-    this.#kernel = kernel;
-    this.#database = database;
-    this.#databaseOwner = databaseOwner;
+    this.#parts = parts;
     this.owner = new Owner(name, 0);
     this.owner.isAlive = false;
   }
@@ -57,8 +72,15 @@ export class Place {
   start(skewMs = 0): void {
     if (this.owner.isAlive) return;
     this.incarnation++;
-    this.owner = new Owner(`${this.name}#${this.incarnation}`, this.#kernel.now, skewMs);
-    this.#kernel.after(0, () => this.#build(), this.owner);
+    this.owner = new Owner(`${this.name}#${this.incarnation}`, this.#parts.kernel.now, skewMs);
+    this.#parts.kernel.after(0, () => this.#build(), this.owner);
+  }
+
+  /** Closes what the process runs; it lives on, as one that has other work. */
+  close(): void {
+    this.isListening = false;
+    this.#parts.kernel.as(this.owner, () => this.#close());
+    this.plane = undefined;
   }
 
   /** Ends the process as a power cut does. Its connections end with it. */
@@ -70,41 +92,82 @@ export class Place {
 
   /** Answers a request that has arrived. */
   readonly handle = (request: Request): Response | Promise<Response> => {
-    const route = this.#routes[new URL(request.url).pathname];
+    const path = new URL(request.url).pathname;
+    const route = this.#routes[path];
     const server = { timeout() {} };
+    const token = request.headers.get('Authorization')?.slice('Bearer '.length);
+    const isNew = token !== undefined && this.plane?.catalog.relays.get(digestOf(token)) === undefined;
     // The routes use no more of the server and of the request than this.
-    return route?.(request as never, server as never) ?? new Response(null, { status: 404 });
+    const answer = route?.(request as never, server as never) ?? new Response(null, { status: 404 });
+    if (!isNew || path !== LOG_PATH) return answer;
+    return Promise.resolve(answer).then((response) => {
+      if (response.status === 200) this.#parts.count('token waited');
+      return response;
+    });
   };
 
   #build(): void {
     const log = this.#logger();
     const { source } = this;
+    const { kernel, database, databaseOwner, limits } = this.#parts;
     const plane = new ReadPlane({
       log,
-      maxQueuedBytes: 1 << 20,
+      maxQueuedBytes: limits.maxQueuedBytes,
       source:
         source.kind === 'database'
-          ? sourceOver(this.#kernel, this.#database, source.link, this.#databaseOwner)
+          ? sourceOver(kernel, database, source.link, databaseOwner)
           : new RemoteLog({ url: `http://${UPSTREAM_OF}${this.name}`, token: source.token.text }),
     });
     const docsUrl = 'http://docs';
-    const logServer = new LogServer({ plane, docsUrl, log });
+    const logServer = new LogServer({ plane, docsUrl, log, ...limits });
     plane.observe(logServer);
+    const watch = this.#watch();
+    plane.observe(watch);
     this.#routes = { ...v1Routes(evaluationContext(plane, { docsUrl, log })), ...logServer.routes };
     this.plane = plane;
+    this.#close = () => {
+      logServer.close();
+      plane.close();
+      watch.isClosed = true;
+    };
+
     const listen = (): void => {
-      this.isListening = true;
+      this.isListening = this.plane === plane;
     };
     plane.firstAttempt.then(listen, (error: unknown) => this.said.push(`gave up: ${error}`));
-    this.#kernel.after(LISTENS_AFTER_MS, listen);
+    kernel.after(LISTENS_AFTER_MS, listen);
     plane.start();
+  }
+
+  /** Counts what a process does, and reports what it does after its end. */
+  #watch() {
+    const { count, onLateWork } = this.#parts;
+    const note = (what: string) => {
+      count(what);
+      if (watch.isClosed) onLateWork(this.name, what);
+    };
+    let hasLoaded = false;
+    const watch = {
+      isClosed: false,
+      loaded: () => {
+        hasLoaded = true;
+        note('snapshot taken');
+      },
+      applied: () => note('row applied'),
+      live: () => {
+        note(hasLoaded ? 'began' : 'continued');
+        hasLoaded = false;
+      },
+    };
+    return watch;
   }
 
   #logger(): Logger {
     const say = (level: string) => (details: unknown, message?: string) => {
+      if (message === 'a relay has changes that this node lacks') this.#parts.count('behind answered');
       const reason = typeof details === 'object' ? JSON.stringify(details) : details;
       this.said.push(
-        `${Math.round(this.#kernel.now)} ${this.owner.name} ${level} ${message ?? ''} ${reason}`,
+        `${Math.round(this.#parts.kernel.now)} ${this.owner.name} ${level} ${message ?? ''} ${reason}`,
       );
     };
     const quiet = () => {};

@@ -42,6 +42,8 @@ export class Kernel {
   events = 0;
   /** The first error that nothing caught, if there was one. */
   failure: unknown;
+  /** What a look at the clock costs, in milliseconds: a machine that is busy. */
+  lookMs = 0;
   #now = 0;
   #order = 0;
   #heap: Event[] = [];
@@ -64,6 +66,7 @@ export class Kernel {
 
   /** The monotonic clock of the process whose turn it is. */
   monotonicMs(): number {
+    this.#now += this.lookMs;
     return this.#now - this.#owner.startedAt;
   }
 
@@ -105,7 +108,7 @@ export class Kernel {
     for (let event = this.#heap[0]; event !== undefined && event.at <= end; event = this.#heap[0]) {
       this.#pop();
       if (event.isCanceled || !event.owner.isAlive) continue;
-      this.#now = event.at;
+      this.#now = Math.max(this.#now, event.at);
       if (event.owner.pausedUntil > this.#now) {
         event.at = event.owner.pausedUntil;
         this.#push(event);
@@ -114,7 +117,7 @@ export class Kernel {
       this.#turn(event);
       if (this.failure !== undefined) throw this.failure;
     }
-    this.#now = end;
+    this.#now = Math.max(this.#now, end);
   }
 
   /** Adds something that happened to the digest. */

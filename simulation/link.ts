@@ -7,7 +7,7 @@ export class Link {
   readonly #kernel: Kernel;
   readonly #chance: Chance;
   /** One way, in milliseconds, without jitter. */
-  readonly #delayMs: number;
+  readonly delayMs: number;
   /** What it takes longer now, one way, in milliseconds. */
   slowMs = 0;
   /** Whether new connections are refused at once. */
@@ -20,7 +20,7 @@ export class Link {
     this.name = name;
     this.#kernel = kernel;
     this.#chance = chance;
-    this.#delayMs = delayMs;
+    this.delayMs = delayMs;
   }
 
   /** One direction of a connection: what is sent on it arrives in order. */
@@ -28,7 +28,7 @@ export class Link {
     let lastAt = 0;
     return (owner, work) => {
       const send = () => {
-        const at = this.#kernel.now + (this.#delayMs + this.slowMs) * this.#chance.between(0.9, 1.2);
+        const at = this.#kernel.now + (this.delayMs + this.slowMs) * this.#chance.between(0.9, 1.2);
         lastAt = Math.max(lastAt, at);
         this.#kernel.after(
           lastAt - this.#kernel.now,
@@ -64,7 +64,7 @@ export class Link {
   }
 
   #hold(owner: Owner, work: () => void): void {
-    this.#held.push(() => this.#kernel.after(this.#delayMs, work, owner));
+    this.#held.push(() => this.#kernel.after(this.delayMs, work, owner));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Kernel, Owner } from './kernel.ts';
-import type { Link } from './link.ts';
+import type { Lane, Link } from './link.ts';
 
 /** What a process of the simulated world answers. */
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -18,6 +18,8 @@ export interface Route {
 
 /** HTTP between the processes of the simulated world: requests, answers in pieces, resets and silence. */
 export class Network {
+  /** How many pieces of an answer may be on their way: the sender makes no more until some have arrived. */
+  window = 100;
   readonly #kernel: Kernel;
   /** Finds the way of a request from a process to a host name. */
   readonly #route: (client: Owner, host: string) => Route;
@@ -31,7 +33,7 @@ export class Network {
   readonly fetch = (url: string, init: RequestInit): Promise<Response> => {
     const client = this.#kernel.owner;
     const { server, link } = this.#route(client, new URL(url).hostname);
-    return new Exchange(this.#kernel, client, server, link).run(url, init);
+    return new Exchange(this.#kernel, client, server, link, this.window).run(url, init);
   };
 }
 
@@ -46,9 +48,14 @@ class Exchange {
   #sink: ReadableStreamDefaultController<Uint8Array> | undefined;
   #source: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'> | undefined;
   #isOver = false;
+  readonly #window: number;
+  #underWay = 0;
+  /** Resolves when the sender may make more. */
+  #room: PromiseWithResolvers<void> | undefined;
   #forget: () => void = () => {};
 
-  constructor(kernel: Kernel, client: Owner, server: Server | undefined, link: Link) {
+  constructor(kernel: Kernel, client: Owner, server: Server | undefined, link: Link, window: number) {
+    this.#window = window;
     this.#kernel = kernel;
     this.#client = client;
     this.#server = server;
@@ -61,7 +68,7 @@ class Exchange {
     const [there, back] = [this.#link.lane(), this.#link.lane()];
     signal?.addEventListener('abort', () => {
       this.#fail(signal.reason);
-      there(this.#ownerThere(), () => void this.#source?.cancel());
+      there(this.#ownerThere(), () => this.#abandon());
     });
     this.#forget = this.#link.onReset(() => this.#reset());
 
@@ -77,7 +84,7 @@ class Exchange {
         ...(headers === undefined ? {} : { headers }),
         ...(body === undefined || body === null ? {} : { body }),
       });
-      void this.#respond(server, request, back);
+      void this.#respond(server, request, there, back);
     });
     return this.#answer.promise;
   }
@@ -86,7 +93,7 @@ class Exchange {
     return this.#server?.owner ?? this.#client;
   }
 
-  async #respond(server: Server, request: Request, back: ReturnType<Link['lane']>): Promise<void> {
+  async #respond(server: Server, request: Request, there: Lane, back: Lane): Promise<void> {
     const response = await server.handle(request);
     const { status, headers, body } = response;
     const source = body?.getReader();
@@ -101,7 +108,12 @@ class Exchange {
         const { done, value } = await source.read();
         if (done) break;
         const piece = value.slice();
-        back(this.#client, () => this.#take(piece));
+        this.#underWay++;
+        back(this.#client, () => this.#take(piece, there));
+        if (this.#underWay >= this.#window && !this.#isOver) {
+          this.#room = Promise.withResolvers();
+          await this.#room.promise;
+        }
       }
       back(this.#client, () => this.#finish());
     } catch {
@@ -117,13 +129,17 @@ class Exchange {
       },
       cancel: () => {
         this.#end();
-        this.#link.lane()(this.#ownerThere(), () => void this.#source?.cancel());
+        this.#link.lane()(this.#ownerThere(), () => this.#abandon());
       },
     });
     this.#answer.resolve(new Response(status === 304 || status === 204 ? null : body, { status, headers }));
   }
 
-  #take(piece: Uint8Array): void {
+  #take(piece: Uint8Array, there: Lane): void {
+    this.#underWay--;
+    const room = this.#room;
+    this.#room = undefined;
+    if (room !== undefined) there(this.#ownerThere(), () => room.resolve());
     if (!this.#isOver) this.#sink?.enqueue(piece);
   }
 
@@ -143,7 +159,14 @@ class Exchange {
   /** The connection is gone on both sides, at once. */
   #reset(): void {
     this.#kernel.after(0, () => this.#fail(reset()), this.#client);
-    this.#kernel.after(0, () => void this.#source?.cancel(), this.#ownerThere());
+    this.#kernel.after(0, () => this.#abandon(), this.#ownerThere());
+  }
+
+  /** The server learns that nothing more is read. */
+  #abandon(): void {
+    this.#room?.resolve();
+    // A body that has failed by itself cannot be canceled, and need not be.
+    void this.#source?.cancel().catch(() => {});
   }
 
   #end(): void {

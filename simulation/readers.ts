@@ -21,7 +21,9 @@ export interface ReaderParts {
   readonly place: Place;
   /** Chooses what to ask for next. */
   readonly wish: () => Wish;
-  readonly mayLack: (place: Place, environment: string) => boolean;
+  readonly mayLack: (place: Place, wish: Wish) => boolean;
+  /** How long a change may take to a reader of the place now. */
+  readonly withinMs: (place: Place) => number;
   readonly count: (what: string) => void;
 }
 
@@ -93,7 +95,7 @@ async function follow(parts: ReaderParts, opened: (stream: OpenStream) => void):
     if (stream.revision === first) {
       checks.answered(asked, { revision: first, ageSeconds: undefined, flags });
       opened(stream);
-    } else checks.frame(asked, stream.revision, flags);
+    } else checks.frame(asked, stream.revision, flags, parts.withinMs(parts.place));
   });
   const reader = answer.body?.getReader();
   for (;;) {
@@ -107,9 +109,9 @@ function ask({ fetch, place }: ReaderParts, { environment, key }: Wish, path: st
   return fetch(`http://${place.name}${path}?env=${environment}`, { headers: { 'X-Service-Key': key } });
 }
 
-function askedOf({ kernel, place, mayLack }: ReaderParts, { environmentId, environment, key }: Wish): Asked {
-  const node = place.owner.name;
-  return { node, environmentId, key, requestedAt: kernel.now, mayLack: mayLack(place, environment) };
+function askedOf({ kernel, place, mayLack }: ReaderParts, wish: Wish): Asked {
+  const { owner } = place;
+  return { node: owner.name, owner, ...wish, requestedAt: kernel.now, mayLack: mayLack(place, wish) };
 }
 
 function factsOf({ headers }: Response): Pick<Shown, 'revision' | 'ageSeconds'> {

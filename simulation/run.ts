@@ -1,72 +1,57 @@
 #!/usr/bin/env bun
 /** `bun run simulate`: histories of the read plane in virtual time. */
 import { parseArgs } from 'node:util';
-import { simulate } from './history.ts';
-import { FAULT_KINDS, type FaultKind } from './weather.ts';
+import { PLANTS, plant, plantNamed, runPlants } from './plants.ts';
+import { FAULT_KINDS, type Fault, MODES } from './weather.ts';
 
 const HELP = `bun run simulate [options]
 
-  --seed <n>       the first seed; default random
-  --histories <n>  how many histories, each with the next seed; default: as many as --minutes allows
-  --minutes <n>    how long to go on; default 1
-  --only <list>    only these faults, separated by commas: ${FAULT_KINDS.join(', ')}
-  --log            print what the processes logged in histories that fail
+  --seed <n>         the first seed; default random
+  --histories <n>    how many histories, each with the next seed; default: as many as --minutes allows
+  --minutes <n>      how long to go on; default 1
+  --mode <mode>      ${MODES.join(', ')}; default: as each seed chooses
+  --only <list>      only these faults, separated by commas: ${FAULT_KINDS.join(', ')}
+  --weather <json>   these faults instead of drawn ones
+  --log              print what the processes logged in histories that fail
+  --plant <name>     break one line of the product first, and stop at the first history that fails;
+                     "all" tries each: ${PLANTS.map(({ name }) => name).join(', ')}
 `;
 
 const { values } = parseArgs({
   options: {
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+    seed: { type: 'string' },
     histories: { type: 'string' },
     minutes: { type: 'string', default: '1' },
+    mode: { type: 'string' },
     only: { type: 'string' },
+    weather: { type: 'string' },
     log: { type: 'boolean', default: false },
+    plant: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
 
-if (values.help) say(HELP);
-else process.exitCode = run();
-
-function run(): number {
-  const first = Number(values.seed);
-  const most = values.histories === undefined ? Number.POSITIVE_INFINITY : Number(values.histories);
-  const begunAt = performance.now();
-  const endsAt = begunAt + Number(values.minutes) * 60_000;
-  const totals = new Map<string, number>();
-  let [histories, failed, events, virtualMs, violations] = [0, 0, 0, 0, 0];
-  for (; histories < most && performance.now() < endsAt; histories++) {
-    const seed = first + histories;
-    const kinds = values.only?.split(',').map(kindOf);
-    const result = simulate({ seed, ...(kinds === undefined ? {} : { kinds }) });
-    events += result.events;
-    virtualMs += result.virtualMs;
-    violations += result.violations.length;
-    for (const [what, count] of result.counts) totals.set(what, (totals.get(what) ?? 0) + count);
-    if (result.violations.length === 0) continue;
-    failed++;
-    say(`seed ${seed}: ${result.violations.length} violations\n`);
-    const kindsSeen = new Set<string>();
-    for (const { kind, at, story } of result.violations) {
-      if (kindsSeen.has(kind)) continue;
-      kindsSeen.add(kind);
-      say(`  [${kind}] at ${(at / 1_000).toFixed(1)} s: ${story}\n`);
-    }
-    if (values.log) for (const line of result.said) say(`    ${line}\n`);
-  }
-  const seconds = (performance.now() - begunAt) / 1_000;
-  for (const [what, count] of [...totals].sort()) say(`${String(count).padStart(9)} ${what}\n`);
-  say(`${events} events, ${Math.round(virtualMs / 1_000 / seconds)} times real time\n`);
-  say(`${histories} histories, ${failed} failed, ${violations} violations\n`);
-  return failed === 0 ? 0 : 1;
+if (values.help) process.stdout.write(HELP);
+else if (values.plant === 'all') process.exitCode = await runPlants(Number(values.histories ?? 100));
+else {
+  if (values.plant !== undefined) plant(plantNamed(values.plant));
+  // Only now, so that it gets the planted line.
+  const { simulateMany } = await import('./many.ts');
+  const { seed, histories, mode, only, weather } = values;
+  process.exitCode = simulateMany({
+    seed: Number(seed ?? Math.floor(Math.random() * 1e9)),
+    histories: Number(histories ?? (weather === undefined ? Number.POSITIVE_INFINITY : 1)),
+    minutes: Number(values.minutes),
+    ...(mode === undefined ? {} : { mode: oneOf(MODES, mode) }),
+    ...(only === undefined ? {} : { kinds: only.split(',').map((name) => oneOf(FAULT_KINDS, name)) }),
+    ...(weather === undefined ? {} : { faults: JSON.parse(weather) as readonly Fault[] }),
+    isLogged: values.log,
+    isPlanted: values.plant !== undefined,
+  });
 }
 
-function kindOf(name: string): FaultKind {
-  const kind = FAULT_KINDS.find((each) => each === name);
-  if (kind === undefined)
-    throw new Error(`there is no fault ${name}: choose among ${FAULT_KINDS.join(', ')}`);
-  return kind;
-}
-
-function say(text: string): void {
-  process.stdout.write(text);
+function oneOf<Name extends string>(names: readonly Name[], name: string): Name {
+  const found = names.find((each) => each === name);
+  if (found === undefined) throw new Error(`there is no ${name}: choose among ${names.join(', ')}`);
+  return found;
 }

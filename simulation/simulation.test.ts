@@ -1,26 +1,14 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { within } from '@halyard/testing';
 import { simulate } from './history.ts';
+import { MUST_HAPPEN } from './many.ts';
+import { PLANTS, planted } from './plants.ts';
+import { shrink } from './shrink.ts';
 
 setDefaultTimeout(60_000);
 
 /** Enough to meet every kind of fault; more are for `bun run simulate`. */
-const SEEDS = Array.from({ length: 30 }, (_, index) => index + 1);
-
-/** What must have happened somewhere in them: a history in which nothing goes wrong proves nothing. */
-const MUST_HAPPEN = [
-  'epoch begun',
-  'fault hole',
-  'fault key revoked',
-  'fault kill',
-  'fault move',
-  'fault pause',
-  'fault rotate',
-  'fault wake lost',
-  'frame',
-  'read 200 stale',
-  'read 401',
-  'stream 500',
-];
+const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
 test('readers of simulated fleets get what the log says, whatever fails', () => {
   const happened = new Set<string>();
@@ -46,6 +34,25 @@ test('a history that loses rows without a new epoch would be noticed', () => {
   const lost = { kind: 'history lost', at: 4_000, ms: 0, where: 0, how: 0.9 } as const;
   const { counts, violations } = simulate({ seed: 3, faults: [lost] });
   expect([counts.get('fault history lost'), counts.get('epoch begun'), violations]).toEqual([1, 1, []]);
+});
+
+test('a weather that fails is shortened to what it needs', () => {
+  // A history that never heals is not current in the end: one hole is enough, and all else is dropped.
+  const hole = { kind: 'hole', at: 70_000, ms: 60_000, where: 0, how: 0 } as const;
+  const other = { kind: 'reset', at: 5_000, ms: 0, where: 1, how: 0 } as const;
+  const failed = simulate({ seed: 3, mode: 'heals', faults: [other, other, hole, other] });
+  expect(shrink(failed, 'liveness').faults).toEqual([hole]);
+});
+
+test('every planted fault still has its line in the product', async () => {
+  // It throws where the line is missing, or is there twice.
+  for (const plant of PLANTS) expect(await planted(plant)).toContain(plant.to);
+});
+
+test('a planted fault is found', async () => {
+  const args = ['--plant', 'streams stay open at a loss', '--seed', '1', '--histories', '3'];
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/run.ts`, ...args]);
+  expect(await within('it has ended', child.stdout.text(), 60_000)).toContain(' histories, found\n');
 });
 
 test('the read plane takes its timers from where a simulation can replace them', async () => {

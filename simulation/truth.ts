@@ -1,5 +1,3 @@
-import type { LogRow } from '../packages/server/src/domain/change-log.ts';
-
 /** A write as it was committed. */
 export interface Committed {
   readonly id: number;
@@ -22,13 +20,21 @@ export interface Term {
   until: number;
 }
 
+/** When a key was valid, and what it opens. */
+export interface KeyTerm extends Term {
+  /** When it expires, by a clock that is right. */
+  readonly expiresAt: number;
+  /** The ids of the environments that there were when it was created. */
+  readonly opens: ReadonlySet<string>;
+}
+
 /** Everything that was committed, also what was lost later. The checks compare what readers see with it. */
 export class Truth {
   readonly writes = new Map<number, Committed>();
   /** The writes of each environment by its id, in order. */
   readonly byEnvironment = new Map<string, Committed[]>();
   /** When each key was valid, by its text. */
-  readonly keys = new Map<string, Term>();
+  readonly keys = new Map<string, KeyTerm>();
   /** When each environment existed, by its id. */
   readonly environments = new Map<string, Term & { readonly name: string }>();
 
@@ -49,9 +55,9 @@ export class Truth {
       ?.findLast((write) => write.at < before && (write.lostAt ?? Number.POSITIVE_INFINITY) > at);
   }
 
-  /** The key is valid from now on. Its id is its text. */
-  keyCreated(id: string, seq: number, at: number): void {
-    const term: Term = { from: at, until: Number.POSITIVE_INFINITY };
+  /** The key is valid from then on. Its id is its text. */
+  keyCreated(id: string, seq: number, facts: Omit<KeyTerm, 'until'>): void {
+    const term: KeyTerm = { ...facts, until: Number.POSITIVE_INFINITY };
     this.keys.set(id, term);
     this.#undo.push({
       seq,
@@ -82,10 +88,4 @@ export class Truth {
       if (write.seq > seq && write.lostAt === undefined) write.lostAt = at;
     while ((this.#undo.at(-1)?.seq ?? 0) > seq) this.#undo.pop()?.run(at);
   }
-}
-
-/** A committed row, with the moment of its commit. */
-export interface CommittedRow {
-  readonly row: LogRow;
-  readonly at: number;
 }

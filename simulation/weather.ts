@@ -12,12 +12,13 @@ export interface Fault {
   readonly how: number;
 }
 
-/** Everything that can go wrong. */
+/** Everything that can go wrong, and what operators do meanwhile. */
 export const FAULT_KINDS = [
   'hole',
   'slow',
   'reset',
   'kill',
+  'stop',
   'pause',
   'database away',
   'sessions lost',
@@ -26,12 +27,31 @@ export const FAULT_KINDS = [
   'pruned',
   'rotate',
   'move',
+  'move behind',
+  'failover',
   'key revoked',
+  'key expires',
+  'environment',
+  'usage switched',
 ] as const;
 
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** The faults of a history: some kinds are more likely than others, so that rare ones meet each other. */
+/**
+ * What becomes of the faults. `heals`: in the end everything works again, and every process must. `safety`: nothing is
+ * healed, and only what is shown counts. `stays`: some faults stay, and one node and what follows it must work all the same.
+ */
+export const MODES = ['heals', 'safety', 'stays'] as const;
+
+export type Mode = (typeof MODES)[number];
+
+/** The mode of a seed, where none is asked for: most histories heal. */
+export function modeOf(seed: number): Mode {
+  const mode = MODES[Math.max(0, (seed % 6) - 3)];
+  return mode ?? 'heals';
+}
+
+/** The faults of a history: some kinds are more likely than others, and some come together, so that rare ones meet. */
 export function drawWeather(
   seed: number,
   seconds: number,
@@ -42,8 +62,38 @@ export function drawWeather(
   const faults: Fault[] = [];
   for (let at = chance.between(2_000, 5_000); at < seconds * 1_000; at += chance.between(200, 6_000)) {
     if (chosen.length === 0) break;
-    const ms = chance.happens(0.3) ? chance.between(3_000, 15_000) : chance.between(50, 2_500);
-    faults.push({ kind: chance.pick(chosen), at, ms, where: chance.whole(0, 1_000), how: chance.next() });
+    faults.push(...drawPattern(chance, at, chosen));
   }
-  return faults;
+  return faults.filter(({ at }) => at < seconds * 1_000).sort((a, b) => a.at - b.at);
+}
+
+function drawPattern(chance: Chance, at: number, chosen: readonly FaultKind[]): Fault[] {
+  const draw = (kind: FaultKind, from: number, ms = drawMs(chance)): Fault => {
+    return { kind, at: from, ms, where: chance.whole(0, 1_000), how: chance.next() };
+  };
+  const pattern = chance.next();
+  const has = (kind: FaultKind) => chosen.includes(kind);
+  // Links fail one by one and heal in any order.
+  if (pattern < 0.1 && has('hole'))
+    return Array.from({ length: 5 }, (_, index) =>
+      draw('hole', at + 300 * index, chance.between(500, 8_000)),
+    );
+  // Several faults in one moment.
+  if (pattern < 0.25)
+    return Array.from({ length: chance.whole(2, 5) }, () =>
+      draw(chance.pick(chosen), at + chance.between(0, 60)),
+    );
+  // A part of the history is lost while everything comes back.
+  if (pattern < 0.35 && has('history lost')) {
+    const awayMs = chance.between(500, 6_000);
+    return [draw('database away', at, awayMs), draw('history lost', at + awayMs + chance.between(-100, 150))];
+  }
+  // A process begins on a link that is slow for a moment.
+  if (pattern < 0.42 && has('rotate'))
+    return [{ ...draw('slow', at, 2_600), how: 0.85 }, draw('rotate', at + 10), draw('kill', at + 20, 30)];
+  return [draw(chance.pick(chosen), at)];
+}
+
+function drawMs(chance: Chance): number {
+  return chance.happens(0.3) ? chance.between(3_000, 15_000) : chance.between(50, 2_500);
 }

@@ -1,0 +1,255 @@
+/** One line of the product, broken. */
+export interface Plant {
+  readonly name: string;
+  /** The file, below `packages/`. */
+  readonly file: string;
+  /** What stands there, once, and what is put in its place. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const SERVER = 'server/src/evaluation';
+
+/** Faults that a history must find. Each is one that was made once, or that a reader of the code would fear. */
+export const PLANTS: readonly Plant[] = [
+  {
+    name: 'older snapshot is loaded',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'if (loaded.epoch === cursor?.epoch && loaded.seq < cursor.seq)',
+    to: 'if (false)',
+  },
+  {
+    name: 'behind is not answered',
+    file: `${SERVER}/log/log-server.ts`,
+    from: 'if (from !== undefined && (await this.#history.lacks(id, from))) return behind(from);',
+    to: '',
+  },
+  {
+    name: 'scope is not in the cursor',
+    file: `${SERVER}/log/log-server.ts`,
+    from: 'const scope = nameIn(cursor, follower.scope);',
+    to: "const scope = 'all';",
+  },
+  {
+    name: 'current without a proof',
+    file: `${SERVER}/freshness.ts`,
+    from: 'return this.#isCurrent && this.#options.follower.sinceProofMs() <= PROOF_MS;',
+    to: 'return this.#options.follower.isLive;',
+  },
+  {
+    name: 'reads before the first proof',
+    file: `${SERVER}/freshness.ts`,
+    from: 'follower.hasSnapshot && Number.isFinite(sinceProofMs) && sinceProofMs <= this.#maxStaleMs;',
+    to: 'follower.hasSnapshot && sinceProofMs <= this.#maxStaleMs;',
+  },
+  {
+    name: 'ages are not added',
+    file: `${SERVER}/log/remote-session.ts`,
+    from: 'this.#clock.sentAt(performance.now(), sentMs) - ageMs;',
+    to: 'this.#clock.sentAt(performance.now(), sentMs);',
+  },
+  {
+    name: 'proof when answered',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'this.#provenAt = head.provenAt ?? askedAt;',
+    to: 'this.#provenAt = head.provenAt ?? performance.now();',
+  },
+  {
+    name: 'silence is not noticed',
+    file: `${SERVER}/log/remote-session.ts`,
+    from: 'if (this.#room !== undefined || performance.now() - this.#heardAt < SILENCE_MS) return;',
+    to: 'return;',
+  },
+  {
+    name: 'streams stay open at a loss',
+    file: `${SERVER}/read-plane.ts`,
+    from: "this.hub.closeAll('listener');",
+    to: '',
+  },
+  {
+    name: 'rows handed over are not compared',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'return cursor.epoch === epoch && cursor.seq === seq && cursor.changeId === changeId;',
+    to: 'return cursor.seq === seq;',
+  },
+  {
+    name: 'wake is forgotten',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'if (applied === 0 || applied < rows.length) alarm.ring();',
+    to: '',
+  },
+  {
+    name: 'records are not a copy',
+    file: `${SERVER}/catalog/key-index.ts`,
+    from: 'environments: [...(opened[index] ?? []), ...(deleted[index] ?? [])],',
+    to: 'environments: [...(entries[index]?.environments ?? []), ...(entries[index]?.deleted ?? [])],',
+  },
+  {
+    name: 'judges without a catalog',
+    file: `${SERVER}/serving/access.ts`,
+    from: 'if (!freshness.canRead()) throw',
+    to: 'if (false) throw',
+  },
+  {
+    name: 'clock offset is never raised',
+    file: `${SERVER}/log/clock-offset.ts`,
+    from: 'this.#offset = Math.max(this.#offset, askedAt - sentMs);',
+    to: '',
+  },
+  {
+    name: 'last row is not compared',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'if (found !== undefined && found !== changeId)',
+    to: 'if (false)',
+  },
+  {
+    name: 'seal is ignored',
+    file: `${SERVER}/log/shared-history.ts`,
+    from: 'const lacks = (await this.hasLost(from)) || isBeyond();',
+    to: 'const lacks = isBeyond();',
+  },
+  {
+    name: 'a closed follower goes on',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'if (this.#closing.signal.aborted) return;',
+    to: '',
+  },
+  {
+    name: 'a revoked key keeps its streams',
+    file: `${SERVER}/catalog/catalog.ts`,
+    from: 'this.keys.remove(digest);\n        this.#callbacks.keyGone(id);',
+    to: 'this.keys.remove(digest);',
+  },
+  {
+    name: 'an expired key keeps its streams',
+    file: `${SERVER}/catalog/catalog.ts`,
+    from: 'for (const keyId of this.keys.takeExpired()) this.#callbacks.keyGone(keyId);',
+    to: 'this.keys.takeExpired();',
+  },
+  {
+    name: 'an old key opens a new environment',
+    file: `${SERVER}/catalog/catalog.ts`,
+    from: 'this.keys.removeEnvironment(environment.projectId, environment.name);',
+    to: '',
+  },
+  {
+    name: 'a slow reader misses a frame',
+    file: `${SERVER}/streaming/hub.ts`,
+    from: 'if (bytes !== undefined && !subscriber.send(bytes)) this.#onSlow(subscriber);',
+    to: 'if (bytes !== undefined) subscriber.send(bytes);',
+  },
+  {
+    name: 'a backlog continues at any change',
+    file: `${SERVER}/log/backlog.ts`,
+    from: 'return changeId === cursor.changeId;',
+    to: 'return true;',
+  },
+  {
+    name: 'a backlog is not begun anew',
+    file: `${SERVER}/log/log-server.ts`,
+    from: 'this.#backlog.restart(this.#history.seal(cursor));',
+    to: 'if (!this.#backlog.holds(cursor.seq)) this.#backlog.restart(cursor);',
+  },
+  {
+    name: 'no epoch begins',
+    file: `${SERVER}/replication/follower.ts`,
+    from: "if (cursor !== undefined && place === 'lost') await source.beginEpochAfter?.(cursor);",
+    to: '',
+  },
+  {
+    name: 'rows of another epoch are applied',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'if (epoch !== undefined && epoch !== this.#cursor.epoch)',
+    to: 'if (false)',
+  },
+  {
+    name: 'a heartbeat without its rows',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'if (head.seq > this.seq) await this.#drain(session);',
+    to: '',
+  },
+  {
+    name: 'a snapshot counts as a continuation',
+    file: `${SERVER}/log/remote-session.ts`,
+    from: 'const base = this.#isJoined ? this.#base : undefined;',
+    to: 'const base = this.#base;',
+  },
+  {
+    name: 'a lost session goes on',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'this.#alarm?.throwIfFailed();\n        this.#apply(row);',
+    to: 'this.#apply(row);',
+  },
+  {
+    name: 'no heartbeat without a proof',
+    file: `${SERVER}/log/log-server.ts`,
+    from: 'if (performance.now() - this.#heartbeatAt >= QUIET_MS) this.#beat();',
+    to: '',
+  },
+  {
+    name: 'a new token does not wait',
+    file: `${SERVER}/log/log-server.ts`,
+    from: 'if (isToken && this.#followerOf(request) === undefined) await this.#nextProof();',
+    to: '',
+  },
+  {
+    name: 'the client takes older maps',
+    file: 'client/src/revision-gate.ts',
+    from: "if (!isSighting || !isReset()) return 'keep';",
+    to: '',
+  },
+  {
+    name: 'the client does not age',
+    file: 'client/src/connection.ts',
+    from: "if (self.status === 'ready') cancelLapse ??= setTimer(() => become('stale'), ms);",
+    to: '',
+  },
+  {
+    name: 'the client does not come back',
+    file: 'client/src/connection.ts',
+    from: 'cancelRetry = setTimer(attempt, backoff.next(error), held);',
+    to: '',
+  },
+];
+
+export function plantNamed(name: string): Plant {
+  const found = PLANTS.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`there is no plant ${name}`);
+  return found;
+}
+
+/** Its file with the line broken. Throws if the line is not there. */
+export async function planted({ name, file, from, to }: Plant): Promise<string> {
+  const text = await Bun.file(`${import.meta.dir}/../packages/${file}`).text();
+  const parts = text.split(from);
+  if (parts.length !== 2) throw new Error(`${name}: ${file} has its line ${parts.length - 1} times`);
+  return parts.join(to);
+}
+
+/** From now on this process imports the broken file. */
+export function plant(broken: Plant): void {
+  const path = broken.file.replaceAll(/[.]/g, '\\.');
+  Bun.plugin({
+    name: 'plant',
+    setup(build) {
+      const load = async () => ({ contents: await planted(broken), loader: 'ts' as const });
+      build.onLoad({ filter: new RegExp(`/packages/${path}$`) }, load);
+    },
+  });
+}
+
+/** Tries each plant in a process of its own, and prints after how many histories it was found. Returns the exit code. */
+export async function runPlants(histories: number): Promise<number> {
+  let missed = 0;
+  for (const { name } of PLANTS) {
+    const args = ['--plant', name, '--seed', '1', '--histories', String(histories), '--minutes', '10'];
+    const child = Bun.spawn([process.execPath, `${import.meta.dir}/run.ts`, ...args], { stderr: 'pipe' });
+    const [said, failed] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    const [, count, verdict = 'broke'] = /^(\d+) histories, (found|not found)$/m.exec(said) ?? [];
+    const kinds = [...said.matchAll(/^ {2}\[(\w+)\]/gm)].map(([, kind]) => kind);
+    if (verdict === 'not found') missed++;
+    const detail = verdict === 'broke' ? failed.trim().split('\n').at(-1) : kinds.join(', ');
+    process.stdout.write(`| ${name} | ${verdict === 'found' ? count : verdict} | ${detail} |\n`);
+  }
+  return missed === 0 ? 0 : 1;
+}
