@@ -265,6 +265,8 @@ test('when the stream breaks, a tab that waits knows, also while the next one do
     3,
     'window.codes = []; window.options = { onError: ({ code }) => codes.push(code) }',
   );
+  // Every tab follows the one with the stream.
+  await allShow(tabs, await setSize());
   const { promise, resolve } = Promise.withResolvers<Response>();
   refuseStream = () => promise;
   handler.close();
