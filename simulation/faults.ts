@@ -130,6 +130,8 @@ function moveBehind(world: World, { where, how, ms }: Fault): void {
   node.source.link.dig();
   world.later(ms + 500, () => node.source.link.heal());
   world.later(200 + how * 500, () => {
+    // It keeps what a narrow token above left of its environments, until it has a session there.
+    world.narrowUntil.set(place.name, world.kernel.now + CALM_MS);
     source.upstream = node.name;
     source.link.reset();
   });
