@@ -8,6 +8,7 @@ import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { UsageTally } from '../evaluation/usage/usage-tally.ts';
 import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/change-log.ts';
+import { pruneClosedReferences } from '../storage/closed-references.ts';
 import { CommitUncertainError, type Database } from '../storage/database.ts';
 
 /** How often the uses of keys are stored, and how often old log rows are removed, in milliseconds. */
@@ -99,6 +100,7 @@ export class Housekeeping {
       await this.#parts.usage.prune(Date.now());
       await this.#parts.store.people.prune(Date.now(), SIGN_IN_LIMIT.windowMs);
       const now = Date.now();
+      await pruneClosedReferences(this.#parts.database, now);
       const pruned = await pruneLog(this.#parts.database, {
         now,
         olderThan: now - LOG_RETENTION.days * DAY_MS,

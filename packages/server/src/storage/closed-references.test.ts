@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { RightsChanged } from '../domain/errors.ts';
-import { CLOSED_REFERENCES_SINCE } from './closed-references.ts';
+import { CLOSED_REFERENCES_SINCE, pruneClosedReferences } from './closed-references.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, seed } from './test-records.ts';
@@ -38,6 +38,17 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
     );
     expect(written.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
     expect((await home.store.closeReference(place)).changes).toEqual([]);
+  });
+
+  test('is forgotten after a day, and no sooner', async () => {
+    await using home = await openTestStore(engine);
+    await seed(home.store);
+    await home.store.closeReference(place);
+    const isClosed = () => home.store.read((reader) => reader.isReferenceClosed(place));
+    await pruneClosedReferences(home.database, Date.now());
+    expect(await isClosed()).toBe(true);
+    await pruneClosedReferences(home.database, Date.now() + 86_400_001);
+    expect(await isClosed()).toBe(false);
   });
 
   test('is not closed when its request has made a change', async () => {

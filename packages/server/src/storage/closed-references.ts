@@ -6,7 +6,7 @@ import type { Queryable } from './database.ts';
 const DAY_MS = 86_400_000;
 
 /** How long a reference stays closed, in milliseconds: no network and no proxy delivers a request so late. */
-const KEPT_MS = 30 * DAY_MS;
+const KEPT_MS = DAY_MS;
 
 /** The version of the schema that closed references came with. */
 export const CLOSED_REFERENCES_SINCE = 15;
@@ -39,7 +39,6 @@ export async function closeReference(
 ): Promise<ClosedReference> {
   const changes = await readOperationsUnder(transaction, place);
   if (changes.length > 0) return { changes, isClosed: false };
-  await transaction.query('DELETE FROM closed_references WHERE closed_at < $1', [now - KEPT_MS]);
   await transaction.query(
     'INSERT INTO closed_references (id, closed_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
     [referenceId(place), now],
@@ -55,4 +54,9 @@ async function mayOlderNodesWrite(queryable: Queryable, now: number): Promise<bo
   );
   const [created = 0, since = now] = rows.map(({ at }) => at);
   return since - created > TOGETHER_MS && now - since < UPGRADE_MS;
+}
+
+/** Forgets references that were closed a day ago. `now` is in epoch milliseconds. */
+export async function pruneClosedReferences(database: Queryable, now: number): Promise<void> {
+  await database.query('DELETE FROM closed_references WHERE closed_at < $1', [now - KEPT_MS]);
 }

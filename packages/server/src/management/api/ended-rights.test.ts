@@ -130,8 +130,11 @@ const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise<Prepar
   resetPassword: async ({ fresh }) => ({ path: `/api/operators/${await joined(fresh)}/reset` }),
 };
 
-/** Operations without a commit that an author could lose: they read, send a message, or need a session of their own. */
-const OTHERS = ['diffProject', 'testWebhook', 'replayWebhook', 'changePassword'];
+/**
+ * Operations without a commit that an author could lose: they read, send a message, need a session of their own, or make
+ * sure that the author changes nothing.
+ */
+const OTHERS = ['diffProject', 'testWebhook', 'replayWebhook', 'changePassword', 'closeOwnReference'];
 
 let app: TestApp;
 let count = 0;

@@ -1,7 +1,7 @@
 import { REFERENCE_HEADER } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
-import { invalid, quote } from '../../domain/errors.ts';
+import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { MadeChange } from '../../domain/store.ts';
 import { isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
@@ -55,6 +55,31 @@ export class RunningReferences {
   }
 }
 
+/** How many references an actor may close within a minute: the dashboard and the CLI close one for a lost answer. */
+const MOST_CLOSINGS = 60;
+
+/** Bounds the references that each actor closes at this node: each takes a row for a day. */
+export class ClosingLimit {
+  readonly #counts = new Map<string, number>();
+  #minute = 0;
+
+  /** Counts one. `rate_limited` beyond the limit. */
+  count(actor: string): void {
+    const minute = Math.floor(performance.now() / 60_000);
+    if (minute !== this.#minute) this.#counts.clear();
+    this.#minute = minute;
+
+    const count = (this.#counts.get(actor) ?? 0) + 1;
+    this.#counts.set(actor, count);
+    if (count <= MOST_CLOSINGS) return;
+    throw new ServiceError(
+      'rate_limited',
+      `You have closed ${MOST_CLOSINGS} references within a minute: try again in a minute.`,
+      { retryAfterSeconds: 60 },
+    );
+  }
+}
+
 function placeOf(actor: string, reference: string): string {
   return `${reference} ${actor}`;
 }
@@ -73,6 +98,7 @@ export function mountReferences(
   context: ManagementContext,
   running: RunningReferences,
 ): void {
+  const closings = new ClosingLimit();
   mount(
     app,
     {
@@ -136,6 +162,7 @@ export function mountReferences(
     },
     async ({ query: { reference }, actor }) => {
       context.assertWritable();
+      closings.count(actor.name);
       const { changes, isClosed } = await context.store.closeReference({ actor: actor.name, reference });
       return ok({ changes: changes.map(toAnswer), closed: isClosed });
     },
