@@ -4,6 +4,7 @@ import type { Fleet, FleetNode } from './fleet-node.ts';
 import { BALANCER_FAULTS, STANDBY_FAULTS } from './follow-faults.ts';
 import { endKeyWithOpenStreams } from './key-faults.ts';
 import type { Random } from './random.ts';
+import type { Recorder } from './recorder.ts';
 import { WORKER_FAULTS } from './worker-faults.ts';
 import type { World } from './world.ts';
 
@@ -36,17 +37,22 @@ const NODE_FAULTS: readonly Fault[] = [
   {
     kind: 'rolling restart',
     run: async ({ fleet, recorder }) => {
-      for (const node of fleet.nodes) {
-        await node.stop();
-        const stoppedAt = now();
-        await node.start();
-        recorder.restart({ node: node.name, stoppedAt, readyAt: now() });
-      }
+      for (const node of fleet.nodes) await restart(node, fleet, recorder);
     },
   },
   { kind: 'key revoked', run: (world, random) => endKeyWithOpenStreams(world, random, 'revoked') },
   { kind: 'key expired', run: (world, random) => endKeyWithOpenStreams(world, random, 'expired') },
 ];
+
+/** Restarts a node whose source is there: all have recovered from what came before. */
+async function restart(node: FleetNode, { nodes }: Fleet, recorder: Recorder): Promise<void> {
+  await Promise.all(nodes.map(({ process }) => process.readiness(200, 60_000)));
+
+  await node.stop();
+  const stoppedAt = now();
+  await node.start();
+  recorder.restart({ node: node.name, stoppedAt, readyAt: now() });
+}
 
 /** Trouble with a database server. */
 const SERVER_FAULTS: readonly Fault[] = [
@@ -179,10 +185,7 @@ const LINK_FAULTS: readonly Fault[] = [
       const node = random.pick(fleet.nodes.filter(({ remembers }) => remembers));
       const proxy = proxyOf(node);
       proxy.delay(random.between(10, 60));
-      await node.stop();
-      const stoppedAt = now();
-      await node.start();
-      recorder.restart({ node: node.name, stoppedAt, readyAt: now() });
+      await restart(node, fleet, recorder);
       proxy.restore();
     },
   },
