@@ -37,6 +37,40 @@ export function reachOf(state: Pick<FlagState, 'enabled' | 'rolloutPct'> | undef
   return state?.enabled === true ? (state.rolloutPct ?? 100) : 0;
 }
 
+/** A step with how far its plan has come, as the API returns it. */
+export interface PlanProgress {
+  readonly rolloutPct: number;
+  readonly status: 'done' | 'skipped' | 'next' | 'waiting';
+  readonly ranAt?: string;
+  readonly expectedAt?: string;
+}
+
+/** The step that an open plan runs next: the first that raises the rollout. */
+export function nextPlanStep<Step extends PlanProgress>(
+  steps: readonly Step[],
+  reachPct: number,
+): Step | undefined {
+  return steps.find((step) => isAhead(step) && step.rolloutPct > reachPct);
+}
+
+/** The steps of an open plan. Those that the rollout has passed outside the plan are skipped: the plan itself skips them later. */
+export function planSteps<Step extends PlanProgress>(
+  steps: readonly Step[],
+  reachPct: number,
+): readonly (Step | PlanProgress)[] {
+  const next = nextPlanStep(steps, reachPct);
+  if (next === undefined) return steps;
+  return steps.map((step) => {
+    if (isAhead(step) && step.rolloutPct < next.rolloutPct)
+      return { rolloutPct: step.rolloutPct, status: 'skipped' };
+    return step === next ? { ...step, status: 'next' } : step;
+  });
+}
+
+function isAhead({ status }: PlanProgress): boolean {
+  return status === 'next' || status === 'waiting';
+}
+
 /** Why a plan is refused. */
 export interface RolloutPlanProblem {
   /** The index of the step it is about; absent for the plan as a whole. */

@@ -204,6 +204,22 @@ describe('rollout', () => {
     expect(await halyard(`rollout pause ${id} --project sale`)).toMatchObject({ exitCode: 4 });
   });
 
+  test('a plan that a write paused skips the steps that the flag has passed, and says how to resume it', async () => {
+    await halyard('flag set passed --project sale --env production --off');
+    const plan = 'rollout start passed --project sale --env production --plan'.split(' ');
+    const { id } = await json([...plan, '5, 1d, 25, 1d, 100']);
+    await halyard('flag set passed --project sale --env production --rollout 30');
+    const shown = await seen(`rollout show ${id} --project sale`);
+    expect(shown).toMatch(/^passed in production: paused, .*\nResume it with "halyard rollout resume /);
+    expect(shown).toContain(`resume ${id} --project sale".\n`);
+    expect(shown).toMatch(/\n1 +5 % +done .*\n2 +25 % +skipped +-\n3 +100 % +next +-\n$/);
+    expect(await seen('rollout list --project sale --flag passed')).toMatch(/ production +5 \(100\) +- /);
+    await halyard('flag set passed --project sale --env production --rollout 100');
+    expect(await seen(`rollout show ${id} --project sale`)).toContain(
+      'no step is left above that: stop the plan',
+    );
+  });
+
   test('a plan and a scheduled change of one flag need --anyway, whichever comes second', async () => {
     const place = '--project sale --env production';
     for (const key of ['planned', 'timed-first']) await halyard(`flag set ${key} ${place} --off`);

@@ -1,7 +1,17 @@
-import { ROLLOUT_PRESETS, type RolloutPlanStep, type RolloutPreset } from '@halyard/protocol';
+import {
+  defined,
+  nextPlanStep,
+  noStepLeft,
+  type PlanProgress,
+  planSteps,
+  ROLLOUT_PRESETS,
+  type RolloutPlanStep,
+  type RolloutPreset,
+  reachOf,
+} from '@halyard/protocol';
 import type { Command } from 'commander';
-import { apiPath } from './api-client.ts';
-import { usageError } from './cli-error.ts';
+import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
+import { CliError, usageError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
 import {
   addConnectionOptions,
@@ -12,8 +22,8 @@ import {
   parseDuration,
   parseFutureTime,
 } from './options.ts';
-import { formatTable, printAnswer, printList, shortTime } from './output.ts';
-import type { Shell } from './shell.ts';
+import { formatTable, printAnswer, printList, shortTime, wantsJson } from './output.ts';
+import { asCalled, type Shell } from './shell.ts';
 
 interface StartOptions extends CommandOptions {
   readonly project: string;
@@ -79,8 +89,8 @@ export function defineRollout(rollout: Command, shell: Shell): void {
       .description('Show a rollout plan with its steps.')
       .requiredOption('--project <project>', PROJECT_HELP),
   ).action(async (id: string, options: PlanOptions) => {
-    const answer = await connect(shell, options).request({ path: pathOf(id, options) });
-    printAnswer(shell, options, answer, describePlan);
+    const client = connect(shell, options);
+    await printPlan(shell, options, { client, answer: await client.request({ path: pathOf(id, options) }) });
   });
   for (const [name, description, done] of ACTIONS) {
     addConnectionOptions(
@@ -93,8 +103,9 @@ export function defineRollout(rollout: Command, shell: Shell): void {
     ).action(async (id: string, options: PlanOptions) => {
       const path = `${pathOf(id, options)}/${name}`;
       const headers = noteHeader(options.note);
-      const answer = await connect(shell, options).request({ method: 'POST', path, headers });
-      printAnswer(shell, options, answer, (plan) => `${done} plan ${id}.\n${describePlan(plan)}`);
+      const client = connect(shell, options);
+      const answer = await client.request({ method: 'POST', path, headers });
+      await printPlan(shell, options, { client, answer, title: `${done} plan ${id}.\n` });
     });
   }
 }
@@ -133,13 +144,9 @@ async function startPlan(shell: Shell, flag: string, options: StartOptions): Pro
   const steps = isPreset(plan) ? ROLLOUT_PRESETS[plan] : readPlan(plan, shell.now());
   const path = apiPath`/projects/${project}/rollouts`;
   const body = JSON.stringify({ flag, environment, steps, note, anyway });
-  const answer = await connect(shell, options).request({ method: 'POST', path, body });
-  printAnswer(
-    shell,
-    options,
-    answer,
-    (started) => `Started plan ${started.text('id')}.\n${describePlan(started)}`,
-  );
+  const client = connect(shell, options);
+  const answer = await client.request({ method: 'POST', path, body });
+  await printPlan(shell, options, { client, answer, title: `Started plan ${answer.fields.text('id')}.\n` });
 }
 
 function isPreset(text: string): text is RolloutPreset {
@@ -180,7 +187,13 @@ async function listPlans(shell: Shell, options: ListOptions): Promise<void> {
   const { project, env: environment, flag, all } = options;
   const path = apiPath`/projects/${project}/rollouts`;
   const query = { environment, flag, status: all ? undefined : 'open' };
-  const answer = await connect(shell, options).request({ path, query });
+  const client = connect(shell, options);
+  const answer = await client.request({ path, query });
+  const reaches = new Map<string, number | undefined>();
+  if (!wantsJson(shell, options)) {
+    for (const plan of answer.fields.list('rollouts'))
+      reaches.set(plan.text('id'), await reachOfPaused(client, project, plan));
+  }
   await printList(shell, options, [answer], {
     member: 'rollouts',
     headings: ['ID', 'FLAG', 'ENVIRONMENT', 'STEPS', 'NEXT', 'BY', 'STATUS', 'NOTE'],
@@ -188,7 +201,7 @@ async function listPlans(shell: Shell, options: ListOptions): Promise<void> {
       plan.text('id'),
       plan.text('flag'),
       plan.optionalText('environment') ?? '-',
-      plan.list('steps').map(shortStep).join(' '),
+      shortSteps(stepsOf(plan, reaches.get(plan.text('id')))),
       shortTime(plan.optionalText('dueAt')),
       plan.text('createdBy'),
       plan.text('status'),
@@ -198,27 +211,83 @@ async function listPlans(shell: Shell, options: ListOptions): Promise<void> {
   });
 }
 
-/** `5` for a step that ran, `(25)` for the others. */
-function shortStep(step: Fields): string {
-  const share = String(step.number('rolloutPct'));
-  return step.text('status') === 'done' ? share : `(${share})`;
+/** `5` for a step that ran, `(25)` for one that is ahead; one that is skipped is left out. */
+function shortSteps(steps: readonly PlanProgress[]): string {
+  return steps
+    .filter(({ status }) => status !== 'skipped')
+    .map(({ rolloutPct, status }) => (status === 'done' ? rolloutPct : `(${rolloutPct})`))
+    .join(' ');
 }
 
-function describePlan(plan: Fields): string {
+/** The percentage that the flag of a paused plan is on for: anything may have changed it. `undefined` for other plans. */
+async function reachOfPaused(client: ApiClient, project: string, plan: Fields): Promise<number | undefined> {
+  const environment = plan.optionalText('environment');
+  if (plan.text('status') !== 'paused' || environment === undefined) return undefined;
+  const path = apiPath`/projects/${project}/environments/${environment}/flags/${plan.text('flag')}`;
+  try {
+    const state = (await client.request({ path })).fields.fields('state');
+    const [enabled, share] = [state.boolean('enabled'), state.any('rolloutPct')];
+    return reachOf({ enabled, ...(typeof share === 'number' ? { rolloutPct: share } : {}) });
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'flag_not_found') return 0;
+    throw error;
+  }
+}
+
+/** The steps of a plan, as a plan shows them whose flag is on for `reachPct`; as the API returns them without it. */
+function stepsOf(plan: Fields, reachPct: number | undefined): readonly PlanProgress[] {
+  const steps = plan.list('steps').map((step) => ({
+    rolloutPct: step.number('rolloutPct'),
+    status: readStatus(step.text('status')),
+    ...defined({ ranAt: step.optionalText('ranAt'), expectedAt: step.optionalText('expectedAt') }),
+  }));
+  return reachPct === undefined ? steps : planSteps(steps, reachPct);
+}
+
+function readStatus(text: string): PlanProgress['status'] {
+  const known = (['done', 'skipped', 'next', 'waiting'] as const).find((status) => status === text);
+  if (known === undefined) throw new CliError(`The server names an unknown status of a step: "${text}".`);
+  return known;
+}
+
+/** Writes a plan, with `title` above it. */
+async function printPlan(
+  shell: Shell,
+  options: PlanOptions,
+  { client, answer, title = '' }: { client: ApiClient; answer: ApiAnswer; title?: string },
+): Promise<void> {
+  const isText = !wantsJson(shell, options);
+  const reachPct = isText ? await reachOfPaused(client, options.project, answer.fields) : undefined;
+  printAnswer(
+    shell,
+    options,
+    answer,
+    (plan) => title + asCalled(shell, describePlan(plan, options, reachPct)),
+  );
+}
+
+function describePlan(plan: Fields, { project }: PlanOptions, reachPct: number | undefined): string {
   const environment = plan.optionalText('environment') ?? 'a deleted environment';
   const reason = plan.optionalText('reason');
-  const steps = plan
-    .list('steps')
-    .map((step, index) => [
-      String(index + 1),
-      `${step.number('rolloutPct')} %`,
-      step.text('status'),
-      shortTime(step.optionalText('ranAt') ?? step.optionalText('expectedAt')),
-    ]);
+  const steps = stepsOf(plan, reachPct);
+  const rows = steps.map(({ rolloutPct, status, ranAt, expectedAt }, index) => [
+    String(index + 1),
+    `${rolloutPct} %`,
+    status,
+    shortTime(ranAt ?? expectedAt),
+  ]);
   return [
     `${plan.text('flag')} in ${environment}: ${plan.text('status')}`,
     reason === undefined ? '' : `, ${plan.text('statusBy')}: ${reason}`,
     '\n',
-    formatTable(['STEP', 'ROLLOUT', 'STATUS', 'TIME'], steps),
+    reachPct === undefined
+      ? ''
+      : `${hintOfPaused(steps, reachPct, `${plan.text('id')} --project ${project}`)}\n`,
+    formatTable(['STEP', 'ROLLOUT', 'STATUS', 'TIME'], rows),
   ].join('');
+}
+
+function hintOfPaused(steps: readonly PlanProgress[], reachPct: number, which: string): string {
+  if (nextPlanStep(steps, reachPct) === undefined) return noStepLeft(reachPct);
+  return `Resume it with "halyard rollout resume ${which}".`;
 }

@@ -1,4 +1,4 @@
-import { noStepLeft, reachOf } from '@halyard/protocol';
+import { nextPlanStep, noStepLeft, planSteps, reachOf } from '@halyard/protocol';
 import type { LucideIcon } from 'lucide-react';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import CirclePause from 'lucide-react/icons/circle-pause';
@@ -8,13 +8,7 @@ import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import { commandRollout, type RolloutCommand } from '../../api/rollout-commands.ts';
 import { isOpenPlan } from '../../api/rollouts.ts';
-import type {
-  EnvironmentRecord,
-  FlagState,
-  RolloutPlanRecord,
-  RolloutPlanStatus,
-  RolloutStepRecord,
-} from '../../api/types.ts';
+import type { EnvironmentRecord, FlagState, RolloutPlanRecord, RolloutPlanStatus } from '../../api/types.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { Author, Badge, type BadgeKind } from '../../components/badges.tsx';
@@ -42,7 +36,7 @@ export function PlanView({
   state: FlagState | undefined;
 }) {
   const { status, statusAt, dueAt, note, createdBy, createdAt } = plan;
-  const next = nextStep(plan, state);
+  const next = nextPlanStep(plan.steps, reachOf(state));
   const readOnlyReason = useReadOnlyReason();
   const canChange = environment !== undefined && readOnlyReason(environment) === undefined;
   return (
@@ -61,7 +55,9 @@ export function PlanView({
         )}
         {status === 'done' && <TimeAgo at={statusAt} className="text-xs text-ink-3" />}
       </p>
-      <Timeline plan={{ ...plan, steps: stepsAhead(plan, state) }} />
+      <Timeline
+        plan={{ ...plan, steps: isOpenPlan(plan) ? planSteps(plan.steps, reachOf(state)) : plan.steps }}
+      />
       <p className="mt-2 text-xs wrap-anywhere text-ink-3">
         {messages.startedBy} <Author actor={createdBy} />, <TimeAgo at={createdAt} />
         {note !== undefined && <> · “{note}”</>}
@@ -75,18 +71,6 @@ export function PlanView({
       )}
     </>
   );
-}
-
-/** The steps of a plan, where those that the rollout has passed outside the plan are skipped at once: the plan skips them later. */
-function stepsAhead(plan: RolloutPlanRecord, state: FlagState | undefined): readonly RolloutStepRecord[] {
-  const next = nextStep(plan, state);
-  if (!isOpenPlan(plan) || next === undefined) return plan.steps;
-  return plan.steps.map((step) => {
-    const isAhead = step.status === 'next' || step.status === 'waiting';
-    if (isAhead && step.rolloutPct < next.rolloutPct)
-      return { rolloutPct: step.rolloutPct, status: 'skipped' };
-    return step.rolloutPct === next.rolloutPct ? { ...step, status: 'next' } : step;
-  });
 }
 
 /** Who paused or stopped a plan, and why. */
@@ -122,7 +106,7 @@ function Commands({
   const confirm = useConfirm();
   const perform = useAction();
   const [busy, setBusy] = useState(false);
-  const next = nextStep(plan, state);
+  const next = nextPlanStep(plan.steps, reachOf(state));
 
   async function run(command: RolloutCommand): Promise<void> {
     if (busy) return;
@@ -183,12 +167,6 @@ function Commands({
       </Button>
     </div>
   );
-}
-
-/** The step that a plan would run next: the first that raises the rollout. */
-function nextStep(plan: RolloutPlanRecord, state: FlagState | undefined) {
-  const isAhead = ({ status }: RolloutStepRecord) => status === 'next' || status === 'waiting';
-  return plan.steps.find((step) => isAhead(step) && step.rolloutPct > reachOf(state));
 }
 
 /** The state after a step to this percentage. */
