@@ -59,7 +59,7 @@ test('clients shows open streams, delivery who received a change', async () => {
     readonly entries: readonly { readonly seq: number }[];
   };
   const delivery =
-    /^Revision 1 of production of shop: seen by 1 of 1 streams, slowest \d+ ms\.\nNODE .*\n\S+ +1 +1 +\d+ ms\n$/;
+    /^Revision 1 of production of shop: seen by 1 of 1 stream, slowest \d+ ms\.\nNODE .*\n\S+ +1 +1 +\d+ ms\n$/;
   expect(await seen(`delivery ${audit.entries[0]?.seq}`, delivery)).toMatch(delivery);
   stream.close();
 });

@@ -126,7 +126,7 @@ export function defineAudit(audit: Command, shell: Shell): void {
       .option('--since <when>', 'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z')
       .option('--until <when>', 'Show changes before this time, written as for --since')
       .option('--before <seq>', 'Show entries older than this one, for the next page')
-      .option('--limit <n>', 'Show at most this many entries (default 20)')
+      .option('--limit <n>', 'Show this many entries, and the rest of the last change (default 20)')
       .addOption(
         new Option('--format <format>', 'Print all entries that match, each as a line of JSON').choices([
           'ndjson',
@@ -166,6 +166,7 @@ export function defineAudit(audit: Command, shell: Shell): void {
         item.optionalText('note') ?? '',
       ],
       empty: 'No changes match.',
+      more: (last) => `Older entries: --before ${last.number('seq')}`,
     });
   });
 }
@@ -223,7 +224,8 @@ export function defineDelivery(delivery: Command, shell: Shell): void {
 
 function describeDelivery(delivery: Fields): string {
   const place = `Revision ${delivery.number('revision')} of ${delivery.text('environment')} of ${delivery.text('project')}`;
-  const share = `seen by ${delivery.number('seen')} of ${delivery.number('streams')} streams`;
+  const streams = delivery.number('streams');
+  const share = `seen by ${delivery.number('seen')} of ${streams} ${streams === 1 ? 'stream' : 'streams'}`;
   const rows = delivery
     .list('nodes')
     .map((node) => [

@@ -274,6 +274,15 @@ describe('audit', () => {
       /^SEQ +TIME +ACTOR +ACTION +WHERE +TARGET +NOTE\n[\s\S]*noted +déjà vu → 日本\n/,
     );
   });
+
+  test('says how to see older entries, while there are any', async () => {
+    const newest = await seen('audit --limit 1');
+    const [, seq] = /^(\d+) .*\nOlder entries: --before \1\n$/m.exec(newest) ?? [];
+    expect([newest, seq !== undefined]).toEqual([newest, true]);
+    expect(await seen(`audit --limit 1 --before ${seq}`)).toMatch(/^SEQ .*\n\d+ /);
+    expect(await seen('audit --target no-such-flag')).not.toContain('--before');
+    expect(await seen('audit --limit 1000 --target noted')).not.toContain('--before');
+  });
 });
 
 test('removes control characters from a note', async () => {

@@ -34,6 +34,8 @@ export interface ListLayout {
   readonly row: (item: Fields) => readonly string[];
   /** The sentence for an empty list. */
   readonly empty: string;
+  /** The sentence below a list that goes on after this item. */
+  readonly more?: (last: Fields) => string;
 }
 
 /**
@@ -47,9 +49,18 @@ export async function printList(
   layout: ListLayout,
 ): Promise<void> {
   if (wantsJson(shell, options)) return printJsonPages(shell, pages, layout.member);
+  const { member, headings, row, empty, more } = layout;
   const rows: (readonly string[])[] = [];
-  for await (const { fields } of pages) rows.push(...fields.list(layout.member).map(layout.row));
-  shell.write(rows.length === 0 ? `${asCalled(shell, layout.empty)}\n` : formatTable(layout.headings, rows));
+  let last: Fields | undefined;
+  let hasMore = false;
+  for await (const { fields } of pages) {
+    const items = fields.list(member);
+    rows.push(...items.map(row));
+    last = items.at(-1) ?? last;
+    hasMore = fields.optionalText('next') !== undefined;
+  }
+  shell.write(rows.length === 0 ? `${asCalled(shell, empty)}\n` : formatTable(headings, rows));
+  if (hasMore && last !== undefined && more !== undefined) shell.write(`${more(last)}\n`);
 }
 
 async function printJsonPages(

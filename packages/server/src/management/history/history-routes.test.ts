@@ -152,7 +152,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       const delivery = await app.call('GET', `/api/changes/${seq}/delivery`);
       expect([delivery.status, delivery.json.error]).toEqual(expected);
       if (expected[0] !== 404) return;
-      const message = `Change ${seq} does not exist. "halyard audit" lists all changes, as does GET /api/audit.`;
+      const message = `Change ${seq} does not exist. Find its number with "halyard audit" or GET /api/audit.`;
       for (const { json } of [read, undone, delivery]) expect(json.message).toBe(message);
     });
   });

@@ -74,7 +74,7 @@ export async function findVisible(reader: StoreReader, actor: Actor, seq: number
 export function noChange(seq: number): ServiceError {
   return new ServiceError(
     'not_found',
-    `Change ${seq} does not exist. "halyard audit" lists all changes, as does GET /api/audit.`,
+    `Change ${seq} does not exist. Find its number with "halyard audit" or GET /api/audit.`,
   );
 }
 
