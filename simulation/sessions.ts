@@ -66,7 +66,9 @@ export function sourceOver(kernel: Kernel, database: Database, link: Link, serve
       hasLost: (lost) => {
         const changeId = unsealed(lost.changeId);
         if (changeId === lost.changeId || changeId === '') return Promise.resolve(false);
-        return ask(() => database.beginEpochAfter({ ...lost, changeId }));
+        return ask(
+          () => database.beginEpochAfter({ ...lost, changeId }) || database.end.epoch !== lost.epoch,
+        );
       },
     },
   };

@@ -10,10 +10,16 @@ setDefaultTimeout(60_000);
 /** Enough to meet every kind of fault; more are for `bun run simulate`. */
 const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
+/**
+ * Seeds that failed once: a chain of relays that passed ages on late, and relays that a node took back because it had not
+ * noticed that its epoch was over.
+ */
+const MENDED = [1010, 62, 2163, 3078];
+
 test('readers of simulated fleets get what the log says, whatever fails', () => {
   const happened = new Set<string>();
   const stories: string[] = [];
-  for (const seed of SEEDS) {
+  for (const seed of [...SEEDS, ...MENDED]) {
     const { violations, counts } = simulate({ seed });
     for (const { kind, story } of violations.slice(0, 3)) stories.push(`seed ${seed}: [${kind}] ${story}`);
     for (const what of counts.keys()) happened.add(what);

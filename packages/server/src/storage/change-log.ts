@@ -4,7 +4,7 @@ import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreOutage } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
 import { readStoredRelays } from './relay-table.ts';
-import { SealedHistory } from './sealed-history.ts';
+import { type RowPlace, SealedHistory } from './sealed-history.ts';
 
 /** How much of the change log is kept at least: followers that slept shorter catch up without a reload. */
 export const LOG_RETENTION = { days: 30, rows: 100_000 } as const;
@@ -172,7 +172,7 @@ export function logSourceOf(database: Database, options: LogSourceOptions = {}):
   };
   const history = new SealedHistory({
     primary,
-    isMissing: (lost) => isMissing(primary, lost),
+    placeOf: (row) => placeOf(primary, row),
     beginEpochAfter: beginAfter,
   });
   return {
@@ -203,7 +203,7 @@ export const REVISION_LEAP = 100_000;
 async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolean> {
   try {
     return await database.transaction(async (transaction) => {
-      if (!(await isMissing(transaction, lost))) return false;
+      if ((await placeOf(transaction, lost)) !== 'missing') return false;
       // As writers do: environments before the end of the log.
       await transaction.query('UPDATE environments SET revision = revision + $1', [REVISION_LEAP]);
       const epoch = crypto.randomUUID();
@@ -213,7 +213,7 @@ async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolea
       );
       // What this one waited for was another node that did it, or the commit of the row: a standby can show a row before
       // its primary does. What was raised here is rolled back.
-      if (end === undefined || !(await isMissing(transaction, { ...lost, epoch })))
+      if (end === undefined || (await placeOf(transaction, { ...lost, epoch })) !== 'missing')
         throw new StoreOutage('the log has changed while a new epoch was about to begin');
       transaction.wake();
       return true;
@@ -225,10 +225,11 @@ async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolea
   }
 }
 
-async function isMissing(reader: Queryable, { epoch, seq, changeId }: Cursor): Promise<boolean> {
+async function placeOf(reader: Queryable, { epoch, seq, changeId }: Cursor): Promise<RowPlace> {
   const end = await readCursor(reader);
-  if (end.epoch !== epoch) return false;
-  if (end.seq < seq) return true;
+  if (end.epoch !== epoch) return 'over';
+  if (end.seq < seq) return 'missing';
+
   const found = await changeIdAt(reader, seq);
-  return found !== undefined && found !== changeId;
+  return found === undefined || found === changeId ? 'held' : 'missing';
 }

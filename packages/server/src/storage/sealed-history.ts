@@ -11,12 +11,17 @@ const SEAL_DIGITS = 32;
 const READ_KEY = 'SELECT seal_key AS "key" FROM feed WHERE id = 1';
 const MAKE_KEY = 'UPDATE feed SET seal_key = $1 WHERE id = 1 AND seal_key IS NULL';
 
+/**
+ * What a database knows of a row of an epoch. `held`: its log has it, or had it and pruned it. `missing`: its log ends before it,
+ * or has another in its place. `over`: another epoch has begun.
+ */
+export type RowPlace = 'held' | 'missing' | 'over';
+
 /** Parts of a {@link SealedHistory}. */
 export interface SealedHistoryOptions {
   /** The database that takes writes. */
   readonly primary: Database;
-  /** Whether the database's log of that epoch lacks a row, or has another in its place. */
-  readonly isMissing: (lost: Cursor) => Promise<boolean>;
+  readonly placeOf: (row: Cursor) => Promise<RowPlace>;
   /** Begins a new epoch if the row is still missing. */
   readonly beginEpochAfter: (lost: Cursor) => Promise<void>;
 }
@@ -47,9 +52,12 @@ export class SealedHistory implements LogHistory {
 
   async hasLost(sealed: Cursor): Promise<boolean> {
     const row = this.#opened(sealed);
-    if (row === undefined || !(await this.#options.isMissing(row))) return false;
-    await this.#options.beginEpochAfter(row);
-    return true;
+    if (row === undefined) return false;
+
+    const place = await this.#options.placeOf(row);
+    if (place === 'missing') await this.#options.beginEpochAfter(row);
+    // Where the epoch is over, this node still follows it for a moment: what it has is no place to go back to.
+    return place !== 'held';
   }
 
   /** The row of a sealed cursor; `undefined` if the seal is missing or not ours. */

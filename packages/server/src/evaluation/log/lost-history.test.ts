@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import type { Cursor, LogSource } from '../../domain/change-log.ts';
 import type { Environment } from '../../domain/project.ts';
+import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, loseRows, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, seed } from '../../storage/test-records.ts';
 import { LOG_PATH } from './messages.ts';
@@ -54,6 +55,25 @@ describe.each(ENGINES)('history that only relays have seen is lost on $name', (e
     for (const { catalog } of [first, plane])
       expect(catalog.environmentWithId(environment.id)?.revision).toBe(100_001 + later);
   });
+});
+
+test.each(ENGINES)('a lost row stays lost once its epoch is over, on $name', async (engine) => {
+  await using home = await openTestStore(engine);
+  const { environment } = await seed(home.store);
+  await change(home, environment, 3);
+  const source = logSourceOf(home.database);
+  (await source.open()).close();
+  const { cursor } = await source.loadSnapshot();
+  const seen = { ...cursor, changeId: source.history?.seal(cursor) ?? '' };
+  expect(await source.history?.hasLost(seen)).toBe(false);
+  await loseRows(home.database, 1);
+  expect(await source.history?.hasLost(seen)).toBe(true);
+
+  // A node that follows the old epoch for a moment longer would take its follower back.
+  const epoch = await epochOf(home);
+  expect(epoch).not.toBe(cursor.epoch);
+  expect(await source.history?.hasLost(seen)).toBe(true);
+  expect(await epochOf(home)).toBe(epoch);
 });
 
 /** Asks for the log from a place on, as a follower does; gives the status of the answer. */
