@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { resolve } from 'node:path';
 import { parseConfig } from '../config/config.ts';
 import { type BannerFacts, firstStartLines, firstSteps, longBanner } from './banner.ts';
 
@@ -36,6 +37,8 @@ test('shows a person the key and commands to copy', () => {
 test('the command in the banner names a server at another address', () => {
   const banner = longBanner(facts({ port: '8000', data: '/srv/flags' }, 'http://127.0.0.1:8000'));
   expect(banner).toContain("--env development --on --url http://127.0.0.1:8000 --data '/srv/flags'\n");
+  const relative = longBanner(facts({ port: '8000', data: '../other data' }, 'http://127.0.0.1:8000'));
+  expect(relative).toContain(`HALYARD_DATA='${resolve('../other data')}'\n`);
   // For all commands that follow.
   expect(banner).toContain("export HALYARD_URL=http://127.0.0.1:8000 HALYARD_DATA='/srv/flags'\n");
 });
@@ -43,7 +46,11 @@ test('the command in the banner names a server at another address', () => {
 test.each([
   [{ managementPort: '7071' }, 'http://127.0.0.1:7071', '--url http://127.0.0.1:7071'],
   [{ host: '::1' }, 'http://[::1]:7070', '--url http://[::1]:7070'],
-  [{ host: '10.0.0.5' }, 'http://10.0.0.5:7070', "--url http://10.0.0.5:7070 --data './halyard-data'"],
+  [
+    { host: '10.0.0.5' },
+    'http://10.0.0.5:7070',
+    `--url http://10.0.0.5:7070 --data '${resolve('halyard-data')}'`,
+  ],
   [{ data: "/srv/it's" }, 'http://127.0.0.1:7070', "--data '/srv/it'\\''s'"],
 ])('with %j the command in the banner reaches the management API of this node', (flags, url, options) => {
   const banner = longBanner(facts(flags, 'http://127.0.0.1:7070', url));

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { SERVICE_KEY_HEADER } from '@halyard/protocol';
 import type { Config } from '../config/config.ts';
 import { isThisMachine } from '../config/connection.ts';
@@ -149,7 +150,7 @@ function whereabouts({ managementUrl, config }: BannerFacts): {
     (config.data === SETTINGS.data.default && isThisMachine(managementUrl));
   return {
     ...(!DEFAULT_URLS.includes(managementUrl) && { url: managementUrl }),
-    ...(!isTokenFound && { data: `'${config.data.replaceAll("'", "'\\''")}'` }),
+    ...(!isTokenFound && { data: `'${resolve(config.data).replaceAll("'", "'\\''")}'` }),
   };
 }
 
