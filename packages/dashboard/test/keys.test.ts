@@ -28,7 +28,7 @@ describe('keys', () => {
     const dialog = page.getByRole('dialog', { name: 'Your new key “website”' });
     const secret = (await dialog.locator('[data-secret]').textContent()) ?? '';
     expect(secret).toMatch(/^proj_live_[0-9A-Za-z]{49}$/);
-    expect(await dialog.getByRole('region', { name: 'Settings for .env' }).textContent()).toContain(
+    expect(await dialog.getByRole('region', { name: 'Settings for .env' }).textContent()).toEndWith(
       `HALYARD_KEY=${secret}`,
     );
     expect(await dialog.getByRole('region', { name: 'curl command' }).textContent()).toContain(

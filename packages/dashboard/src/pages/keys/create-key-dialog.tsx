@@ -171,7 +171,7 @@ function NewKeyDialog({
         <CodeSection
           title={messages.dotEnvTitle}
           label={messages.dotEnvLabel}
-          code={dotEnv(baseUrl, secret, environment)}
+          code={dotEnv(baseUrl, secret)}
         />
       </div>
     </SecretDialog>
@@ -205,8 +205,8 @@ function FirstConnection({ project, id }: { project: string; id: string }) {
   );
 }
 
-function dotEnv(baseUrl: string, secret: string, environment: string): string {
-  return `HALYARD_URL=${baseUrl}\nHALYARD_KEY=${secret}\nHALYARD_ENVIRONMENT=${environment}`;
+function dotEnv(baseUrl: string, secret: string): string {
+  return `HALYARD_URL=${baseUrl}\nHALYARD_KEY=${secret}`;
 }
 
 function curl(baseUrl: string, secret: string, environment: string): string {
