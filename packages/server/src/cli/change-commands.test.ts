@@ -135,7 +135,7 @@ describe('schedule', () => {
       /^ID +DUE +ENVIRONMENT +CHANGE +BY +STATUS +NOTE\n[\w-]+ +\d{4}.* production +banner: on +token:\w+ +pending\n$/,
     );
     expect(await seen(`schedule cancel ${id} --project sale`)).toBe(`Canceled schedule ${id}.\n`);
-    expect(await seen('schedule list --project sale')).toStartWith('No scheduled changes in sale.');
+    expect(await seen('schedule list --project sale')).toMatch(/^No pending changes in sale\. .* --all /);
     expect(await seen('schedule list --project sale --all')).toContain(' canceled');
   });
 
@@ -198,7 +198,7 @@ describe('rollout', () => {
     expect(await seen(`rollout advance ${id} --project sale`)).toMatch(/\n2 +25 % +done /);
     expect(await seen('flag get launch --project sale --env production')).toContain('25');
     expect(await seen(`rollout stop ${id} --project sale`)).toContain(': stopped\n');
-    expect(await seen('rollout list --project sale')).toStartWith('No rollout plans in sale.');
+    expect(await seen('rollout list --project sale')).toMatch(/^No open rollout plans in sale\. .* --all /);
     expect(await seen('rollout list --project sale --all')).toContain(' stopped');
     expect(await seen(`rollout show ${id} --project sale`)).toMatch(/\n3 +100 % +skipped +-\n$/);
     expect(await halyard(`rollout pause ${id} --project sale`)).toMatchObject({ exitCode: 4 });

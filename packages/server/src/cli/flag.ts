@@ -226,12 +226,14 @@ async function listFlags(shell: Shell, options: ListOptions): Promise<void> {
         `${item.number('revision')}`,
         shortTime(item.optionalText('updatedAt')),
       ],
-      empty: `No flags in ${env} of ${project}. ${CREATE_HINT}`,
+      empty: `No flags in ${env} of ${project}. ${emptyHint(project)}`,
     });
   }
 }
 
-const CREATE_HINT = 'Create one with "halyard flag set <key> --on ...".';
+function emptyHint(project: string): string {
+  return `Create one with "halyard flag set <key> --on ...", or see archived flags with "halyard flag list --project ${project} --archived".`;
+}
 
 async function listEverywhere(shell: Shell, options: ListOptions): Promise<void> {
   const { project } = options;
@@ -248,7 +250,7 @@ async function listEverywhere(shell: Shell, options: ListOptions): Promise<void>
       item.text('owner'),
       item.texts('tags').join(', '),
     ],
-    empty: `No flags in ${project}. ${CREATE_HINT}`,
+    empty: `No flags in use in ${project}. ${emptyHint(project)}`,
   });
 }
 

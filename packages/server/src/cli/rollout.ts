@@ -207,7 +207,7 @@ async function listPlans(shell: Shell, options: ListOptions): Promise<void> {
       plan.text('status'),
       plan.optionalText('reason') ?? plan.optionalText('note') ?? '',
     ],
-    empty: `No rollout plans in ${project}. Start one with "halyard rollout start <key> --project ${project} --env <environment> --plan usual".`,
+    empty: `No ${all ? '' : 'open '}rollout plans in ${project}. Start one with "halyard rollout start <key> --project ${project} --env <environment> --plan usual"${all ? '' : ', or add --all to see those that ended'}.`,
   });
 }
 

@@ -112,8 +112,9 @@ async function listSchedules(shell: Shell, options: ListOptions): Promise<void> 
       item.optionalText('error') ?? item.optionalText('note') ?? '',
     ],
     empty:
-      `No scheduled changes in ${options.project}. ` +
-      'Create one with "halyard schedule create <key> --at <when> ...".',
+      `No ${options.all ? 'scheduled' : 'pending'} changes in ${options.project}. ` +
+      'Create one with "halyard schedule create <key> --at <when> ..."' +
+      (options.all ? '.' : ', or add --all to see those that are done, canceled or failed.'),
   });
 }
 

@@ -91,7 +91,7 @@ export function defineWebhook(webhook: Command, shell: Shell): void {
   define('delete <name>', 'Delete a webhook. Waiting changes are never sent.')
     .option('--yes', 'Confirm')
     .action(async (name: string, options: WebhookOptions & { readonly yes?: boolean }) => {
-      requireYes(options, `This deletes the webhook ${name}, and waiting changes are never sent.`);
+      requireYes(options, `This deletes the webhook ${name} and the messages that it has not sent yet.`);
       const path = pathOf(name, options);
       const answer = await connect(shell, options).request({ method: 'DELETE', path });
       printDone(shell, options, `Deleted webhook ${name}.`, answer.text);
