@@ -40,7 +40,7 @@ export async function tryCli({ base, key }: World): Promise<{ readonly version: 
   const pull = (token: string) =>
     run(['./openfeature', 'pull', '--no-prompt', '--provider-url', base, '--auth-token', token], program);
   const refused = await pull('wrong');
-  if (refused.ok || !refused.text.includes('The project key is missing or not valid'))
+  if (refused.ok || !refused.text.includes('The project key is missing, unknown, revoked or expired'))
     throw new Error(`a wrong key: ${refused.text}`);
   const pulled = await pull(key);
   if (!pulled.ok) throw new Error(`pull failed:\n${pulled.text}`);

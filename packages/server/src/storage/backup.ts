@@ -363,9 +363,7 @@ async function inspect(database: OpenDatabase, replace: boolean): Promise<readon
     'SELECT (SELECT count(*) FROM change_log) + (SELECT count(*) FROM audit_log) AS rows',
   );
   if (Number(used?.rows) > 0 && !replace) {
-    throw new StorageError(
-      'The database is not empty: add --replace to lose what it holds, after a backup of it.',
-    );
+    throw new StorageError('The database is not empty: add --replace to overwrite it, after a backup.');
   }
   return await database.query<Served>('SELECT id, revision FROM environments');
 }

@@ -37,7 +37,7 @@ export const VALUE_KINDS = [
 ] as const;
 
 /** What the kind of a flag's value is. */
-export const VALUE_KIND_HINT = 'What code reads besides on or off. “Any kind” means that none is declared.';
+export const VALUE_KIND_HINT = 'What code reads besides on or off. Select “Any kind” to declare none.';
 
 /** The words of a change on one line: "turned on … rollout 25 % → 50 %". */
 export const words = {

@@ -29,7 +29,10 @@ export const messages = {
   copyChanges: (to: string) => `A copy to ${to} changes:`,
   more: (left: number) => `${left} more`,
   select: (key: string) => `Select ${key}`,
-  selectAll: (count: number, environment: string) => `Select all ${count} flags that ${environment} has`,
+  selectAll: (count: number, environment: string) =>
+    count === 1
+      ? `Select the flag that ${environment} has`
+      : `Select all ${count} flags that ${environment} has`,
   missing: (from: string, to: string) => `Not in ${from}: copying removes it from ${to}`,
   showMore: (left: number) => `Show more (${left} left)`,
 

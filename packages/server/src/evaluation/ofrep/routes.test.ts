@@ -125,7 +125,7 @@ describe('the routes of OFREP', () => {
     const refused = await ask(url, FLAGS, { headers: { 'X-API-Key': 'wrong' } });
     expect((await refused.json()) as object).toMatchObject({
       message:
-        'The project key is missing or not valid: send a live one in X-Service-Key, X-API-Key or Authorization: Bearer. ' +
+        'The project key is missing, unknown, revoked or expired: send an active one in X-Service-Key, X-API-Key or Authorization: Bearer. ' +
         'Headers that carry a key must all carry the same one.',
     });
   });

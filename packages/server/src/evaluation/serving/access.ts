@@ -43,7 +43,7 @@ export function findAgain(context: InterfaceContext, key: KeyEntry): KeyEntry {
 }
 
 function refuseKey({ dialect }: InterfaceContext): never {
-  const message = `The project key is missing or not valid: send a live one in ${dialect.keyPlaces}.`;
+  const message = `The project key is missing, unknown, revoked or expired: send an active one in ${dialect.keyPlaces}.`;
   throw new ServiceError('invalid_api_key', message);
 }
 
