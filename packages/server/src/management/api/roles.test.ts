@@ -17,7 +17,7 @@ interface Described {
 }
 
 /** Writes that need no more than to be signed in: they change nothing of others. */
-const OWN_AFFAIRS = ['findOwnChanges', 'changePassword', 'whoAmI'];
+const OWN_AFFAIRS = ['findOwnChanges', 'closeOwnReference', 'changePassword', 'whoAmI'];
 
 /** Compares or imports a document, with the rights that each of its changes needs. */
 const DOCUMENTS = ['diffProject', 'importProject'];
