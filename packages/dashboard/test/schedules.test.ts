@@ -82,7 +82,7 @@ describe('schedules', () => {
     const item = page.getByRole('listitem').filter({ hasText: 'For the preview' });
     await item.getByText('canceled').first().waitFor();
     await item.getByText('a deleted environment').waitFor();
-    await item.getByText('The environment has been deleted.').waitFor();
+    await item.getByText('The environment "preview" was deleted.').waitFor();
     expect(await item.getByRole('button').count()).toBe(0);
   }, 60_000);
 

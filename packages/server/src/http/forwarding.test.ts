@@ -197,12 +197,12 @@ test('a body that stops coming is the fault of its sender, and ends its connecti
   const silent = newInnerAddress();
   const idle = {
     unix: silent.socket,
-    // Bun counts in whole seconds: one may end at once.
+    // Bun looks every few seconds: a connection may end almost at once.
     idleTimeout: 2,
     fetch: (request: Request) => request.text().then(Response.json),
   };
   await using _ = Bun.serve(idle as unknown as Bun.Serve.Options<undefined>);
-  const patient = forwardTo(silent, { docsUrl, log, idleSeconds: 1 });
+  const patient = forwardTo(silent, { docsUrl, log, idleSeconds: 0.02 });
   await using outside = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 60, fetch: patient });
   const half = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf';
   const { answers, ended } = await sendRaw(outside.url.href, half, { timeoutMs: 30_000 });
