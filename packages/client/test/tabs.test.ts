@@ -239,11 +239,11 @@ test.each([
     const tabs = await openTabs(2);
     const before = opened;
     const [leader, others] = tabsByRole(tabs);
-    // Last, because a tab that has taken over meanwhile would open another one.
+    // Last, because a tab that has already taken over would open another one.
     for (const tab of [...others, leader]) await tab.evaluate(event);
     await untilOpened(before);
     await allShow(tabs, await setSize());
-    // Each tab hears of it; on a busy machine the stream may change hands meanwhile.
+    // Each tab hears of it; on a busy machine the stream may change hands first.
     expect(opened).toBeGreaterThan(before);
     await untilOneStream();
   },

@@ -7,7 +7,7 @@ export interface ReferenceRecord {
   readonly running: boolean;
 }
 
-/** The answer to closing a reference: the changes made under it, or that there are none and never will be any. */
+/** The answer to closing a reference: the changes made under it, or the certainty that it makes none. */
 export interface ClosedReference {
   readonly changes: readonly { readonly seq: number }[];
   readonly closed: boolean;

@@ -42,7 +42,7 @@ export function resolve<T>(
   const flagMetadata = { ...answer.metadata };
   if ('errorCode' in answer) return failure(read, answer.errorCode, answer.errorDetails, flagMetadata);
   const { variant, reason, value } = answer;
-  // So that the client counts the read, and whoever observes the client hears what this read gives.
+  // The client counts the read, and observers of the client hear its result.
   const tell = (given: unknown) => client.evaluate(key, given as null, { targetingKey });
   if (variant === 'off') {
     const isFalse = kind === 'boolean' && (reason !== 'DISABLED' || options.disabledValue !== 'default');

@@ -34,7 +34,7 @@ export interface ListLayout {
   readonly row: (item: Fields) => readonly string[];
   /** The sentence for an empty list. */
   readonly empty: string;
-  /** The sentence below a list that goes on after this item. */
+  /** The sentence below a list that has more items after this one. */
   readonly more?: (last: Fields) => string;
 }
 

@@ -8,7 +8,7 @@ const PROOF_MS = 3000;
 /** A proof that is no older when it comes makes a node current at once: the next one, as late, comes in time. */
 const PROMPT_MS = 1000;
 
-/** After a pause of this process, what has arrived meanwhile is read before a proof counts as missing. In milliseconds. */
+/** After this process was paused, data that has arrived is read before a proof counts as missing. In milliseconds. */
 const LATE_MS = 250;
 
 /** Proofs that are this close are the same one, in milliseconds: their times are differences of two readings of the clock. */

@@ -65,7 +65,7 @@ export class Listener {
     this.port = this.#server?.port ?? ('unix' in place ? 0 : place.port);
   }
 
-  /** Answers with these from now on. Throws a {@link ListenError} when another program has taken the address meanwhile. */
+  /** Answers with these from now on. Throws a {@link ListenError} when another program has taken the address. */
   answer(answers: ListenerAnswers): void {
     if (this.#server === undefined) this.#server = listen(this.#place, answers);
     else this.#server.reload(answers);

@@ -83,7 +83,7 @@ export class Listeners {
 
   /**
    * Opens the listeners, and serves everything from now on: on one, or each part where it belongs. Throws a
-   * {@link ListenError} when another program has taken an address meanwhile.
+   * {@link ListenError} when another program has taken an address.
    */
   serve(parts: ListenerParts): void {
     const { evaluation, scrape, docs, management = [] } = parts;

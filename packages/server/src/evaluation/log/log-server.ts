@@ -60,7 +60,7 @@ const MESSAGES_BYTES = 4 * 1024 * 1024;
 /** A heartbeat is sent after this time without one, in milliseconds: well before followers take silence for a loss. */
 const QUIET_MS = 1.25 * HEARTBEAT_MS;
 
-/** Longest a token that is unknown waits for the proof that there is none, in milliseconds. */
+/** How long an unknown token waits for the proof that it does not exist, in milliseconds. */
 const JUDGE_MS = 2000;
 
 /** A snapshot that is older serves no further follower, in milliseconds. Rows after it come from the backlog. */

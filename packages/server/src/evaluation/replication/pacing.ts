@@ -1,4 +1,4 @@
-/** How long work goes on before reads have their turn: an operation can change 1,000 environments, or 60,000 flags. */
+/** How long work runs before reads have their turn: an operation can change 1,000 environments, or 60,000 flags. */
 const SLICE_MS = 3;
 
 /** Lets the event loop turn every few milliseconds of work. */

@@ -20,7 +20,7 @@ const PLAN = {
   ],
 };
 
-/** What a call changes, made anew for each operation. */
+/** What a call changes, created for each operation. */
 interface Place {
   /** The path of a project with the flags `a` and `b`, of which `b` is archived. */
   readonly path: string;

@@ -4,7 +4,7 @@ import { interruptRemoved, pauseChanged } from '../schedules/interruptions.ts';
 
 /**
  * Writes states of flags in one environment as one change, as {@link StoreTransaction.storeStates} says, and interrupts
- * the schedules and plans of these flags. A plan that makes the change gives its id as `byPlan`, and goes on.
+ * the schedules and plans of these flags. A plan that makes the change gives its id as `byPlan`, and keeps running.
  */
 export async function changeStates(
   transaction: StoreTransaction,
