@@ -4,11 +4,11 @@ import { Router } from 'wouter';
 import { createQueryClient, queryKeys } from './api/query-cache.ts';
 import { readAhead } from './api/read-ahead.ts';
 import { onSignedOut } from './api/request.ts';
+import { leaveCarefully } from './browser/leave-guard.ts';
 import { LostAnswerWatch } from './changes/lost-answer-watch.tsx';
 import { ConfirmProvider } from './components/confirm.tsx';
 import { LiveRegion } from './components/live-region.tsx';
 import { Routes } from './routes.tsx';
-import { leaveCarefully } from './shell/leave-guard.ts';
 
 /** The whole dashboard. */
 export function App() {

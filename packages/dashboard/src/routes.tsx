@@ -4,16 +4,16 @@ import { isRefusal } from './api/api-error.ts';
 import { LiveProvider } from './api/live.tsx';
 import { useProject } from './api/projects.ts';
 import { useSession } from './api/session.ts';
+import { links, useCurrentProject } from './browser/links.ts';
 import { ChangeGuards } from './changes/change-guards.tsx';
+import { CommandsProvider } from './components/commands.tsx';
 import { ScreenSkeleton } from './components/page.tsx';
+import { PartBoundary, prefetchParts } from './components/part-boundary.tsx';
 import { Problem } from './components/screen-states.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { NoProject } from './pages/flags/empty-list.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
-import { CommandsProvider } from './shell/commands.tsx';
-import { links, useCurrentProject } from './shell/links.ts';
-import { PartBoundary, prefetchParts } from './shell/part-boundary.tsx';
 import { Shell, ShellSkeleton } from './shell/shell.tsx';
 
 /** How the code of the screens is loaded. */
@@ -43,7 +43,7 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/projects/:project/flags', FlagsPage],
   ['/projects/:project/flags/:key', screen(() => import('./pages/flag/flag-page.tsx'), 'FlagPage')],
   ['/projects/:project/compare', screen(() => import('./pages/compare/compare-page.tsx'), 'ComparePage')],
-  ['/projects/:project/keys', screen(() => import('./pages/keys/keys-page.tsx'), 'KeysPage')],
+  ['/projects/:project/keys', screen(() => import('./pages/secrets/keys-page.tsx'), 'KeysPage')],
   ['/projects/:project/webhooks', screen(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage')],
   [
     '/projects/:project/environments',
@@ -56,9 +56,9 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/projects/:project/history', screen(() => import('./pages/history/history-page.tsx'), 'HistoryPage')],
   ['/projects/:project/clients', screen(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage')],
   ['/operators', screen(() => import('./pages/operators/operators-page.tsx'), 'OperatorsPage')],
-  ['/tokens', screen(() => import('./pages/tokens/tokens-page.tsx'), 'TokensPage')],
-  ['/relay-tokens', screen(() => import('./pages/relay-tokens/relay-tokens-page.tsx'), 'RelayTokensPage')],
-  ['/audit', screen(() => import('./pages/audit/audit-page.tsx'), 'AuditPage')],
+  ['/tokens', screen(() => import('./pages/secrets/tokens-page.tsx'), 'TokensPage')],
+  ['/relay-tokens', screen(() => import('./pages/secrets/relay-tokens-page.tsx'), 'RelayTokensPage')],
+  ['/audit', screen(() => import('./pages/history/audit-page.tsx'), 'AuditPage')],
   ['/account', screen(() => import('./pages/account/account-page.tsx'), 'AccountPage')],
 ];
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ExampleName, exampleSnippet } from '../../../examples/snippets.ts';
 import { builtPackage } from '../../client/test/support/built-package.ts';
-import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from '../src/pages/flag/snippets.ts';
+import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from '../src/flags/snippets.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 const NAMES: readonly SnippetName[] = Object.values(SNIPPET_GROUPS).flat();

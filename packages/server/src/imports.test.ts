@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { relative } from 'node:path';
+import { findImports, findRings, type Import, sourceFiles } from '@halyard/testing';
 
 const SOURCE = import.meta.dir;
 
@@ -26,37 +26,6 @@ const FACTS = new Set(['version.ts', 'http/docs/pages.ts', 'domain/postgres-url.
 /** What `domain/store.ts` may import as types. */
 const PORT = new Set(['storage/database.ts', 'storage/tx.ts']);
 
-interface Import {
-  readonly from: string;
-  readonly to: string;
-  /** Whether the import is there when the program runs: it is no type, and is loaded with the file. */
-  readonly isValue: boolean;
-}
-
-/** The source files of the server, tests and their fixtures (`test-*.ts`) aside, as paths below `src`, with their texts. */
-async function* sourceFiles(): AsyncGenerator<readonly [file: string, text: string]> {
-  for await (const file of new Bun.Glob('**/*.ts').scan(SOURCE)) {
-    if (/(\.test|\.d)\.ts$|(^|\/)test-[^/]*\.ts$/.test(file)) continue;
-    yield [file, await Bun.file(`${SOURCE}/${file}`).text()];
-  }
-}
-
-/** A relative import: whether it is one of types, and its target, or that of an import that is loaded later. */
-const IMPORT = /^(?:import|export)\b( type\b)?[^;']*?from\s*'(\.[^']+)'|import\(\s*'(\.[^']+)'/gm;
-
-/** Every relative import between the source files. */
-async function findImports(): Promise<Import[]> {
-  const found: Import[] = [];
-  for await (const [file, text] of sourceFiles()) {
-    for (const [, type, target, lazy] of text.matchAll(IMPORT)) {
-      const url = new URL(target ?? lazy ?? '', `file://${SOURCE}/${file}`);
-      const to = relative(SOURCE, Bun.fileURLToPath(url));
-      found.push({ from: file, to, isValue: type === undefined && lazy === undefined });
-    }
-  }
-  return found;
-}
-
 function roomOf(file: string): string {
   return file.replace(/(\/.*|\.ts)$/, '');
 }
@@ -74,13 +43,13 @@ function isAllowed({ from, to }: Import): boolean {
 }
 
 test('imports between the rooms of the server point one way', async () => {
-  const imports = await findImports();
+  const imports = await findImports(SOURCE);
   expect(imports.length).toBeGreaterThan(50);
   expect(imports.filter((each) => !isAllowed(each)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
 });
 
 test('every room has a rule', async () => {
-  const rooms = new Set((await findImports()).map(({ from }) => roomOf(from)));
+  const rooms = new Set((await findImports(SOURCE)).map(({ from }) => roomOf(from)));
   // One wires everything, the other is a fact.
   for (const room of ['nodes', 'version']) rooms.delete(room);
   expect([...rooms].filter((room) => ARROWS[room] === undefined)).toEqual([]);
@@ -88,7 +57,8 @@ test('every room has a rule', async () => {
 
 test('rules change states through `changeStates` alone, which interrupts schedules and plans', async () => {
   const callers: string[] = [];
-  for await (const [file, text] of sourceFiles()) if (text.includes('.storeStates(')) callers.push(file);
+  for await (const [file, text] of sourceFiles(SOURCE))
+    if (text.includes('.storeStates(')) callers.push(file);
   expect(callers).toEqual(['management/flags/change-states.ts']);
 });
 
@@ -105,7 +75,7 @@ function storeyOf(file: string): number {
 }
 
 test('a noun is known to the rules, routes and runners of others by its rules, tables and records alone', async () => {
-  const crossing = (await findImports()).filter(({ from, to }) => {
+  const crossing = (await findImports(SOURCE)).filter(({ from, to }) => {
     const [noun, other] = [nounOf(from), nounOf(to)];
     return noun !== undefined && other !== undefined && noun !== other;
   });
@@ -115,7 +85,7 @@ test('a noun is known to the rules, routes and runners of others by its rules, t
 });
 
 test('inside a noun, tables know records alone, and runners load no schemas', async () => {
-  const imports = await findImports();
+  const imports = await findImports(SOURCE);
   const isRecord = (file: string) =>
     imports.every(({ from, to }) => from !== file || roomOf(to) === 'domain');
   const wrong = imports.filter(({ from, to }) => {
@@ -129,7 +99,7 @@ test('inside a noun, tables know records alone, and runners load no schemas', as
 
 test('in nouns, only tables and queries have SQL, and only tables write the journal', async () => {
   const wrong: string[] = [];
-  for await (const [file, text] of sourceFiles()) {
+  for await (const [file, text] of sourceFiles(SOURCE)) {
     if (!file.startsWith('nouns/')) continue;
     if (/\.query[<(]/.test(text) && !/-(table|query)\.ts$/.test(file)) wrong.push(`${file}: SQL`);
     if (text.includes('.journal.') && !file.endsWith('-table.ts')) wrong.push(`${file}: journal`);
@@ -138,18 +108,5 @@ test('in nouns, only tables and queries have SQL, and only tables write the jour
 });
 
 test('no files of the server import each other in a ring', async () => {
-  const targets = Map.groupBy(
-    (await findImports()).filter(({ isValue }) => isValue),
-    ({ from }) => from,
-  );
-  const known = new Set<string>();
-  const rings: string[] = [];
-  const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) rings.push([...path.slice(path.indexOf(file)), file].join(' -> '));
-    if (known.has(file)) return;
-    known.add(file);
-    for (const { to } of targets.get(file) ?? []) visit(to, [...path, file]);
-  };
-  for (const file of targets.keys()) visit(file, []);
-  expect(rings).toEqual([]);
+  expect(findRings(await findImports(SOURCE))).toEqual([]);
 });

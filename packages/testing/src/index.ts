@@ -1,5 +1,6 @@
 /** The tools that tests of several packages share: real processes, a failing network, readers that see raw bytes. */
 export type { AnswerHead } from './answer-parser.ts';
+export { findImports, findRings, type Import, sourceFiles } from './imports.ts';
 export { lastingPort } from './lasting-port.ts';
 export {
   type ChangeInput,

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { readStored } from '../shell/stored.ts';
+import { readStored } from '../browser/stored.ts';
 import { LiveConnection } from './live-connection.ts';
 import { projectQuery } from './projects.ts';
 import { SIGNED_IN, sessionQuery } from './session.ts';

@@ -1,9 +1,7 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { toastFailure } from '../changes/actions.tsx';
-import { askToLeave, leaveAtOnce } from '../shell/leave-guard.ts';
-import { useCurrentProject } from '../shell/links.ts';
-import { messages } from '../shell/messages.ts';
-import { writeStored } from '../shell/stored.ts';
+import { askToLeave, leaveAtOnce } from '../browser/leave-guard.ts';
+import { useCurrentProject } from '../browser/links.ts';
+import { writeStored } from '../browser/stored.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, noteSignIn, request } from './request.ts';
 import type { GlobalRole, InvitationFacts, Rights, Role, SessionRecord, SignedInOperator } from './types.ts';
@@ -116,24 +114,22 @@ export function useStartSession<Input>(path: 'session' | 'setup' | 'invitations/
   });
 }
 
-/** Signs out and leaves the page, after a question where edits would be lost. Shows a message when that fails. */
-export function useSignOut() {
-  return useMutation({
-    mutationFn: async () => {
-      if (!(await askToLeave())) return;
-      isSigningOut = true;
-      const ended = await request<{ readonly continueAt?: string } | undefined>('DELETE', api`session`);
-      writeStored(SIGNED_IN, '');
-      // A browser may keep the page as it is for its Back button.
-      addEventListener('pageshow', () => location.reload());
-      // The identity provider has a session of its own, and sends the browser back.
-      leaveAtOnce(ended?.continueAt ?? '/sign-in');
-    },
-    onError: (error) => {
-      isSigningOut = false;
-      toastFailure(messages.user.signOutFailed, error);
-    },
-  });
+/** Signs out and leaves the page, after a question where edits would be lost. Rejects when that fails. */
+export async function signOut(): Promise<void> {
+  if (!(await askToLeave())) return;
+
+  isSigningOut = true;
+  try {
+    const ended = await request<{ readonly continueAt?: string } | undefined>('DELETE', api`session`);
+    writeStored(SIGNED_IN, '');
+    // A browser may keep the page as it is for its Back button.
+    addEventListener('pageshow', () => location.reload());
+    // The identity provider has a session of its own, and sends the browser back.
+    leaveAtOnce(ended?.continueAt ?? '/sign-in');
+  } catch (error) {
+    isSigningOut = false;
+    throw error;
+  }
 }
 
 /** Single sign-on, where the server has it. */

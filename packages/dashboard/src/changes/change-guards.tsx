@@ -12,10 +12,10 @@ import {
 import { useEnvironments } from '../api/projects.ts';
 import { useRights } from '../api/session.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
+import { DialogPart } from '../components/dialog-part.tsx';
 import { announce } from '../components/live-region.tsx';
 import { createQuestionSlot } from '../components/question-slot.ts';
 import { useTimeRefresh } from '../components/time-ago.tsx';
-import { DialogPart } from '../shell/dialog-part.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
 import { messages } from './messages.ts';
 import type { GuardAnswer, GuardedChange } from './production-guard.tsx';

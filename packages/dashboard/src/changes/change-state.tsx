@@ -20,11 +20,11 @@ import {
 } from '../api/own-writes.ts';
 import { queryKeys } from '../api/query-cache.ts';
 import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord } from '../api/types.ts';
+import { toastFailure } from '../components/actions.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { announce } from '../components/live-region.tsx';
 import { stateText } from '../components/state-summary.tsx';
 import { toast } from '../components/toasts.tsx';
-import { toastFailure } from './actions.tsx';
 import { useChangeGuards } from './change-guards.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
 import { messages } from './messages.ts';

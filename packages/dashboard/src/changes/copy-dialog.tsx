@@ -16,11 +16,11 @@ import { SkeletonRows } from '../components/screen-states.tsx';
 import { EnvironmentSelect } from '../components/select.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
-import { useUndoChange } from './actions.tsx';
 import { useReadOnlyReason } from './change-guards.tsx';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './production-guard.tsx';
+import { useUndoChange } from './undo-change.ts';
 
 /**
  * Copies states from one environment to another as one change. It previews what the server would do, which also asks for

@@ -76,4 +76,25 @@ export const messages = {
     `${from} or ${to} changed in the meantime. Nothing was copied. This is the updated preview.`,
   nothingToCopy: (to: string) => `Nothing to copy: ${to} already has these states.`,
   whatChanges: 'What changes',
+
+  revert: {
+    action: 'Revert',
+    title: (seq: number) => `Revert change ${seq}?`,
+    pausesPlan: (flag: string, environment: string) =>
+      `This pauses the rollout plan of ${flag} in ${environment}. You can resume it afterwards.`,
+    stopsPlan: (flag: string, environment: string) =>
+      `This stops the rollout plan of ${flag} in ${environment} for good.`,
+    hint: 'This restores the earlier state as a new change, which can be reverted too.',
+    changedAgain: (seq: number) =>
+      `Some of this was changed again after change ${seq}. Reverting overwrites those later changes.`,
+    nothingToRevert: 'Nothing to revert: everything is as it was before.',
+    tickRevertAnyway: 'Tick “Revert anyway” to overwrite the later changes.',
+    loadingPreview: 'Loading the preview…',
+    noPreview: "This change can't be reverted without a preview.",
+    anyway: 'Revert anyway and overwrite the later changes',
+    whatIsRestored: 'What is restored',
+    in: 'in',
+    done: (seq: number) => `Change ${seq} reverted`,
+    failed: (seq: number) => `Change ${seq} was not reverted`,
+  },
 } as const;

@@ -1,4 +1,5 @@
-import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useLayoutEffect, useState } from 'react';
+import { guardScreen } from '../browser/leave-guard.ts';
 import { TextField } from './field.tsx';
 import { FormDialog, useForm } from './form.tsx';
 import { messages } from './messages.ts';
@@ -28,6 +29,17 @@ const ConfirmContext = createContext<Ask>(async () => false);
 /** Asks a person; resolves with whether they confirmed. */
 export function useConfirm(): Ask {
   return useContext(ConfirmContext);
+}
+
+/** While `isDirty`, asks before leaving the screen by a link, by "back" or by closing the tab. `what` names the loss. */
+export function useLeaveGuard(isDirty: boolean, what: string): void {
+  const confirm = useConfirm();
+  // Not a passive effect: a screen that unmounts because the session ended must not ask.
+  useLayoutEffect(() => {
+    if (!isDirty) return;
+    const { title, action } = messages.leave;
+    return guardScreen(() => confirm({ title, body: what, action, isDangerous: true }));
+  }, [isDirty, what, confirm]);
 }
 
 /** Shows the questions of what is inside. */

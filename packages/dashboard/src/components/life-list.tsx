@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useSearchState } from '../api/use-search-state.ts';
+import { useSearchState } from '../browser/use-search-state.ts';
 import type { LifeStatus } from './lifetime.tsx';
 import { ListFilter } from './list-filter.tsx';
 import { sortItems, useSort } from './sort.ts';

@@ -1,12 +1,12 @@
 import Search from 'lucide-react/icons/search';
 import { useCallback, useRef } from 'react';
-import { useSearchState } from '../api/use-search-state.ts';
+import { useSearchState } from '../browser/use-search-state.ts';
+import { useShortcut } from '../browser/use-shortcut.ts';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { INPUT } from './field.tsx';
 import { messages } from './messages.ts';
 import { Select } from './select.tsx';
-import { useShortcut } from './use-shortcut.ts';
 
 /** A list this short needs no filter. */
 const WORTH_FILTERING = 6;

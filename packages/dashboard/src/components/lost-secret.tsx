@@ -1,6 +1,6 @@
 import type { ApiError } from '../api/api-error.ts';
 import { targetOfChange } from '../api/audit.ts';
-import { useAction } from '../changes/actions.tsx';
+import { useAction } from './actions.tsx';
 import { Button } from './button.tsx';
 import { messages } from './messages.ts';
 

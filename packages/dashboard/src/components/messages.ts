@@ -17,6 +17,22 @@ export const messages = {
     remove: (tag: string) => `Remove tag ${tag}`,
   },
 
+  leave: { title: 'Leave without saving?', action: 'Leave' },
+
+  failure: {
+    missing: 'This screen could not be loaded',
+    missingWhy: "The server can't be reached, or was upgraded after this page was opened.",
+    broken: 'Something went wrong',
+    brokenWhy:
+      'This is a bug in Halyard, not something you did. Reload the page. If it happens again, please report this:',
+    report: 'What to report',
+    reload: 'Reload the page',
+  },
+
+  environmentFilter: 'Environment filter',
+  allEnvironments: 'All environments',
+  signOutFailed: 'Not signed out',
+
   checking: 'The connection was lost. Checking whether it was saved…',
   close: 'Close',
 

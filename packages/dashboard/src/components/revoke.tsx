@@ -1,6 +1,6 @@
 import type { QueryKey } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { useConfirmedAction } from '../changes/actions.tsx';
+import { useConfirmedAction } from './actions.tsx';
 import { Button } from './button.tsx';
 import { RecordActions } from './tables.tsx';
 

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useSearchState } from '../api/use-search-state.ts';
+import { useSearchState } from '../browser/use-search-state.ts';
 
 /** The order of a list, held by the address as `sort`: a column's key, with `-` before it when reversed. */
 export interface Sort {

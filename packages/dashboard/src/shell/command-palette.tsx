@@ -1,11 +1,11 @@
 import { type Dispatch, lazy, type SetStateAction, Suspense, useCallback, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { PROJECT_SCREENS, useCurrentProject } from '../browser/links.ts';
+import { useShortcut } from '../browser/use-shortcut.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { useShortcut } from '../components/use-shortcut.ts';
-import { PROJECT_SCREENS, useCurrentProject } from './links.ts';
+import { PartBoundary } from '../components/part-boundary.tsx';
 import { messages } from './messages.ts';
 import { PALETTE_FIELD, PALETTE_FRAME } from './palette-style.ts';
-import { PartBoundary } from './part-boundary.tsx';
 
 const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
 const KeyboardHelp = lazy(async () => ({

@@ -7,23 +7,17 @@ import { useLocation } from 'wouter';
 import { useLiveStatus } from '../api/live.tsx';
 import type { LiveStatus } from '../api/live-connection.ts';
 import { request } from '../api/request.ts';
-import {
-  useCan,
-  useCanEverywhere,
-  useIsAdminAnywhere,
-  useOperator,
-  useRights,
-  useSignOut,
-} from '../api/session.ts';
+import { useCan, useCanEverywhere, useIsAdminAnywhere, useOperator, useRights } from '../api/session.ts';
+import { links } from '../browser/links.ts';
+import { useStoredChoice } from '../browser/stored.ts';
+import { type Theme, useTheme } from '../browser/theme.ts';
+import { SINGLE_KEYS } from '../browser/use-shortcut.ts';
+import { useSignOut } from '../components/actions.tsx';
 import { IconButton } from '../components/button.tsx';
 import { classNames } from '../components/class-names.ts';
 import { Kbd } from '../components/kbd.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
-import { SINGLE_KEYS } from '../components/use-shortcut.ts';
-import { links } from './links.ts';
 import { messages } from './messages.ts';
-import { useStoredChoice } from './stored.ts';
-import { type Theme, useTheme } from './theme.ts';
 
 /** The button that opens a menu of the header. */
 function menuButton(label: string, Icon: LucideIcon) {

@@ -1,4 +1,4 @@
-/** The texts around the screens: the header, and what appears when a screen fails. */
+/** The texts around the screens. */
 export const messages = {
   header: {
     skip: 'Skip to content',
@@ -9,8 +9,6 @@ export const messages = {
     newProject: 'New project',
     navigation: 'Project',
     settings: 'Settings',
-    environment: 'Environment filter',
-    allEnvironments: 'All environments',
   },
 
   create: {
@@ -46,19 +44,6 @@ export const messages = {
     theme: 'Theme',
     themes: { light: 'Light', dark: 'Dark', system: 'System' },
     signOut: 'Sign out',
-    signOutFailed: 'Not signed out',
-  },
-
-  leave: { title: 'Leave without saving?', action: 'Leave' },
-
-  failure: {
-    missing: 'This screen could not be loaded',
-    missingWhy: "The server can't be reached, or was upgraded after this page was opened.",
-    broken: 'Something went wrong',
-    brokenWhy:
-      'This is a bug in Halyard, not something you did. Reload the page. If it happens again, please report this:',
-    report: 'What to report',
-    reload: 'Reload the page',
   },
 
   palette: { title: 'Commands', hint: 'Search or jump to…', shortcuts: 'Keyboard shortcuts' },

@@ -5,22 +5,22 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter';
 import { useProjects } from '../api/projects.ts';
 import { useCanEverywhere, useIsAdminAnywhere } from '../api/session.ts';
-import { PausedGuards } from '../changes/change-guards.tsx';
-import { classNames } from '../components/class-names.ts';
-import { Kbd } from '../components/kbd.tsx';
-import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
-import { GRID, ScreenSkeleton } from '../components/page.tsx';
-import { CommandPalette } from './command-palette.tsx';
-import { EnvironmentFilter } from './environment-filter.tsx';
-import { ConnectionDot, CreateMenu, HelpMenu, UserMenu } from './header-menus.tsx';
 import {
   hasEnvironmentFilter,
   links,
   PROJECT_SCREENS,
   SETTINGS_SCREENS,
   useCurrentProject,
-} from './links.ts';
-import { Logo } from './logo.tsx';
+} from '../browser/links.ts';
+import { PausedGuards } from '../changes/change-guards.tsx';
+import { classNames } from '../components/class-names.ts';
+import { EnvironmentFilter } from '../components/environment-filter.tsx';
+import { Kbd } from '../components/kbd.tsx';
+import { Logo } from '../components/logo.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
+import { GRID, ScreenSkeleton } from '../components/page.tsx';
+import { CommandPalette } from './command-palette.tsx';
+import { ConnectionDot, CreateMenu, HelpMenu, UserMenu } from './header-menus.tsx';
 import { messages } from './messages.ts';
 import { IS_APPLE } from './palette-style.ts';
 

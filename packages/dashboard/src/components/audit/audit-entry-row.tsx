@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { usePersonName } from '../../api/operators.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { links } from '../../shell/links.ts';
+import { links } from '../../browser/links.ts';
 import { Author, EnvironmentBadge } from '../badges.tsx';
 import { Becomes } from '../becomes.tsx';
 import { Button } from '../button.tsx';

@@ -76,7 +76,7 @@ export const words = {
   formattingOnly: 'formatting only',
 } as const;
 
-/** The texts of entries of the audit log, and of the revert dialog. */
+/** The texts of entries of the audit log. */
 export const messages = {
   removedState: 'Removed',
   revert: 'Revert',
@@ -93,24 +93,4 @@ export const messages = {
   showLess: 'Show less',
   showAllDifferences: (count: number) => `Show all ${count} differences`,
   showWhole: 'Show in full',
-
-  revertTitle: (seq: number) => `Revert change ${seq}?`,
-  pausesPlan: (flag: string, environment: string) =>
-    `This pauses the rollout plan of ${flag} in ${environment}. You can resume it afterwards.`,
-  stopsPlan: (flag: string, environment: string) =>
-    `This stops the rollout plan of ${flag} in ${environment} for good.`,
-  revertHint: 'This restores the earlier state as a new change, which can be reverted too.',
-  changedAgain: (seq: number) =>
-    `Some of this was changed again after change ${seq}. Reverting overwrites those later changes.`,
-  isProtected: 'is protected.',
-  nothingToRevert: 'Nothing to revert: everything is as it was before.',
-  tickRevertAnyway: 'Tick “Revert anyway” to overwrite the later changes.',
-  loadingPreview: 'Loading the preview…',
-  noPreview: "This change can't be reverted without a preview.",
-  revertAnyway: 'Revert anyway and overwrite the later changes',
-  whatIsRestored: 'What is restored',
-  in: 'in',
-  saved: (title: string) => `Saved: ${title}`,
-  reverted: (seq: number) => `Change ${seq} reverted`,
-  revertFailed: (seq: number) => `Change ${seq} was not reverted`,
 } as const;

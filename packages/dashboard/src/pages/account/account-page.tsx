@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react';
-import { useOperator, useSession, useSignOut, useSso } from '../../api/session.ts';
+import { useOperator, useSession, useSso } from '../../api/session.ts';
+import { useStoredChoice } from '../../browser/stored.ts';
+import { useTheme } from '../../browser/theme.ts';
+import { SINGLE_KEYS } from '../../browser/use-shortcut.ts';
+import { useSignOut } from '../../components/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { ChoiceField } from '../../components/field.tsx';
 import { Page } from '../../components/page.tsx';
 import { RightsText } from '../../components/permission-fields.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
-import { useStoredChoice } from '../../shell/stored.ts';
-import { useTheme } from '../../shell/theme.ts';
 import { messages } from './messages.ts';
 import { PasswordForm } from './password-form.tsx';
 

@@ -6,15 +6,15 @@ import { useClients, useLivePresence } from '../../api/clients.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { EnvironmentClients, EnvironmentRecord } from '../../api/types.ts';
+import { links } from '../../browser/links.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { CodeSection } from '../../components/copy.tsx';
+import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { LOCALE, TimeAgo } from '../../components/time-ago.tsx';
-import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
-import { links } from '../../shell/links.ts';
-import { snippetOf } from '../flag/snippets.ts';
+import { snippetOf } from '../../flags/snippets.ts';
 import { messages } from './messages.tsx';
 import { RecentDeliveries } from './recent-deliveries.tsx';
 

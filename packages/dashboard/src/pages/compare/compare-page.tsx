@@ -4,12 +4,12 @@ import Layers from 'lucide-react/icons/layers';
 import { Link, useParams } from 'wouter';
 import { useProject } from '../../api/projects.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { useSearchState } from '../../api/use-search-state.ts';
+import { links } from '../../browser/links.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
 import { IconButton } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { EnvironmentSelect } from '../../components/select.tsx';
-import { links } from '../../shell/links.ts';
 import { Differences } from './differences.tsx';
 import { messages } from './messages.tsx';
 

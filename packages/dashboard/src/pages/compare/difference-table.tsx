@@ -2,6 +2,7 @@ import ChevronRight from 'lucide-react/icons/chevron-right';
 import { useId, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { EnvironmentRecord, FlagState, Json, StateDifference } from '../../api/types.ts';
+import { links } from '../../browser/links.ts';
 import { diffFields } from '../../components/audit/diff-fields.ts';
 import { cutAround } from '../../components/audit/diff-lines.ts';
 import { StateDiff } from '../../components/audit/state-diff.tsx';
@@ -13,7 +14,6 @@ import { classNames } from '../../components/class-names.ts';
 import { CheckField } from '../../components/field.tsx';
 import { differingFields, STATE_FIELD_NAMES, StateSummary } from '../../components/state-summary.tsx';
 import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
-import { links } from '../../shell/links.ts';
 import { messages } from './messages.tsx';
 
 /** How many rows are shown at first, and added by each "Show more". */

@@ -2,7 +2,7 @@ import Equal from 'lucide-react/icons/equal';
 import { useCallback, useMemo, useState } from 'react';
 import { useComparison } from '../../api/compare.ts';
 import type { EnvironmentRecord, StateDifference } from '../../api/types.ts';
-import { useSearchState } from '../../api/use-search-state.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { CopyDialog } from '../../changes/copy-dialog.tsx';
 import { Button } from '../../components/button.tsx';

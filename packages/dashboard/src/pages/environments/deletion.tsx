@@ -6,7 +6,7 @@ import { deleteEnvironment, deleteProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { switchUsage } from '../../api/usage.ts';
-import { useAction, useConfirmedAction } from '../../changes/actions.tsx';
+import { useAction, useConfirmedAction } from '../../components/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { closedStreamsText } from '../../components/closed-streams.ts';
 import { CheckField } from '../../components/field.tsx';

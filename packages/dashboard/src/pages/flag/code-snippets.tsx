@@ -2,12 +2,12 @@ import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { FlagRecord, FlagValueKind, Json, ProjectRecord } from '../../api/types.ts';
+import { links } from '../../browser/links.ts';
+import { useStoredChoice } from '../../browser/stored.ts';
 import { CodeBlock } from '../../components/copy.tsx';
 import { SelectField } from '../../components/select.tsx';
-import { links } from '../../shell/links.ts';
-import { useStoredChoice } from '../../shell/stored.ts';
+import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from '../../flags/snippets.ts';
 import { messages } from './messages.tsx';
-import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from './snippets.ts';
 
 const words = messages.snippets;
 

@@ -3,9 +3,9 @@ import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useRef, useS
 import { isMade } from '../../api/api-error.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { useLeaveGuard } from '../../components/confirm.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { RefusalNote } from '../../components/form.tsx';
-import { useLeaveGuard } from '../../shell/leave-guard.ts';
 import { messages } from './messages.tsx';
 
 const words = messages.details;

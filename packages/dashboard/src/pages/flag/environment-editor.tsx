@@ -3,7 +3,7 @@ import { cellName, useWriteStatus } from '../../api/own-writes.ts';
 import type { AuditEntryRecord, EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { Button } from '../../components/button.tsx';
-import { useLeaveGuard } from '../../shell/leave-guard.ts';
+import { useLeaveGuard } from '../../components/confirm.tsx';
 import { CardFooter, newestChange } from './card-footer.tsx';
 import { ArchivedDraft, DraftDiff, OvertakenBanner, SaveBar } from './draft-bars.tsx';
 import type { ScheduleStart } from './flag-schedules.tsx';

@@ -7,8 +7,9 @@ import type {
   ProjectRecord,
   StateRecord,
 } from '../../api/types.ts';
-import { useSearchState } from '../../api/use-search-state.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
+import { useStateSwitch } from '../../changes/state-switch.ts';
 import { Author, Badge, ENVIRONMENT_FILL, EnvironmentBadge, WriteMark } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
@@ -16,8 +17,7 @@ import { INPUT } from '../../components/field.tsx';
 import { valuePreview } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { useStateSwitch } from '../flags/state-cell.tsx';
-import { RowPlan } from '../rollouts/row-plan.tsx';
+import { RowPlan } from '../../flags/rollouts/row-plan.tsx';
 import { messages } from './messages.tsx';
 
 const words = messages.matrix;

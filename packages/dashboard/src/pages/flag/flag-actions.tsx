@@ -10,13 +10,13 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { api, request } from '../../api/request.ts';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useAction } from '../../changes/actions.tsx';
+import { links } from '../../browser/links.ts';
+import { useAction } from '../../components/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { links } from '../../shell/links.ts';
-import { ArchiveDialog } from '../flags/archive-dialog.tsx';
+import { ArchiveDialog } from '../../flags/archive-dialog.tsx';
 import { messages } from './messages.tsx';
 
 const words = messages.actions;

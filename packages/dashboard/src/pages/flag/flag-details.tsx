@@ -14,8 +14,7 @@ import { PeoplePicker, useOwnerName } from '../../components/people-picker.tsx';
 import { Select } from '../../components/select.tsx';
 import { TagInput } from '../../components/tag-input.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { useChoices } from '../flags/filter-bar.tsx';
-import { tagsOf } from '../flags/flag-tags.ts';
+import { tagsOf, useChoices } from '../../flags/flag-tags.ts';
 import { EditableText } from './editable-text.tsx';
 import { messages } from './messages.tsx';
 

@@ -1,21 +1,6 @@
 import { type ComponentType, lazy, Suspense } from 'react';
-import type { EnvironmentRecord, FlagRecord, ProjectRecord, StateRecord } from '../../api/types.ts';
-import { PartBoundary } from '../../shell/part-boundary.tsx';
-
-/** What a panel of a flag's page gets. */
-export interface FlagPanelProps {
-  readonly project: ProjectRecord;
-  readonly flag: FlagRecord;
-}
-
-/** What a panel of one environment gets. */
-export interface EnvironmentPanelProps extends FlagPanelProps {
-  readonly environment: EnvironmentRecord;
-  /** `undefined` where the flag is not set. */
-  readonly record: StateRecord | undefined;
-  /** Why the state cannot be changed; `undefined` if it can be. */
-  readonly obstacle: string | undefined;
-}
+import { PartBoundary } from '../../components/part-boundary.tsx';
+import type { EnvironmentPanelProps, FlagPanelProps } from '../../flags/panel-props.ts';
 
 /** A panel. `name` is unique in its list; `Content` may be `lazy`. */
 interface Panel<Props> {
@@ -28,7 +13,7 @@ export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
   {
     name: 'rollout plan',
     Content: lazy(async () => ({
-      default: (await import('../rollouts/environment-plan.tsx')).EnvironmentPlan,
+      default: (await import('../../flags/rollouts/environment-plan.tsx')).EnvironmentPlan,
     })),
   },
 ];
@@ -37,7 +22,7 @@ export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
 export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
   {
     name: 'usage',
-    Content: lazy(async () => ({ default: (await import('../usage/usage-panel.tsx')).UsagePanel })),
+    Content: lazy(async () => ({ default: (await import('../../flags/usage/usage-panel.tsx')).UsagePanel })),
   },
 ];
 

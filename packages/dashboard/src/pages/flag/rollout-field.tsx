@@ -1,8 +1,9 @@
 import { type KeyboardEvent, useId } from 'react';
 import { INPUT } from '../../components/field.tsx';
 import { Slider } from '../../components/slider.tsx';
+import { shareOf } from '../../flags/share.ts';
 import { messages } from './messages.tsx';
-import { type StateDraft, shareOf } from './state-draft.ts';
+import type { StateDraft } from './state-draft.ts';
 
 const words = messages.rollout;
 

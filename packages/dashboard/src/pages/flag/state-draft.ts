@@ -1,5 +1,6 @@
 import { isRolloutPct, withoutSpace } from '@halyard/protocol';
 import type { FlagState, FlagValueKind, StatePatch, StateRecord } from '../../api/types.ts';
+import { shareOf } from '../../flags/share.ts';
 import { findJsonProblem, formatJson, type JsonProblem, kindOfJson } from './json-text.ts';
 import { messages } from './messages.tsx';
 
@@ -102,12 +103,6 @@ export function stateOf(
     ...(draft.isEveryone ? {} : { rolloutPct: shareOf(draft.pct) }),
   };
   return { state, valueText };
-}
-
-/** A typed percentage as a number; `NaN` for anything else. A comma counts as the decimal point. */
-export function shareOf(pct: string): number {
-  const text = pct.trim().replace(',', '.');
-  return text === '' ? Number.NaN : Number(text);
 }
 
 function textOf(draft: StateDraft): string | undefined {

@@ -10,21 +10,24 @@ import { switchStates } from '../../api/flag-states.ts';
 import { useCatchUp } from '../../api/live.tsx';
 import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
-import { toastFailure, useUndoChange } from '../../changes/actions.tsx';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
+import { useUndoChange } from '../../changes/undo-change.ts';
+import { toastFailure } from '../../components/actions.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { DialogPart } from '../../components/dialog-part.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { GRID } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
-import { DialogPart } from '../../shell/dialog-part.tsx';
 import { messages } from './messages.ts';
 
 const words = messages.bulk;
 
-const ArchiveDialog = lazy(async () => ({ default: (await import('./archive-dialog.tsx')).ArchiveDialog }));
+const ArchiveDialog = lazy(async () => ({
+  default: (await import('../../flags/archive-dialog.tsx')).ArchiveDialog,
+}));
 const DescribeDialog = lazy(async () => ({
   default: (await import('./describe-dialog.tsx')).DescribeDialog,
 }));

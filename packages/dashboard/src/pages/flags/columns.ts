@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { ProjectRecord } from '../../api/types.ts';
-import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
-import { useStored } from '../../shell/stored.ts';
+import { useStored } from '../../browser/stored.ts';
+import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { CHANGED, type ColumnChoice, columnsOf, OWNER, parseChoice } from './column-choice.ts';
 
 /** The columns of a project's flag table, and functions to change them. They outlive the page. */

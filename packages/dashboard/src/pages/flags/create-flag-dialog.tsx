@@ -16,7 +16,7 @@ import { FormDialog, useForm } from '../../components/form.tsx';
 import { PeopleField } from '../../components/people-picker.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { TagField } from '../../components/tag-input.tsx';
-import { useChoices } from './filter-bar.tsx';
+import { useChoices } from '../../flags/flag-tags.ts';
 import { messages } from './messages.ts';
 
 const words = messages.create;

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef } from 'react';
-import { useStored } from '../../shell/stored.ts';
+import { useStored } from '../../browser/stored.ts';
 
 /** The flags of a project that the person marked as favorites in this browser, and a stable function to toggle one. */
 export function useFavorites(project: string): readonly [ReadonlySet<string>, (key: string) => void] {

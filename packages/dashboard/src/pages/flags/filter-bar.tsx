@@ -4,8 +4,8 @@ import Rows2 from 'lucide-react/icons/rows-2';
 import Rows4 from 'lucide-react/icons/rows-4';
 import SlidersHorizontal from 'lucide-react/icons/sliders-horizontal';
 import Star from 'lucide-react/icons/star';
-import { memo, useMemo, useState } from 'react';
-import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { memo, useState } from 'react';
+import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
@@ -13,9 +13,10 @@ import { SearchField } from '../../components/list-filter.tsx';
 import { MultiSelect } from '../../components/multi-select.tsx';
 import { useOwnerName } from '../../components/people-picker.tsx';
 import { Select } from '../../components/select.tsx';
+import { FILTER_MEMBERS, type FlagFilter, isFiltering, MINE, tagList } from '../../flags/flag-filter.ts';
+import type { Choices } from '../../flags/flag-tags.ts';
 import { CHANGED, OWNER } from './column-choice.ts';
 import { useColumns } from './columns.ts';
-import { FILTER_MEMBERS, type FlagFilter, isFiltering, MINE, tagList } from './flag-filter.ts';
 import { messages } from './messages.ts';
 import { ViewsMenu } from './views.tsx';
 
@@ -240,23 +241,4 @@ function FilterSelects({
       />
     </>
   );
-}
-
-/** The tags and owners that occur, in order. */
-interface Choices {
-  readonly tags: readonly string[];
-  readonly owners: readonly string[];
-}
-
-/** The values that the filters of a list offer: the same object until they change. */
-export function useChoices(flags: readonly FlagRecord[]): Choices {
-  const text = useMemo(() => {
-    const [tags, owners] = [new Set<string>(), new Set<string>()];
-    for (const flag of flags) {
-      for (const tag of flag.tags) tags.add(tag);
-      if (flag.owner !== '') owners.add(flag.owner);
-    }
-    return JSON.stringify({ tags: [...tags].sort(), owners: [...owners].sort() });
-  }, [flags]);
-  return useMemo(() => JSON.parse(text) as Choices, [text]);
 }

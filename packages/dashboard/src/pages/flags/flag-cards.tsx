@@ -1,10 +1,10 @@
 import { memo, useRef } from 'react';
 import { Link } from 'wouter';
 import type { EnvironmentRecord } from '../../api/types.ts';
+import { links } from '../../browser/links.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { links } from '../../shell/links.ts';
 import { FlagName, LastChange } from './flag-name.tsx';
 import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';

@@ -2,14 +2,14 @@ import Star from 'lucide-react/icons/star';
 import { createContext, useContext } from 'react';
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
+import { links } from '../../browser/links.ts';
 import { Author } from '../../components/badges.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
 import { Highlight } from '../../components/highlight.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { links } from '../../shell/links.ts';
-import { type LastChangeFacts, lastChange } from './flag-filter.ts';
+import { type LastChangeFacts, lastChange } from '../../flags/flag-filter.ts';
 import { messages } from './messages.ts';
 
 /** The keys of the flags on the screen that were not read for 30 days. */

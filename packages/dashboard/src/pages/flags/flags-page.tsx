@@ -18,23 +18,19 @@ import { useProject } from '../../api/projects.ts';
 import { useCan, useOperator } from '../../api/session.ts';
 import type { FlagRecord, LastReads, ProjectRecord } from '../../api/types.ts';
 import { isUnread, useLastReads } from '../../api/usage.ts';
-import { useSearchState } from '../../api/use-search-state.ts';
+import { links } from '../../browser/links.ts';
+import { useStoredChoice, writeStored } from '../../browser/stored.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
+import { useShortcut } from '../../browser/use-shortcut.ts';
+import { HIGHLIGHT_MS } from '../../changes/state-switch.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { DialogPart } from '../../components/dialog-part.tsx';
 import { GRID, HEADING, Page, ScreenSkeleton, useScreen } from '../../components/page.tsx';
+import { PartBoundary } from '../../components/part-boundary.tsx';
 import { EmptyState, Problem } from '../../components/screen-states.tsx';
 import type { Sort } from '../../components/sort.ts';
 import { toast } from '../../components/toasts.tsx';
-import { useShortcut } from '../../components/use-shortcut.ts';
-import { DialogPart } from '../../shell/dialog-part.tsx';
-import { links } from '../../shell/links.ts';
-import { PartBoundary } from '../../shell/part-boundary.tsx';
-import { useStoredChoice, writeStored } from '../../shell/stored.ts';
-import { useColumns } from './columns.ts';
-import { NoFlags, NoHits } from './empty-list.tsx';
-import { useFavorites } from './favorites.ts';
-import { FilterBar, NO_FILTER, useChoices, ViewBar } from './filter-bar.tsx';
-import { FlagCards } from './flag-cards.tsx';
 import {
   type FlagFilter,
   filterFlags,
@@ -43,12 +39,18 @@ import {
   STALE_DAYS,
   staleDays,
   wordsOf,
-} from './flag-filter.ts';
+} from '../../flags/flag-filter.ts';
+import { useChoices } from '../../flags/flag-tags.ts';
+import { useColumns } from './columns.ts';
+import { NoFlags, NoHits } from './empty-list.tsx';
+import { useFavorites } from './favorites.ts';
+import { FilterBar, NO_FILTER, ViewBar } from './filter-bar.tsx';
+import { FlagCards } from './flag-cards.tsx';
 import { StaleFlags, UnreadFlags } from './flag-name.tsx';
 import { FlagTable } from './flag-table.tsx';
 import { messages } from './messages.ts';
 import { type Selection, useSelection } from './selection.ts';
-import { HIGHLIGHT_MS, PlanMarks } from './state-cell.tsx';
+import { PlanMarks } from './state-cell.tsx';
 
 /** A project's flags with their state in each environment. */
 export function FlagsPage() {
@@ -92,7 +94,7 @@ const { created } = messages;
 const NO_MARKS: ReadonlyMap<string, ReactNode> = new Map();
 
 const ReadPlanMarks = lazy(async () => {
-  const part = await import('../rollouts/plan-marks.tsx').catch(() => undefined);
+  const part = await import('../../flags/rollouts/plan-marks.tsx').catch(() => undefined);
   return { default: part?.ReadPlanMarks ?? (() => null) };
 });
 

@@ -2,13 +2,13 @@ import Bookmark from 'lucide-react/icons/bookmark';
 import ChevronDown from 'lucide-react/icons/chevron-down';
 import { useMemo, useState } from 'react';
 import { useSearch } from 'wouter';
-import { useSearchState } from '../../api/use-search-state.ts';
+import { useStored } from '../../browser/stored.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from '../../components/menu.tsx';
-import { useStored } from '../../shell/stored.ts';
-import { FILTER_MEMBERS } from './flag-filter.ts';
+import { FILTER_MEMBERS } from '../../flags/flag-filter.ts';
 import { messages } from './messages.ts';
 
 const words = messages.views;

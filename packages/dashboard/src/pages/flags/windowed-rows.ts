@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type MouseEvent, type RefObject, useCallback, useEffect, useRef } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useShortcut } from '../../components/use-shortcut.ts';
+import { useShortcut } from '../../browser/use-shortcut.ts';
 import { useWindow } from '../../components/windowing.ts';
 import type { Columns } from './column-choice.ts';
 import type { Selection } from './selection.ts';

@@ -1,15 +1,19 @@
 import Check from 'lucide-react/icons/check';
 import X from 'lucide-react/icons/x';
-import { useEffect, useState } from 'react';
+import { lazy, useEffect, useState } from 'react';
 import { useClients, useLivePresence, useProjectDeliveries } from '../../api/clients.ts';
 import { useKeys } from '../../api/keys.ts';
 import type { ProjectRecord } from '../../api/types.ts';
+import { useStored } from '../../browser/stored.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { DialogPart } from '../../components/dialog-part.tsx';
 import { GRID } from '../../components/page.tsx';
-import { useStored } from '../../shell/stored.ts';
-import { CreateKeyDialog } from '../keys/create-key-dialog.tsx';
 import { messages } from './messages.ts';
+
+const CreateKeyDialog = lazy(async () => ({
+  default: (await import('../secrets/create-key-dialog.tsx')).CreateKeyDialog,
+}));
 
 interface Props {
   readonly project: ProjectRecord;
@@ -86,14 +90,16 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
         </ol>
       </section>
       {isCreating && (
-        <CreateKeyDialog
-          project={project}
-          initial={{
-            name: messages.keyName,
-            environments: project.environments.slice(0, 1).map(({ name }) => name),
-          }}
-          onClose={() => setCreating(false)}
-        />
+        <DialogPart title={messages.key.title} onClose={() => setCreating(false)}>
+          <CreateKeyDialog
+            project={project}
+            initial={{
+              name: messages.keyName,
+              environments: project.environments.slice(0, 1).map(({ name }) => name),
+            }}
+            onClose={() => setCreating(false)}
+          />
+        </DialogPart>
       )}
     </div>
   );

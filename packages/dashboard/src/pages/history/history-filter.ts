@@ -1,5 +1,5 @@
 import type { AuditFilter } from '../../api/audit.ts';
-import { links } from '../../shell/links.ts';
+import { links } from '../../browser/links.ts';
 
 /** The filters in the address, by the names of the API's parameters. */
 const MEMBERS = ['environment', 'actor', 'action', 'q', 'target'] as const;

@@ -5,13 +5,13 @@ import { useOperators, usePersonName } from '../../api/operators.ts';
 import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { useSearchState } from '../../api/use-search-state.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
 import { classNames } from '../../components/class-names.ts';
 import { Combobox, type Suggestion } from '../../components/combobox.tsx';
+import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { CONTROL, DateInput } from '../../components/field.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
 import { Select } from '../../components/select.tsx';
-import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { messages } from './messages.ts';
 
 /** How long after the last key the list is asked for, in milliseconds. */

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import { useParams } from 'wouter';
 import { useEnvironments } from '../../api/projects.ts';
-import { useSearchState } from '../../api/use-search-state.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
+import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { Page } from '../../components/page.tsx';
-import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { filterFromAddress } from './history-filter.ts';
 import { messages } from './messages.ts';
 import { OneChange } from './one-change.tsx';

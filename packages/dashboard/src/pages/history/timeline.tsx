@@ -4,7 +4,7 @@ import { type AuditFilter, useAudit } from '../../api/audit.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
+import { RevertDialog } from '../../changes/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';

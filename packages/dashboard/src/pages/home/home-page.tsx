@@ -4,14 +4,14 @@ import { Link, Redirect, useLocation, useSearch } from 'wouter';
 import { useCreateProject, useProjects } from '../../api/projects.ts';
 import { useCanEverywhere, useOperator } from '../../api/session.ts';
 import type { ProjectSummary } from '../../api/types.ts';
+import { links } from '../../browser/links.ts';
+import { readStored } from '../../browser/stored.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { INPUT, PlaceNameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { Page, ScreenSkeleton } from '../../components/page.tsx';
 import { EmptyState, Problem } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { links } from '../../shell/links.ts';
-import { readStored } from '../../shell/stored.ts';
 import { messages } from './messages.ts';
 
 /** Opens the project that was open last, or the oldest one; shows the list if the address asks for it or it is empty. */

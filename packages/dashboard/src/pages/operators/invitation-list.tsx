@@ -2,7 +2,7 @@ import { messageOf } from '../../api/api-error.ts';
 import { revokeInvitation } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { InvitationRecord } from '../../api/types.ts';
-import { useAction } from '../../changes/actions.tsx';
+import { useAction } from '../../components/actions.tsx';
 import { Author } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { protectedText, RightsText } from '../../components/permission-fields.tsx';

@@ -13,8 +13,8 @@ import { DateField, INPUT } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { Select, SelectField } from '../../components/select.tsx';
-import { dueText, localZone } from './due-text.ts';
-import { messages } from './messages.ts';
+import { dueText, localZone } from '../../flags/schedules/due-text.ts';
+import { messages } from '../../flags/schedules/messages.ts';
 import {
   afterStep,
   type Draft,
@@ -24,7 +24,7 @@ import {
   type StepKind,
   scheduleOf,
   scheduleText,
-} from './schedule-fields.ts';
+} from '../../flags/schedules/schedule-fields.ts';
 
 const NO_FLAGS: readonly FlagRecord[] = [];
 

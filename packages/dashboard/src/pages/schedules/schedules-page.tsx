@@ -5,17 +5,17 @@ import { useRollouts } from '../../api/rollouts.ts';
 import { useSchedules } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
 import type { ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
-import { useCreating, useSearchState } from '../../api/use-search-state.ts';
+import { useCreating, useSearchState } from '../../browser/use-search-state.ts';
 import { Button, CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { useCreateCommand } from '../../components/commands.tsx';
+import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { useCreateCommand } from '../../shell/commands.tsx';
-import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
-import { OpenRollouts } from '../rollouts/open-rollouts.tsx';
+import { OpenRollouts } from '../../flags/rollouts/open-rollouts.tsx';
+import { messages } from '../../flags/schedules/messages.ts';
+import { ScheduleItem } from '../../flags/schedules/schedule-item.tsx';
 import { CreateScheduleDialog } from './create-schedule-dialog.tsx';
-import { messages } from './messages.ts';
-import { ScheduleItem } from './schedule-item.tsx';
 
 /** The screen "Schedules": changes that run at a set time. */
 export function SchedulesPage() {

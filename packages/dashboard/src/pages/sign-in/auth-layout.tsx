@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { Logo } from '../../shell/logo.tsx';
+import { Logo } from '../../components/logo.tsx';
 import { messages } from './messages.tsx';
 
 /** The frame of the screens that need no session. */

@@ -1,11 +1,11 @@
 import { useId, useRef, useState } from 'react';
 import { useOperator, useSso, useStartSession } from '../../api/session.ts';
+import { leaveAtOnce } from '../../browser/leave-guard.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
 import { RefusalNote, useForm } from '../../components/form.tsx';
 import { PasswordField } from '../../components/password-field.tsx';
-import { leaveAtOnce } from '../../shell/leave-guard.ts';
 import { messages } from './messages.tsx';
 
 /** Where a browser signs in with the identity provider, and then returns to `from`. */

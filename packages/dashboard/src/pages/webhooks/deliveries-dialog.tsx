@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { WebhookDelivery } from '../../api/types.ts';
 import { replayWebhook, useWebhookDeliveries } from '../../api/webhooks.ts';
-import { toastFailure } from '../../changes/actions.tsx';
+import { toastFailure } from '../../components/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';

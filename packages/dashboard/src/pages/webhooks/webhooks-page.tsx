@@ -11,7 +11,6 @@ import { useProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
-import { useCreating } from '../../api/use-search-state.ts';
 import {
   deleteWebhook,
   rotateWebhook,
@@ -20,9 +19,12 @@ import {
   useLiveWebhooks,
   useWebhooks,
 } from '../../api/webhooks.ts';
-import { toastFailure, useAction, useConfirmedAction } from '../../changes/actions.tsx';
+import { links } from '../../browser/links.ts';
+import { useCreating } from '../../browser/use-search-state.ts';
+import { toastFailure, useAction, useConfirmedAction } from '../../components/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button, CreateButton } from '../../components/button.tsx';
+import { useCreateCommand } from '../../components/commands.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
@@ -30,8 +32,6 @@ import { EmptyState, Problem, SkeletonRows } from '../../components/screen-state
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
-import { useCreateCommand } from '../../shell/commands.tsx';
-import { links } from '../../shell/links.ts';
 import { DeliveriesDialog, reportDelivery } from './deliveries-dialog.tsx';
 import { messages } from './messages.tsx';
 import { CreateWebhookDialog, EditWebhookDialog, WebhookSecretDialog } from './webhook-dialogs.tsx';

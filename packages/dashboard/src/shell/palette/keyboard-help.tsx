@@ -1,11 +1,11 @@
+import { PROJECT_SCREENS } from '../../browser/links.ts';
+import { useStoredChoice } from '../../browser/stored.ts';
+import { SINGLE_KEYS } from '../../browser/use-shortcut.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Kbd } from '../../components/kbd.tsx';
 import { Switch } from '../../components/switch.tsx';
-import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
-import { PROJECT_SCREENS } from '../links.ts';
 import { messages as shell } from '../messages.ts';
 import { IS_APPLE } from '../palette-style.ts';
-import { useStoredChoice } from '../stored.ts';
 import { messages } from './messages.ts';
 
 const words = messages.keyboard;

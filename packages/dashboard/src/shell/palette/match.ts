@@ -1,6 +1,6 @@
 import type { FlagRecord } from '../../api/types.ts';
-import { RANKS, rankFlag, wordsOf } from '../../pages/flags/flag-filter.ts';
-import type { Command } from '../commands.tsx';
+import type { Command } from '../../components/commands.tsx';
+import { RANKS, rankFlag, wordsOf } from '../../flags/flag-filter.ts';
 
 /** The commands that have every word of the text in their title, heading or keywords. */
 export function matchCommands(commands: readonly Command[], text: string): readonly Command[] {

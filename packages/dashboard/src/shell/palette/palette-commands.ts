@@ -6,14 +6,14 @@ import { useEnvironments, useProjects } from '../../api/projects.ts';
 import { useSearchHits } from '../../api/search.ts';
 import { useCan, useCanEverywhere, useIsAdminAnywhere, useSso } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, SearchHit } from '../../api/types.ts';
+import { links, PROJECT_SCREENS, SETTINGS_SCREENS } from '../../browser/links.ts';
+import { type Theme, useTheme } from '../../browser/theme.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
+import { type Command, useOfferedCommands } from '../../components/commands.tsx';
 import { copyText } from '../../components/copy.tsx';
 import { toast } from '../../components/toasts.tsx';
-import { type Command, useOfferedCommands } from '../commands.tsx';
-import { links, PROJECT_SCREENS, SETTINGS_SCREENS } from '../links.ts';
 import { messages as shell } from '../messages.ts';
-import { type Theme, useTheme } from '../theme.ts';
 import { matchCommands, matchFlags } from './match.ts';
 import { messages } from './messages.ts';
 

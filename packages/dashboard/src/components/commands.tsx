@@ -1,0 +1,83 @@
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
+import { useShortcut } from '../browser/use-shortcut.ts';
+
+/** A command of the palette. */
+export interface Command {
+  /** Unique. */
+  readonly id: string;
+  /** Its text, as "Go to flag new-checkout". */
+  readonly title: string;
+  /** The heading above it. */
+  readonly group: string;
+  /** More words that find it. */
+  readonly keywords?: readonly string[];
+  /** The equivalent keys, as "n". */
+  readonly shortcut?: string;
+  readonly run: () => void;
+}
+
+interface Registry {
+  readonly commands: readonly Command[];
+  readonly register: (commands: readonly Command[]) => () => void;
+}
+
+const ListContext = createContext<readonly Command[]>([]);
+const RegisterContext = createContext<Registry['register']>(() => () => {});
+
+/** Offers these commands while the component is on the screen. Memoize the list. */
+function useCommands(commands: readonly Command[]): void {
+  const register = useContext(RegisterContext);
+  useEffect(() => register(commands), [register, commands]);
+}
+
+/** All commands that are offered now. */
+export function useOfferedCommands(): readonly Command[] {
+  return useContext(ListContext);
+}
+
+/** Collects the commands of the components inside. */
+export function CommandsProvider({ children }: { children: ReactNode }) {
+  const [lists, setLists] = useState<readonly (readonly Command[])[]>([]);
+  const register = useMemo(
+    () => (commands: readonly Command[]) => {
+      setLists((current) => [...current, commands]);
+      return () => setLists((current) => current.filter((each) => each !== commands));
+    },
+    [],
+  );
+  const commands = useMemo(() => lists.flat(), [lists]);
+  return (
+    <RegisterContext value={register}>
+      <ListContext value={commands}>{children}</ListContext>
+    </RegisterContext>
+  );
+}
+
+/** Offers to create what a screen lists, with `n` and in the palette, if `isAllowed`. */
+export function useCreateCommand({
+  id,
+  title,
+  isAllowed,
+  run,
+}: {
+  /** As "key.new". */
+  id: string;
+  /** As "New key". */
+  title: string;
+  isAllowed: boolean;
+  /** Keep it stable. */
+  run: () => void;
+}): void {
+  useShortcut(
+    'n',
+    useCallback(() => {
+      if (isAllowed) run();
+    }, [isAllowed, run]),
+  );
+  useCommands(
+    useMemo(
+      () => (isAllowed ? [{ id, title, group: 'Create', shortcut: 'n', run }] : []),
+      [id, title, isAllowed, run],
+    ),
+  );
+}

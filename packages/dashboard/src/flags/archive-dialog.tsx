@@ -1,0 +1,258 @@
+import { useQueryClient } from '@tanstack/react-query';
+import TriangleAlert from 'lucide-react/icons/triangle-alert';
+import { useRef, useState } from 'react';
+import { isMade, messageOf } from '../api/api-error.ts';
+import { dropFlags, putFlag } from '../api/flag-cache.ts';
+import { archiveFlags, restoreFlags } from '../api/flags.ts';
+import { queryKeys } from '../api/query-cache.ts';
+import type { ArchiveResult, EnvironmentRecord, FlagRecord, ProjectRecord } from '../api/types.ts';
+import { ConnectedClients } from '../changes/production-guard.tsx';
+import { toastFailure } from '../components/actions.tsx';
+import { EnvironmentBadge } from '../components/badges.tsx';
+import { Becomes } from '../components/becomes.tsx';
+import { Button } from '../components/button.tsx';
+import { Dialog, DialogActions } from '../components/dialog.tsx';
+import { announce } from '../components/live-region.tsx';
+import { stateText } from '../components/state-summary.tsx';
+import { ScrollRegion } from '../components/tables.tsx';
+import { toast } from '../components/toasts.tsx';
+import { messages as words } from './messages.ts';
+
+/** Previews what archiving removes, archives a few flags at a time, and shows the progress and every failure. */
+export function ArchiveDialog({
+  project,
+  flags: selected,
+  onClose,
+  onDone,
+}: {
+  project: ProjectRecord;
+  flags: readonly FlagRecord[];
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  // Archived flags leave the list that they were selected from.
+  const [flags] = useState(selected);
+  const has = (name: string) => flags.some(({ environments }) => environments[name] !== undefined);
+  const places = project.environments.filter(({ name }) => has(name));
+  const guarded = places.filter((environment) => environment.protected);
+  // Only what the preview shows: the server refuses where a state was added since.
+  const confirmed = guarded.map(({ name }) => name);
+  const { results, isRunning, problem, start, leave } = useArchiveRun(project.name, confirmed);
+  const failed = results.filter((result) => 'error' in result);
+  const isOver = results.length === flags.length;
+
+  async function run(): Promise<void> {
+    if (await start(flags.map(({ key }) => key))) onDone();
+  }
+
+  function close(): void {
+    leave();
+    if (isOver) onDone();
+    else onClose();
+  }
+
+  return (
+    <Dialog title={words.title(flags.map(({ key }) => key))} onClose={close}>
+      {results.length === 0 && (
+        <>
+          <p className="text-ink-2">{words.effect(places.map(({ name }) => name))}</p>
+          <ArchivePreview project={project.name} guarded={guarded} flags={flags} />
+        </>
+      )}
+      {(isRunning || results.length > 0) && (
+        <div className="mt-2">
+          <progress
+            className="h-1.5 w-full accent-accent"
+            max={flags.length}
+            value={results.length}
+            aria-label={words.progressLabel}
+          />
+          <p className="text-xs text-ink-2">
+            {words.progress(results.length - failed.length, flags.length, failed.length)}
+          </p>
+        </div>
+      )}
+      {failed.length > 0 && (
+        <ScrollRegion
+          label={words.failures}
+          className="mt-2 max-h-48 overflow-auto rounded-md border border-line"
+        >
+          <ul className="divide-y divide-line">
+            {failed.map(({ key, message }) => (
+              <li key={key} className="px-3 py-1.5">
+                <span className="font-mono text-xs break-all">{key}</span>: {message}
+              </li>
+            ))}
+          </ul>
+        </ScrollRegion>
+      )}
+      {problem !== undefined && (
+        <p role="alert" className="mt-2 text-danger">
+          {problem}
+        </p>
+      )}
+      <DialogActions>
+        <Button data-autofocus onClick={close}>
+          {isOver ? words.close : isRunning ? words.stop : words.cancel}
+        </Button>
+        {!isOver && (
+          <Button kind="danger" disabled={isRunning} onClick={() => void run()}>
+            {words.submit}
+          </Button>
+        )}
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** How many flags are named one by one. */
+const MOST = 10;
+
+/** Lists the flags to archive, what protected environments serve of them now, and how many clients listen there. */
+function ArchivePreview({
+  project,
+  guarded,
+  flags,
+}: {
+  project: string;
+  /** The protected environments that have a state of any of the flags. */
+  guarded: readonly EnvironmentRecord[];
+  flags: readonly FlagRecord[];
+}) {
+  return (
+    <div className="mt-3 flex flex-col gap-3">
+      {guarded.map((environment) => (
+        <p
+          key={environment.name}
+          className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn"
+        >
+          <TriangleAlert size={16} className="shrink-0" aria-hidden />
+          <span className="flex min-w-0 flex-wrap items-center gap-x-1.5">
+            <EnvironmentBadge environment={environment} className="font-medium" /> {words.isProtected}
+            {flags.length > 1 && <span>{words.affected(countIn(flags, environment), flags.length)}</span>}
+            <ConnectedClients project={project} environment={environment.name} />
+          </span>
+        </p>
+      ))}
+      <ScrollRegion label={words.preview} className="max-h-64 overflow-auto rounded-md border border-line">
+        <ul className="divide-y divide-line">
+          {flags.slice(0, MOST).map((flag) => (
+            <li key={flag.key} className="px-3 py-1.5">
+              <p className="font-mono text-xs break-all">{flag.key}</p>
+              {guarded.map((environment) => (
+                <Loss key={environment.name} environment={environment} flag={flag} />
+              ))}
+            </li>
+          ))}
+          {flags.length > MOST && (
+            <li className="px-3 py-1.5 text-ink-2">{words.more(flags.length - MOST)}</li>
+          )}
+        </ul>
+      </ScrollRegion>
+    </div>
+  );
+}
+
+function Loss({ environment, flag }: { environment: EnvironmentRecord; flag: FlagRecord }) {
+  const record = flag.environments[environment.name];
+  if (record === undefined) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
+      <EnvironmentBadge environment={environment} />
+      <span className="break-all">{stateText(record.state)}</span>
+      <Becomes />
+      <strong className="font-semibold text-ink">{words.removed}</strong>
+    </p>
+  );
+}
+
+function countIn(flags: readonly FlagRecord[], { name }: EnvironmentRecord): number {
+  return flags.filter(({ environments }) => environments[name] !== undefined).length;
+}
+
+/** The progress of archiving flags. */
+interface ArchiveRun {
+  readonly results: readonly ArchiveResult[];
+  readonly isRunning: boolean;
+  /** Why it stopped early. */
+  readonly problem: string | undefined;
+  /** Archives them; resolves with whether all were archived. */
+  readonly start: (keys: readonly string[]) => Promise<boolean>;
+  /** Stops after the request in flight, and shows what was archived, with Undo. */
+  readonly leave: () => void;
+}
+
+/** Archives flags of a project, and offers to restore them. `confirmed` names what the person consented to. */
+function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRun {
+  const queries = useQueryClient();
+  const [results, setResults] = useState<readonly ArchiveResult[]>([]);
+  const [isRunning, setRunning] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const isLeft = useRef(false);
+
+  async function start(keys: readonly string[]): Promise<boolean> {
+    setRunning(true);
+    const all: ArchiveResult[] = [];
+    try {
+      for await (const some of archiveFlags(project, keys, confirmed)) {
+        all.push(...some);
+        setResults([...all]);
+        dropFlags(queries, project, archivedOf(some));
+        if (isLeft.current) break;
+      }
+    } catch (error) {
+      setProblem(messageOf(error));
+      // The dialog is closed.
+      if (isLeft.current) toastFailure(words.endedEarly, error);
+    }
+    setRunning(false);
+    refresh();
+    const done = archivedOf(all);
+    announce(words.announced(done.length, keys.length));
+    const isAll = done.length === keys.length;
+    if (isAll || isLeft.current) showArchived(done);
+    return isAll;
+  }
+
+  function leave(): void {
+    isLeft.current = true;
+    if (!isRunning) showArchived(archivedOf(results));
+  }
+
+  function showArchived(keys: readonly string[]): void {
+    if (keys.length === 0) return;
+    toast({
+      kind: 'done',
+      title: words.done(keys),
+      action: { label: words.undo, run: () => void undo(keys) },
+    });
+  }
+
+  async function undo(keys: readonly string[]): Promise<void> {
+    const settled = await restoreFlags(project, keys, confirmed);
+    const refused: string[] = [];
+    settled.forEach((each, index) => {
+      if (each.status === 'fulfilled') putFlag(queries, project, each.value);
+      else if (!isMade(each.reason)) refused.push(`${keys[index]}: ${messageOf(each.reason)}`);
+    });
+    refresh();
+    const restored = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.key] : []));
+    if (restored.length > 0) {
+      announce(words.undone);
+      toast({ kind: 'done', title: words.restored(restored), durationMs: 4_000 });
+    }
+    const title = words.notRestored(refused.length, keys.length);
+    if (refused.length > 0) toast({ kind: 'problem', title, detail: refused.slice(0, 3).join(' ') });
+  }
+
+  function refresh(): void {
+    void queries.invalidateQueries({ queryKey: queryKeys.archivedFlags(project) });
+    void queries.invalidateQueries({ queryKey: ['flag', project] });
+  }
+
+  return { results, isRunning, problem, start, leave };
+}
+
+function archivedOf(results: readonly ArchiveResult[]): string[] {
+  return results.flatMap((result) => ('error' in result ? [] : [result.key]));
+}

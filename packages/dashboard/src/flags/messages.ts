@@ -1,0 +1,39 @@
+import { LOCALE } from '../components/time-ago.tsx';
+
+/** The texts of the dialog that archives flags. */
+export const messages = {
+  title: (keys: readonly (string | undefined)[]) =>
+    `Archive ${keys.length === 1 ? keys[0] : `${keys.length} flags`}?`,
+  effect: (environments: readonly string[]) =>
+    `Clients no longer get archived flags: code falls back to its defaults${
+      environments.length > 0 ? ` in ${listOf(environments)}` : ''
+    }. Archived flags keep their states and can be restored.`,
+  preview: 'Flags to archive',
+  isProtected: 'is protected.',
+  affected: (count: number, of: number) => `It has ${count} of the ${of} flags.`,
+  removed: 'Removed',
+  more: (count: number) => `and ${count} more`,
+  progressLabel: 'Progress',
+  progress: (archived: number, of: number, failed: number) =>
+    `${archived} of ${of} archived${failed > 0 ? `, ${failed} failed` : ''}`,
+  failures: 'Flags that were not archived',
+  submit: 'Archive',
+  close: 'Close',
+  stop: 'Stop',
+  cancel: 'Cancel',
+  endedEarly: 'Archiving stopped early',
+  announced: (archived: number, of: number) => `${archived} of ${of} archived`,
+  done: (keys: readonly string[]) => `${subject(keys)} archived`,
+  undo: 'Undo',
+  undone: 'Undone',
+  restored: (keys: readonly string[]) => `${subject(keys)} restored`,
+  notRestored: (count: number, of: number) => `${count} of ${of} not restored`,
+} as const;
+
+function subject(keys: readonly string[]): string {
+  return keys.length === 1 ? String(keys[0]) : `${keys.length} flags`;
+}
+
+function listOf(names: readonly string[]): string {
+  return new Intl.ListFormat(LOCALE).format(names);
+}

@@ -1,0 +1,218 @@
+import { useId } from 'react';
+import { Link } from 'wouter';
+import { useCan } from '../../api/session.ts';
+import type { FlagUsage } from '../../api/types.ts';
+import { useFlagUsage } from '../../api/usage.ts';
+import { links } from '../../browser/links.ts';
+import { EnvironmentBadge } from '../../components/badges.tsx';
+import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
+import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { LOCALE, TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
+import type { FlagPanelProps } from '../panel-props.ts';
+import { messages } from './messages.ts';
+
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
+
+/** Environments without reads are only counted beyond so many rows. */
+const MANY = 8;
+
+type EnvironmentReads = FlagUsage['environments'][number];
+type Reads = EnvironmentReads['hours'][number];
+
+/** How often the flag was read, in the last 24 hours and 30 days. */
+export function UsagePanel({ project, flag }: FlagPanelProps) {
+  const id = useId();
+  const isAdmin = useCan('admin');
+  const [only] = useEnvironmentFilter(project.name);
+  const { data, error, refetch } = useFlagUsage(project, flag.key);
+  if (project.usageSince === undefined && !isAdmin) return null;
+  const shown = data?.environments.filter(({ name }) => only === undefined || name === only.name);
+  return (
+    <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
+      <h2 id={id} className="text-base font-semibold">
+        {messages.title}
+      </h2>
+      {project.usageSince === undefined ? (
+        <p className="mt-1 text-ink-2">
+          {messages.off}{' '}
+          <Link href={links.environments(project.name)} className="text-accent underline">
+            {messages.switchOn}
+          </Link>
+        </p>
+      ) : shown !== undefined ? (
+        <Usage project={project} environments={shown} />
+      ) : error !== null ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : (
+        <SkeletonRows />
+      )}
+    </section>
+  );
+}
+
+function Usage({
+  project,
+  environments,
+}: Pick<FlagPanelProps, 'project'> & { environments: readonly EnvironmentReads[] }) {
+  const now = Date.now();
+  const hours = environments.flatMap((each) => each.hours);
+  const days = environments.flatMap((each) => each.days);
+  const isRead = ({ lastReadAt }: EnvironmentReads) => lastReadAt !== undefined;
+  const listed = environments.length > MANY ? environments.filter(isRead) : environments;
+  return (
+    <>
+      <Bars label={messages.last24Hours} reads={hours} stepMs={HOUR_MS} count={24} now={now} />
+      <Bars label={messages.last30Days} reads={days} stepMs={DAY_MS} count={30} now={now} />
+      {environments.some(isRead) ? (
+        <table className="mt-3 w-full text-xs">
+          <thead>
+            <tr>
+              {messages.columns.map(({ label, title }, index) => (
+                <th
+                  key={label}
+                  scope="col"
+                  title={title}
+                  aria-label={title}
+                  className={`pb-1 font-normal text-ink-3 ${alignment(index)}`}
+                >
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {listed.map((each) => (
+              <EnvironmentRow
+                key={each.name}
+                environment={project.environments.find(({ name }) => name === each.name)}
+                reads={each}
+              />
+            ))}
+          </tbody>
+        </table>
+      ) : (
+        <p className="mt-2 text-xs text-ink-3">{messages.waiting}</p>
+      )}
+      {listed.length < environments.length && (
+        <p className="mt-1 text-xs text-ink-3">{messages.more(environments.length - listed.length)}</p>
+      )}
+      <p className="mt-2 text-xs text-ink-3">{messages.note}</p>
+    </>
+  );
+}
+
+function EnvironmentRow({
+  environment,
+  reads: { name, hours, days, lastReadAt },
+}: {
+  environment: FlagPanelProps['project']['environments'][number] | undefined;
+  reads: EnvironmentReads;
+}) {
+  const [lastDay, lastMonth] = [hours, days].map((reads) => {
+    const { on, off } = sumOf(reads);
+    return { text: messages.short(on + off), title: messages.reads(on, off) };
+  });
+  return (
+    <tr className="border-t border-line" data-usage={name}>
+      <th scope="row" className="max-w-24 py-1.5 text-left font-normal">
+        {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
+      </th>
+      <td className={`py-1.5 ${alignment(1)}`} title={lastDay?.title}>
+        {lastDay?.text}
+      </td>
+      <td className={`py-1.5 ${alignment(2)}`} title={lastMonth?.title}>
+        {lastMonth?.text}
+      </td>
+      <td className={`py-1.5 text-ink-2 ${alignment(3)}`}>
+        <LastRead at={lastReadAt} />
+      </td>
+    </tr>
+  );
+}
+
+function alignment(column: number): string {
+  return column === 0 ? 'text-left' : 'pl-2 text-right whitespace-nowrap tabular-nums';
+}
+
+/** A bar for each hour or day, the oldest first: the lower part is the reads for which the flag was on. */
+function Bars({
+  label,
+  reads,
+  stepMs,
+  count,
+  now,
+}: {
+  label: string;
+  reads: readonly Reads[];
+  stepMs: number;
+  count: number;
+  now: number;
+}) {
+  const first = Math.floor(now / stepMs) - count + 1;
+  const bars = Array.from({ length: count }, () => ({ on: 0, off: 0 }));
+  for (const { at, on, off } of reads) {
+    const bar = bars[Math.floor(Date.parse(at) / stepMs) - first];
+    if (bar === undefined) continue;
+    bar.on += on;
+    bar.off += off;
+  }
+  const most = Math.max(1, ...bars.map(({ on, off }) => on + off));
+  const { on, off } = sumOf(bars);
+  const text = messages.reads(on, off);
+  return (
+    <figure className="mt-3">
+      <figcaption className="flex flex-wrap justify-between gap-x-2 text-xs">
+        <span className="text-ink-3">{label}</span>
+        <span className="font-medium">{text}</span>
+      </figcaption>
+      <svg
+        className="mt-1 block h-10 w-full forced-color-adjust-none"
+        viewBox={`0 0 ${count} 1`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label}: ${text}`}
+      >
+        <rect className="fill-line" x={0} y={0.975} width={count} height={0.025} />
+        {bars.map((bar, index) => {
+          const x = (first + index) * stepMs;
+          const [onHeight, offHeight] = [bar.on / most, bar.off / most];
+          return (
+            <g key={x}>
+              <title>{`${timeText(x, stepMs)}: ${messages.reads(bar.on, bar.off)}`}</title>
+              <rect className="fill-transparent" x={index} y={0} width={1} height={1} />
+              <rect className="fill-accent" x={index + 0.1} y={1 - onHeight} width={0.8} height={onHeight} />
+              <rect
+                className="fill-line-strong"
+                x={index + 0.1}
+                y={1 - onHeight - offHeight}
+                width={0.8}
+                height={offHeight}
+              />
+            </g>
+          );
+        })}
+      </svg>
+    </figure>
+  );
+}
+
+/** When a flag was last read. The server knows it to the hour. */
+function LastRead({ at }: { at: string | undefined }) {
+  useTimeRefresh();
+  if (at === undefined) return messages.never;
+  const end = Date.parse(at) + HOUR_MS;
+  if (end >= Date.now()) return messages.lastHour;
+  return <TimeAgo at={new Date(end).toISOString()} />;
+}
+
+const hourText = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
+const dayText = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** A day is one in UTC, an hour is shown in local time. */
+function timeText(at: number, stepMs: number): string {
+  return (stepMs === DAY_MS ? dayText : hourText).format(at);
+}
+
+function sumOf(reads: readonly Pick<Reads, 'on' | 'off'>[]): { on: number; off: number } {
+  return reads.reduce((sum, { on, off }) => ({ on: sum.on + on, off: sum.off + off }), { on: 0, off: 0 });
+}

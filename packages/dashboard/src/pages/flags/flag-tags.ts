@@ -1,5 +1,0 @@
-/** The tags of a comma-separated text, each once. */
-export function tagsOf(text: string): string[] {
-  const tags = text.split(',').map((tag) => tag.trim());
-  return [...new Set(tags.filter((tag) => tag !== ''))];
-}
