@@ -35,8 +35,8 @@ function isAllowed({ from, to }: Import): boolean {
   if (room === 'nodes' || room === target || FACTS.has(to) || to.startsWith('../')) return true;
   // The port of the store, until the last noun has left it.
   if (from === 'domain/store.ts' && PORT.has(to)) return true;
-  // These work on the database of an installation without a node.
-  if (target === 'storage') return from === 'cli/backup.ts' || (ARROWS[room]?.includes(target) ?? false);
+  // It works on the database of an installation without a node.
+  if (from === 'cli/backup.ts' && /^(storage|nouns)$/.test(target)) return true;
   // These commands become nodes, and a thread of a node begins in main.
   if (target === 'nodes') return /^(main\.|cli\/(serve|relay\.))/.test(from);
   return ARROWS[room]?.includes(target) ?? false;

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { ConfigError, type FlagValues, resolveSetting } from '../config/config.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { StorageError, StoreOutage, UnwritableDatabaseError } from '../domain/errors.ts';
-import type { Interrupted } from '../storage/after-restore.ts';
+import type { Interrupted } from '../nouns/restore.ts';
 import type { Contents, DatabasePlace } from '../storage/backup.ts';
 import type { BackupHeader } from '../storage/backup-file.ts';
 import { COMMIT, VERSION } from '../version.ts';
@@ -106,7 +106,7 @@ export function defineRestore(command: Command, shell: Shell): void {
     .addHelpText('after', RESTORE_HELP)
     .action(async (path: string, flags: FlagValues & RestoreOptions) => {
       const place = placeOf(shell, flags);
-      const { restore } = await import('../storage/backup.ts');
+      const { restore } = await import('../nouns/restore.ts');
       const file = resolve(path);
       const { replace = false, runOverdue = false } = flags;
       const { header, contents, interrupted } = await explain(

@@ -13,7 +13,6 @@ import type {
 } from './project.ts';
 import type { RelayReader, RelayTransaction } from './relay-token.ts';
 import type { RolloutReader, RolloutTransaction } from './rollout-plan.ts';
-import type { ScheduleReader, ScheduleTransaction } from './schedule.ts';
 import type { UsageReader } from './usage.ts';
 
 /**
@@ -23,7 +22,6 @@ import type { UsageReader } from './usage.ts';
 export interface StoreReader extends Queryable {
   /** Operators, their sessions and one-time links. */
   readonly people: PeopleReader;
-  readonly schedules: ScheduleReader;
   readonly rollouts: RolloutReader;
   /** The tokens of relays. */
   readonly relays: RelayReader;
@@ -143,7 +141,6 @@ export interface AuditFilter {
  */
 export interface StoreTransaction extends StoreReader, Tx {
   readonly people: PeopleTransaction;
-  readonly schedules: ScheduleTransaction;
   readonly rollouts: RolloutTransaction;
   readonly relays: RelayTransaction;
   insertProject(project: Project): Promise<void>;

@@ -13,9 +13,11 @@ import type { ManagementContext } from '../management/context.ts';
 import { Activity } from '../management/deliveries/activity.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 import { PasswordHashes, SignInMemory } from '../management/people/sign-in.ts';
-import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
 import { IdentityProvider } from '../management/sso/identity-provider.ts';
 import { SSO_PATHS, type Sso } from '../management/sso/sso.ts';
+import type { DueRunner } from '../nouns/due-runner.ts';
+import { rolloutRunner } from '../nouns/rollouts/rollout-runner.ts';
+import { scheduleRunner } from '../nouns/schedules/schedule-runner.ts';
 import { WebhookRunner } from '../nouns/webhooks/webhook-runner.ts';
 import { WebhookSender } from '../nouns/webhooks/webhook-sender.ts';
 import type { Database } from '../storage/database.ts';
@@ -60,7 +62,8 @@ export class ManagementPlane {
   /** Delivers changes to webhooks. */
   readonly webhooks: WebhookRunner;
   readonly #deliversWebhooks: boolean;
-  readonly #schedules: ScheduleRunner;
+  /** They run schedules, and the steps of rollout plans. */
+  readonly #dueRunners: readonly DueRunner[];
   readonly #housekeeping: Housekeeping;
   readonly #thread: ManagementThread;
 
@@ -79,7 +82,9 @@ export class ManagementPlane {
       now: Date.now,
       ...RANDOM,
       newId: () => Bun.randomUUIDv7(),
-      scheduled: (dueAt) => this.#schedules.note(dueAt),
+      scheduled: (dueAt) => {
+        for (const runner of this.#dueRunners) runner.note(dueAt);
+      },
     };
     this.people = {
       ...context,
@@ -100,7 +105,7 @@ export class ManagementPlane {
       recheckStreams: () => plane.hub.recheckAll(),
     });
     const isReady = () => plane.follower.isLive;
-    this.#schedules = new ScheduleRunner({ context, log, isReady });
+    this.#dueRunners = [scheduleRunner, rolloutRunner].map((runner) => runner({ context, log, isReady }));
     const sender = new WebhookSender({
       poster: new GuardedPoster({ networks: config.webhookNetworks }),
       now: context.now,
@@ -140,9 +145,9 @@ export class ManagementPlane {
     plane.firstLive.then(() => this.app.load()).catch(() => {});
   }
 
-  /** Starts to run scheduled changes and to deliver to webhooks. */
+  /** Starts to run what is due and to deliver to webhooks. */
   start(): void {
-    this.#schedules.start();
+    for (const runner of this.#dueRunners) runner.start();
     if (this.#deliversWebhooks) this.webhooks.start();
   }
 
@@ -152,8 +157,10 @@ export class ManagementPlane {
   /** After the listeners have closed: ends the thread for heavy operations. */
   readonly closeThread = brief('end the management thread', () => this.#thread.close());
 
-  /** After the listeners have closed: finishes the change in progress. */
-  readonly closeSchedules = brief('finish the scheduled change', () => this.#schedules.close());
+  /** After the listeners have closed: finishes the changes in progress. */
+  readonly closeSchedules = brief('finish the scheduled changes', async () => {
+    await Promise.all(this.#dueRunners.map((runner) => runner.close()));
+  });
 
   /** After the listeners have closed: ends the deliveries in progress. */
   readonly closeWebhooks = brief('end the deliveries to webhooks', () => this.webhooks.close());

@@ -2,7 +2,9 @@ import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
-import { backUp, type DatabasePlace, restore } from './backup.ts';
+import { restore } from '../nouns/restore.ts';
+import { insertSchedule, readSchedule } from '../nouns/schedules/schedule-table.ts';
+import { backUp, type DatabasePlace } from './backup.ts';
 import { type BackupOrigin, readBackupFile, writeBackupFile } from './backup-file.ts';
 import { listTables } from './copy-tables.ts';
 import type { OpenDatabase } from './database.ts';
@@ -148,29 +150,29 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
       const { project, environment } = await seed(store, ['checkout']);
       const where = { projectId: project.id, environmentId: environment.id };
       const made = { createdBy: ADA.name, createdAt: NOW };
-      await store.commit(ADA, async ({ schedules, rollouts, people }) => {
+      await store.commit(ADA, async (tx) => {
         const schedule = { ...where, ...made, changes: '[]', status: 'pending' } as const;
-        await schedules.insert({ ...schedule, id: 'late', dueAt: late });
-        await schedules.insert({ ...schedule, id: 'later', dueAt: later });
-        await rollouts.insert({
+        await insertSchedule(tx, { ...schedule, id: 'late', dueAt: late });
+        await insertSchedule(tx, { ...schedule, id: 'later', dueAt: later });
+        await tx.rollouts.insert({
           ...{ ...where, ...made, id: 'plan', flagKey: 'checkout', steps: '[{"rolloutPct":10}]', fromPct: 0 },
           ...{ runsAs: ADA.name, runsSince: NOW, status: 'running', statusAt: NOW, statusBy: ADA.name },
           ...{ nextStep: 0, dueAt: late, ran: '[]' },
         });
         const rights = { role: 'viewer', canChangeProtected: false } as const;
         const link = { id: 'link', kind: 'invite', email: 'bob@example.com', ...rights, ...made } as const;
-        await people.insertInvitation({ ...link, expiresAt: later }, 'digest');
+        await tx.people.insertInvitation({ ...link, expiresAt: later }, 'digest');
       });
       return place;
     }
 
     async function statusesIn(place: DatabasePlace) {
       await using database = disposable(await open(place));
-      return await new SqlStore(database).read(async ({ schedules, rollouts, people }) => ({
-        late: await schedules.find('late'),
-        later: (await schedules.find('later'))?.status,
-        plan: await rollouts.find('plan'),
-        links: (await people.openInvitations(NOW)).length,
+      return await new SqlStore(database).read(async (db) => ({
+        late: await readSchedule(db, 'late'),
+        later: (await readSchedule(db, 'later'))?.status,
+        plan: await db.rollouts.find('plan'),
+        links: (await db.people.openInvitations(NOW)).length,
       }));
     }
 

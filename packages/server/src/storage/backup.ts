@@ -4,7 +4,6 @@ import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { StorageError } from '../domain/errors.ts';
-import { type Interrupted, interrupt, type RestoredBackup } from './after-restore.ts';
 import {
   type BackupHeader,
   diskTrouble,
@@ -162,21 +161,19 @@ async function countContents(database: Queryable): Promise<Contents> {
   return counts;
 }
 
+/** Stops what a node would do by itself as soon as it starts with the restored database. */
+type Settle = (database: OpenDatabase, createdAt: string) => Promise<void>;
+
 /**
  * Replaces the database of a place with a backup, of either engine. Begins a new epoch and moves the revisions of all
  * environments beyond every one that was served, so that nodes and clients accept the restored flags as newer.
- * Migrates a backup of an older program. What came due since the backup is not carried out, unless `runOverdue` asks for it:
- * {@link interrupt}. Rejects with {@link StorageError} while a node uses the database, when it holds
+ * Migrates a backup of an older program. Rejects with {@link StorageError} while a node uses the database, when it holds
  * anything and `replace` is not set, and for a backup that cannot be read; the database is then as it was.
  */
-export async function restore(
+export async function replaceDatabase(
   file: string,
   place: DatabasePlace,
-  {
-    replace = false,
-    runOverdue = false,
-    now = Date.now(),
-  }: { readonly replace?: boolean; readonly runOverdue?: boolean; readonly now?: number } = {},
+  { replace, settle }: { readonly replace: boolean; readonly settle: Settle },
 ): Promise<Restored> {
   const target = databaseFile(place.data);
   const created =
@@ -190,12 +187,12 @@ export async function restore(
       );
     }
     return await withTemporaryFile(beside, async (fresh) => {
-      const backup = { createdAt: header.createdAt, runOverdue, now };
-      const prepare = (served: readonly Served[]) => prepareCopy(path, fresh, { served, backup });
-      const ready = await (place.databaseUrl === undefined
+      const prepare = (served: readonly Served[]) =>
+        prepareCopy(path, fresh, { served, settle: (copy) => settle(copy, header.createdAt) });
+      const contents = await (place.databaseUrl === undefined
         ? replaceFile(target, fresh, { prepare, replace })
         : replaceTables(place.databaseUrl, fresh, { prepare, replace }));
-      return { header, ...ready };
+      return { header, contents };
     });
   });
   return await restored.catch(async (error: unknown) => {
@@ -216,15 +213,10 @@ async function removeEmpty(folder: string, top: string): Promise<void> {
   }
 }
 
-/** The contents of a restored database, and what was stopped in it. */
-interface Ready {
-  readonly contents: Contents;
-  readonly interrupted: Interrupted;
-}
-
 /** The outcome of a restore. */
-export interface Restored extends Ready {
+export interface Restored {
   readonly header: BackupHeader;
+  readonly contents: Contents;
 }
 
 /** The newest revision of an environment that its nodes have served. */
@@ -235,7 +227,7 @@ interface Served {
 
 interface Replacement {
   /** Makes the copy ready, given what the replaced database served. */
-  readonly prepare: (served: readonly Served[]) => Promise<Ready>;
+  readonly prepare: (served: readonly Served[]) => Promise<Contents>;
   readonly replace: boolean;
 }
 
@@ -246,14 +238,16 @@ interface Replacement {
 async function prepareCopy(
   extracted: string,
   fresh: string,
-  { served, backup }: { readonly served: readonly Served[]; readonly backup: RestoredBackup },
-): Promise<Ready> {
+  {
+    served,
+    settle,
+  }: { readonly served: readonly Served[]; readonly settle: (copy: OpenDatabase) => Promise<void> },
+): Promise<Contents> {
   using sqlite = new Sqlite(extracted, { readonly: true, strict: true });
   sqlite.run('PRAGMA trusted_schema = OFF');
   const connection = new SqliteConnection(sqlite);
   const source: Queryable = { query: async (text, parameters) => connection.run(text, parameters) };
   const copy = await openSqlite({ path: fresh });
-  let interrupted: Interrupted;
   try {
     await migrate(copy, { upTo: await versionIn(source) });
     await requireSameTables(source, copy);
@@ -269,13 +263,13 @@ async function prepareCopy(
       }
       await transaction.query('UPDATE environments SET revision = revision + $1', [REVISION_LEAP]);
     });
-    interrupted = await interrupt(copy, backup);
+    await settle(copy);
   } catch (error) {
     await copy.close();
     throw error;
   }
   const { contents } = await finishCopy(copy, fresh);
-  return { contents, interrupted };
+  return contents;
 }
 
 async function versionIn(backup: Queryable): Promise<number> {
@@ -296,7 +290,11 @@ async function requireSameTables(backup: Queryable, ours: Queryable): Promise<vo
   }
 }
 
-async function replaceFile(target: string, path: string, { prepare, replace }: Replacement): Promise<Ready> {
+async function replaceFile(
+  target: string,
+  path: string,
+  { prepare, replace }: Replacement,
+): Promise<Contents> {
   if (!existsSync(target)) {
     const leftovers = LEFTOVERS.map((suffix) => target + suffix).filter((file) => existsSync(file));
     if (leftovers.length > 0 && !replace) {
@@ -335,7 +333,11 @@ function lockWholeFile(sqlite: Sqlite): void {
   }
 }
 
-async function replaceTables(url: string, path: string, { prepare, replace }: Replacement): Promise<Ready> {
+async function replaceTables(
+  url: string,
+  path: string,
+  { prepare, replace }: Replacement,
+): Promise<Contents> {
   const database = await openPostgresEngine({ url, poolSize: 1 });
   try {
     // Nothing is written, the schema included, before the backup is ready and the database may be replaced.

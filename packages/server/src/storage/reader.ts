@@ -36,7 +36,6 @@ import {
   placeholders,
   withoutNulls,
 } from './rows.ts';
-import { SqlScheduleReader } from './schedule-table.ts';
 import { searchEverywhere } from './search.ts';
 import { SqlUsageReader } from './usage-store.ts';
 
@@ -70,7 +69,6 @@ type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly env
 /** Reads of the management side over one transaction or snapshot. */
 export class SqlReader implements StoreReader {
   readonly people: SqlPeopleReader;
-  readonly schedules: SqlScheduleReader;
   readonly rollouts: SqlRolloutReader;
   readonly relays: SqlRelayReader;
   readonly usage: SqlUsageReader;
@@ -80,7 +78,6 @@ export class SqlReader implements StoreReader {
   constructor(queryable: Queryable) {
     this.#queryable = queryable;
     this.people = new SqlPeopleReader(queryable);
-    this.schedules = new SqlScheduleReader(queryable);
     this.rollouts = new SqlRolloutReader(queryable);
     this.relays = new SqlRelayReader(queryable);
     this.usage = new SqlUsageReader(queryable);

@@ -19,14 +19,12 @@ import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } fr
 import { removeProjectRoles, rightsText, rightsValues } from './rights.ts';
 import { SqlRolloutWriter } from './rollout-table.ts';
 import { type Insert, insertRows, parseArchivedStates, parseTextList, writeArchivedStates } from './rows.ts';
-import { SqlScheduleWriter } from './schedule-table.ts';
 
 /**
  * The writes of projects, environments, flags, keys and tokens in one write transaction, each recorded in the journal.
  * Its subclass `SqlTransaction` adds the states of flags, which alone make a revision and a frame.
  */
 export abstract class RecordWriter extends SqlReader {
-  override readonly schedules: SqlScheduleWriter;
   override readonly rollouts: SqlRolloutWriter;
   abstract override readonly people: SqlPeopleWriter;
   readonly #sql: WriteTransaction;
@@ -39,7 +37,6 @@ export abstract class RecordWriter extends SqlReader {
     this.#sql = sql;
     this.#journal = journal;
     this.#now = now;
-    this.schedules = new SqlScheduleWriter(sql, journal);
     this.rollouts = new SqlRolloutWriter(sql, journal);
   }
 

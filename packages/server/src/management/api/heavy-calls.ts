@@ -1,5 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
+import { mountRolloutPlans } from '../../nouns/rollouts/rollout-routes.ts';
+import { mountSchedules } from '../../nouns/schedules/schedule-routes.ts';
 import type { ManagementContext } from '../context.ts';
 import { mountImportExport } from '../documents/document-routes.ts';
 import { mountEnvironments } from '../environments/environment-routes.ts';
@@ -11,8 +13,6 @@ import { mountAudit, mountHistory } from '../history/history-routes.ts';
 import { mountProjectKeys } from '../keys/key-routes.ts';
 import { mountAccessTokens } from '../people/access-token-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
-import { mountRolloutPlans } from '../schedules/rollout-plan-routes.ts';
-import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { mountUsage } from '../usage/usage-routes.ts';
 import { IncomingBodies } from './incoming-bodies.ts';
 import type { ManagementApp, ManagementEnv } from './operation.ts';

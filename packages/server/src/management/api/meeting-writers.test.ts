@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { until } from '@halyard/testing';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
+import { insertSchedule } from '../../nouns/schedules/schedule-table.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeProject, makeToken } from '../../storage/test-records.ts';
 import { PasswordHashes } from '../people/sign-in.ts';
@@ -169,7 +170,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
       const { project, environments } = await lockAllOf(transaction, name);
       const environmentId = environments.find((one) => one.name === 'development')?.id ?? '';
       for (let made = 0; made < count; made++) {
-        await transaction.schedules.insert({
+        await insertSchedule(transaction, {
           ...{ id: crypto.randomUUID(), projectId: project.id, environmentId, status: 'pending', dueAt },
           ...{ changes: '[{"key":"a","state":null}]', createdBy: ADA.name, createdAt: Date.now() },
         });

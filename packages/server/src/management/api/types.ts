@@ -3,6 +3,8 @@
  * only, for clients in this repository: `import type { FlagRecord } from '…/management/api/types.ts'`.
  */
 import type { z } from '@hono/zod-openapi';
+import type { RolloutPlanSchema } from '../../nouns/rollouts/rollout-routes.ts';
+import type { ScheduleSchema } from '../../nouns/schedules/schedule-routes.ts';
 import type { WebhookDeliverySchema, WebhookSchema } from '../../nouns/webhooks/webhook-schemas.ts';
 import type { ClientsSchema, DeliverySchema } from '../deliveries/delivery-routes.ts';
 import type { DeclarationSchema, ImportResultSchema } from '../documents/document-routes.ts';
@@ -20,8 +22,6 @@ import type {
   TokenRecordSchema,
 } from '../people/people-schemas.ts';
 import type { RelayTokenSchema } from '../relays/relay-token-routes.ts';
-import type { RolloutPlanSchema } from '../schedules/rollout-plan-routes.ts';
-import type { ScheduleSchema } from '../schedules/schedule-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../usage/usage-routes.ts';
 import type {
   DoneSchema,

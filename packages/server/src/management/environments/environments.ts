@@ -3,10 +3,10 @@ import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound } from '../../domain/errors.ts';
 import { type Environment, type EnvironmentColor, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
+import { interruptRemoved } from '../../nouns/interruptions.ts';
 import type { ManagementContext } from '../context.ts';
 import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
 import { checkName } from '../rules.ts';
-import { interruptRemoved } from '../schedules/interruptions.ts';
 import { lockPlace, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 
 /** Production is protected from the start, because a slip there hurts most. */

@@ -1,6 +1,6 @@
 import type { Environment, StateOperation } from '../../domain/project.ts';
 import type { StatesChanged, StoreTransaction } from '../../domain/store.ts';
-import { interruptRemoved, pauseChanged } from '../schedules/interruptions.ts';
+import { interruptRemoved, pauseChanged } from '../../nouns/interruptions.ts';
 
 /**
  * Writes states of flags in one environment as one change, as {@link StoreTransaction.storeStates} says, and interrupts

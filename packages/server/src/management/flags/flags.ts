@@ -11,10 +11,10 @@ import {
   type StoredState,
 } from '../../domain/project.ts';
 import type { PageOf, PlacedState, StoreReader, StoreTransaction } from '../../domain/store.ts';
+import { interruptRemoved } from '../../nouns/interruptions.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { checkDetails, checkFlagKey } from '../rules.ts';
-import { interruptRemoved } from '../schedules/interruptions.ts';
 import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 import { changeStates } from './change-states.ts';
 

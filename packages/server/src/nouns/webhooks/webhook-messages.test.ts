@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { runDueSchedules } from '../../management/schedules/schedule-runner.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { runDueSchedules } from '../schedules/schedule-runner.ts';
 import { ChangeMessageSchema } from './message-schema.ts';
 import { sharedWebhooks } from './test-webhooks.ts';
 

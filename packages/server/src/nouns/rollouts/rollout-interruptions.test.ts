@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
-import { runDueRollouts } from './schedule-runner.ts';
+import { runDueRollouts } from './rollout-runner.ts';
 import { FLAG, HOURLY, ON_AT, planTests, type Started } from './test-plans.ts';
 
 setDefaultTimeout(60_000);

@@ -1,11 +1,11 @@
 import { defined, dueTime, ROLLOUT_PLAN } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { isOpen, ROLLOUT_STATUSES, ranOf, stepsOf } from '../../domain/rollout-plan.ts';
-import { created, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import type { Written } from '../write.ts';
+import { created, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import type { Written } from '../../management/write.ts';
 import {
   advancePlan,
   getPlan,
@@ -15,7 +15,7 @@ import {
   resumePlan,
   startPlan,
   stopPlan,
-} from './rollout-plans.ts';
+} from './rollouts.ts';
 
 const tag = 'Rollout plans';
 const path = '/api/projects/{project}/rollouts';

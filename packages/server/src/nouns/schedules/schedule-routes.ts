@@ -1,20 +1,20 @@
 import { defined, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { RawJson } from '../../domain/raw-json.ts';
-import { SCHEDULE_STATUSES } from '../../domain/schedule.ts';
-import { created, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { FlagKeySchema, FlagStateSchema, NameSchema, StatePatchSchema, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import type { Written } from '../write.ts';
+import { created, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import {
-  cancelSchedule,
-  createSchedule,
-  listSchedules,
-  MAX_SCHEDULED,
-  type NamedSchedule,
-  readSteps,
-} from './schedules.ts';
+  FlagKeySchema,
+  FlagStateSchema,
+  NameSchema,
+  StatePatchSchema,
+  TimeSchema,
+} from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import type { Written } from '../../management/write.ts';
+import { SCHEDULE_STATUSES } from './schedule.ts';
+import { cancelSchedule, createSchedule, listSchedules, type NamedSchedule } from './schedules.ts';
+import { MAX_SCHEDULED, readSteps } from './steps.ts';
 
 const tag = 'Schedules';
 const path = '/api/projects/{project}/schedules';

@@ -1,5 +1,3 @@
-import type { Affected } from './project.ts';
-
 /** The statuses of a scheduled change. Only a pending one can change. */
 export const SCHEDULE_STATUSES = ['pending', 'done', 'failed', 'cancelled'] as const;
 
@@ -57,25 +55,4 @@ export interface ScheduleFilter {
   readonly status?: ScheduleStatus;
   /** Settled ones at most, the newest of them. Pending ones are all given. */
   readonly settled: number;
-}
-
-/** Reads of scheduled changes. Part of the store's port. */
-export interface ScheduleReader {
-  /** Pending ones first, the next due one at their head; then settled ones, the last settled at their head. */
-  list(filter: ScheduleFilter): Promise<readonly Schedule[]>;
-  find(id: string): Promise<Schedule | undefined>;
-  /** Pending ones of all projects, the next due one first; `after` skips it and those before it. */
-  next(limit: number, after?: Pick<Schedule, 'id' | 'dueAt'>): Promise<readonly Schedule[]>;
-}
-
-/** Writes of scheduled changes, as part of one operation. Each leaves its audit row. */
-export interface ScheduleTransaction extends ScheduleReader {
-  insert(schedule: Schedule): Promise<void>;
-  /**
-   * Ends a pending schedule. A second caller waits for the first to commit and gets `false`, so a change in the same
-   * transaction runs once.
-   */
-  settle(schedule: Schedule, settlement: Settlement): Promise<boolean>;
-  /** Cancels the pending schedules that change one of these flags. */
-  cancelOf(affected: Affected, settlement: Omit<Settlement, 'status'>): Promise<void>;
 }

@@ -18,15 +18,17 @@ import {
   ranOf,
   stepsOf,
 } from '../../domain/rollout-plan.ts';
-import { scheduledKeys } from '../../domain/schedule.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import type { ManagementContext } from '../context.ts';
-import { changeStates } from '../flags/change-states.ts';
-import { applyPatch, requireFlags } from '../flags/flag-states.ts';
-import { type EnvironmentPlace, findProject } from '../lookup.ts';
-import { checkNote, notedBy } from '../rules.ts';
-import { lockPlace, requireChangeOf, type Written, writeRecord } from '../write.ts';
-import { AlreadySettled, listNamed, type Named, withName } from './due-records.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { changeStates } from '../../management/flags/change-states.ts';
+import { applyPatch, requireFlags } from '../../management/flags/flag-states.ts';
+import { type EnvironmentPlace, findProject } from '../../management/lookup.ts';
+import { checkNote, notedBy } from '../../management/rules.ts';
+import { lockPlace, requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { AlreadySettled } from '../due-runner.ts';
+import { listNamed, type Named, withName } from '../named-records.ts';
+import { scheduledKeys } from '../schedules/schedule.ts';
+import { readSchedules } from '../schedules/schedule-table.ts';
 
 /** Most ended plans in a list. */
 const ENDED_SHOWN = 200;
@@ -149,7 +151,7 @@ async function refusePendingSchedules(
   flagKey: string,
 ): Promise<void> {
   const filter = { projectId, environmentId: id, status: 'pending', settled: 0 } as const;
-  const pending = await transaction.schedules.list(filter);
+  const pending = await readSchedules(transaction, filter);
   const schedule = pending.find((each) => scheduledKeys(each).includes(flagKey));
   if (schedule === undefined) return;
   throw new ServiceError(

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { TestApp, TestRequest } from '../api/test-app.ts';
+import type { TestApp, TestRequest } from '../../management/api/test-app.ts';
 
 /** When the schedules of tests are due, in milliseconds. */
 export const HOUR_MS = 3_600_000;

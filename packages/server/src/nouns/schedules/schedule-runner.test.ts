@@ -3,18 +3,19 @@ import { until } from '@halyard/testing';
 import pino from 'pino';
 import { SYSTEM } from '../../domain/audit.ts';
 import { UNLIMITED } from '../../domain/people.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { createFlag } from '../../management/flags/flags.ts';
+import { createProject } from '../../management/projects/projects.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
-import type { ManagementContext } from '../context.ts';
-import { createFlag } from '../flags/flags.ts';
-import { createProject } from '../projects/projects.ts';
-import { ScheduleRunner } from './schedule-runner.ts';
+import type { DueRunner } from '../due-runner.ts';
+import { scheduleRunner } from './schedule-runner.ts';
 import { createSchedule, listSchedules } from './schedules.ts';
 
 setDefaultTimeout(60_000);
 
 const ADA = { name: 'system', permissions: UNLIMITED };
 let home: TestStore;
-let runner: ScheduleRunner;
+let runner: DueRunner;
 let isReady: boolean;
 let context: ManagementContext;
 
@@ -32,7 +33,7 @@ beforeEach(async () => {
     newId: () => Bun.randomUUIDv7(),
     scheduled: (dueAt) => runner.note(dueAt),
   };
-  runner = new ScheduleRunner({ context, log: pino({ enabled: false }), isReady: () => isReady });
+  runner = scheduleRunner({ context, log: pino({ enabled: false }), isReady: () => isReady });
   await createProject(context, ADA, { name: 'shop' });
 });
 

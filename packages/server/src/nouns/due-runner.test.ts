@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { SqlStore } from '../../storage/store.ts';
-import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
-import type { ManagementContext } from '../context.ts';
-import { SCHEDULE_ATTEMPTS } from './due-records.ts';
-import { runDueSchedules } from './schedule-runner.ts';
-import { HOUR_MS, scheduleTests } from './test-schedules.ts';
+import { openTestApp, type TestApp } from '../management/api/test-app.ts';
+import type { ManagementContext } from '../management/context.ts';
+import { SqlStore } from '../storage/store.ts';
+import { ENGINES, type TestEngine } from '../storage/test-engines.ts';
+import { DUE_ATTEMPTS } from './due-runner.ts';
+import { runDueSchedules } from './schedules/schedule-runner.ts';
+import { HOUR_MS, scheduleTests } from './schedules/test-schedules.ts';
 
 setDefaultTimeout(60_000);
 
@@ -96,15 +96,13 @@ describe.each(ENGINES)('due schedules on $name', (engine: TestEngine) => {
     const first = await runDueSchedules(app.context, attempts);
     expect(first.settled).toEqual([{ id: fine, status: 'done' }]);
     expect(first.errors).toMatchObject([{ id: damaged }]);
-    expect(first.nextDueAt).toBe(app.node.now + SCHEDULE_ATTEMPTS.pauseMs);
+    expect(first.nextDueAt).toBe(app.node.now + DUE_ATTEMPTS.pauseMs);
     expect((await runDueSchedules(app.context, attempts)).errors).toEqual([]);
-    for (let attempt = 2; attempt <= SCHEDULE_ATTEMPTS.most; attempt++) {
-      app.node.now += SCHEDULE_ATTEMPTS.pauseMs * 2 ** (attempt - 2);
+    for (let attempt = 2; attempt <= DUE_ATTEMPTS.most; attempt++) {
+      app.node.now += DUE_ATTEMPTS.pauseMs * 2 ** (attempt - 2);
       const run = await runDueSchedules(app.context, attempts);
       expect(run.errors).toHaveLength(1);
-      expect(run.settled).toEqual(
-        attempt < SCHEDULE_ATTEMPTS.most ? [] : [{ id: damaged, status: 'failed' }],
-      );
+      expect(run.settled).toEqual(attempt < DUE_ATTEMPTS.most ? [] : [{ id: damaged, status: 'failed' }]);
     }
     expect(attempts.size).toBe(0);
     expect(await runDueSchedules(app.context, attempts)).toEqual({ settled: [], errors: [] });

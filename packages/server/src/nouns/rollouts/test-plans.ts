@@ -1,4 +1,4 @@
-import type { TestApp, TestRequest } from '../api/test-app.ts';
+import type { TestApp, TestRequest } from '../../management/api/test-app.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { SYSTEM } from '../../domain/audit.ts';
-import { KEPT_SCHEDULES } from '../../storage/schedule-table.ts';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { runDueSchedules } from './schedule-runner.ts';
+import { insertSchedule, KEPT_SCHEDULES, readSchedule, settleSchedule } from './schedule-table.ts';
 import { HOUR_MS, scheduleTests } from './test-schedules.ts';
 
 setDefaultTimeout(60_000);
@@ -284,17 +284,16 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     }
     const [elsewhere = '', oldest = '', second = ''] = ids;
     const { store } = app.home;
-    const made = await store.read(({ schedules }) => schedules.find(second));
+    const made = await readSchedule(store, second);
     if (made === undefined) throw new Error('the schedule was canceled, not removed');
-    await store.commit(SYSTEM, async ({ schedules }) => {
+    await store.commit(SYSTEM, async (tx) => {
       for (let count = 1; count < KEPT_SCHEDULES; count++) {
         const next = { ...made, id: `${second}-${count}`, status: 'pending' } as const;
-        await schedules.insert(next);
-        await schedules.settle(next, { status: 'cancelled', at: app.node.now });
+        await insertSchedule(tx, next);
+        await settleSchedule(tx, next, { status: 'cancelled', at: app.node.now });
       }
     });
-    const isKept = async (id: string) =>
-      (await store.read(({ schedules }) => schedules.find(id))) !== undefined;
+    const isKept = async (id: string) => (await readSchedule(store, id)) !== undefined;
     const kept = async () => [await isKept(elsewhere), await isKept(oldest), await isKept(second)];
     expect(await kept()).toEqual([true, true, true]);
     await schedule(path, change);

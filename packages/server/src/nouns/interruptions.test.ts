@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
-import { FLAG, planTests } from './test-plans.ts';
-import { scheduleTests } from './test-schedules.ts';
+import { openTestApp, type TestApp } from '../management/api/test-app.ts';
+import { ENGINES, type TestEngine } from '../storage/test-engines.ts';
+import { FLAG, planTests } from './rollouts/test-plans.ts';
+import { scheduleTests } from './schedules/test-schedules.ts';
 
 setDefaultTimeout(60_000);
 

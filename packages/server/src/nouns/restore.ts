@@ -1,8 +1,10 @@
 import { type Actor, SYSTEM } from '../domain/audit.ts';
 import { isTime } from '../domain/iso-time.ts';
 import type { StoreTransaction } from '../domain/store.ts';
-import type { OpenDatabase } from './database.ts';
-import { SqlStore } from './store.ts';
+import { type DatabasePlace, type Restored, replaceDatabase } from '../storage/backup.ts';
+import type { OpenDatabase } from '../storage/database.ts';
+import { SqlStore } from '../storage/store.ts';
+import { readNextSchedules, settleSchedule } from './schedules/schedule-table.ts';
 
 /** What a restore does not let go on as it was at the time of the backup. */
 export interface Interrupted {
@@ -17,7 +19,7 @@ export interface Interrupted {
 }
 
 /** The backup that was restored, and what is wanted of it. */
-export interface RestoredBackup {
+interface RestoredBackup {
   /** When the backup was made, as in its header. */
   readonly createdAt: string;
   /** Carries on with the schedules and plans, as if nothing had been done since the backup. */
@@ -30,34 +32,56 @@ export interface RestoredBackup {
 const BATCH = 500;
 
 /**
+ * Replaces the database of a place with a backup, as {@link replaceDatabase} says. What came due since the backup is not
+ * carried out, unless `runOverdue` asks for it.
+ */
+export async function restore(
+  file: string,
+  place: DatabasePlace,
+  {
+    replace = false,
+    runOverdue = false,
+    now = Date.now(),
+  }: { readonly replace?: boolean; readonly runOverdue?: boolean; readonly now?: number } = {},
+): Promise<Restored & { readonly interrupted: Interrupted }> {
+  let interrupted: Interrupted = { failedSchedules: 0, pendingSchedules: 0, pausedPlans: 0, endedLinks: 0 };
+  const restored = await replaceDatabase(file, place, {
+    replace,
+    settle: async (database, createdAt) => {
+      interrupted = await interrupt(database, { createdAt, runOverdue, now });
+    },
+  });
+  return { ...restored, interrupted };
+}
+
+/**
  * Stops what a node would do by itself as soon as it starts with a restored database: what came due since the backup was
  * carried out, changed or canceled by people then, which the database does not know. Links may have been used since, and
  * would work again. Each leaves its audit row.
  */
-export async function interrupt(database: OpenDatabase, backup: RestoredBackup): Promise<Interrupted> {
+async function interrupt(database: OpenDatabase, backup: RestoredBackup): Promise<Interrupted> {
   const actor: Actor = { ...SYSTEM, note: `Restored from the backup of ${backup.createdAt}` };
-  const { result } = await new SqlStore(database, { now: () => backup.now }).commit(
-    actor,
-    async (transaction) => ({
-      ...(await failOverdue(transaction, backup)),
-      pausedPlans: backup.runOverdue ? 0 : await pausePlans(transaction, backup),
-      endedLinks: await endLinks(transaction, backup),
-    }),
-  );
+  const store = new SqlStore(database, { now: () => backup.now });
+  const { result } = await store.commit(actor, async (tx) => ({
+    ...(await failOverdue(tx, backup)),
+    pausedPlans: backup.runOverdue ? 0 : await pausePlans(tx, backup),
+    endedLinks: await endLinks(tx, backup),
+  }));
   return result;
 }
 
 async function failOverdue(
-  { schedules }: StoreTransaction,
+  tx: StoreTransaction,
   { createdAt, runOverdue, now }: RestoredBackup,
 ): Promise<Pick<Interrupted, 'failedSchedules' | 'pendingSchedules'>> {
   const outcome = `Its time had passed when the database was restored from the backup of ${createdAt}.`;
   let [failedSchedules, pendingSchedules] = [0, 0];
-  for await (const schedule of inPages((last: Due | undefined) => schedules.next(BATCH, last))) {
+
+  for await (const schedule of inPages((last: Due | undefined) => readNextSchedules(tx, BATCH, last))) {
     // A record with a damaged time is never due.
     const isOverdue = isTime(schedule.dueAt) && schedule.dueAt <= now;
     if (!isOverdue || runOverdue) pendingSchedules++;
-    else if (await schedules.settle(schedule, { status: 'failed', at: now, outcome })) failedSchedules++;
+    else if (await settleSchedule(tx, schedule, { status: 'failed', at: now, outcome })) failedSchedules++;
   }
   return { failedSchedules, pendingSchedules };
 }
@@ -69,6 +93,7 @@ async function pausePlans(
 ): Promise<number> {
   const reason = `The database was restored from the backup of ${createdAt}.`;
   const paused = { status: 'paused', statusAt: now, statusBy: SYSTEM.name, reason } as const;
+
   let count = 0;
   for await (const plan of inPages((last: Due | undefined) => rollouts.next(BATCH, last)))
     if (await rollouts.move(plan, paused, { action: 'rollout.paused' })) count++;

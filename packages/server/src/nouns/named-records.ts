@@ -1,0 +1,39 @@
+import { defined } from '@halyard/protocol';
+import type { Actor } from '../domain/audit.ts';
+import { environmentNotFound } from '../domain/errors.ts';
+import type { StoreReader } from '../domain/store.ts';
+import type { ManagementContext } from '../management/context.ts';
+import { findProject } from '../management/lookup.ts';
+
+/** A record with the name of its environment, which is absent once the environment is deleted. */
+export type Named<Record> = Record & { readonly environment?: string };
+
+/** The record with the name of its environment. */
+export function withName<Record extends object>(
+  record: Record,
+  environment: string | undefined,
+): Named<Record> {
+  return { ...record, ...defined({ environment }) };
+}
+
+/** Lists records of a project, or of one environment, with names. `project_not_found`, `environment_not_found`. */
+export function listNamed<Record extends { readonly environmentId: string }>(
+  context: ManagementContext,
+  actor: Actor,
+  { project, environment }: { readonly project: string; readonly environment?: string },
+  list: (
+    db: StoreReader,
+    place: { readonly projectId: string; readonly environmentId?: string },
+  ) => Promise<readonly Record[]>,
+): Promise<readonly Named<Record>[]> {
+  return context.store.read(async (db) => {
+    const { id: projectId } = await findProject(db, actor, project);
+    const environments = await db.environments(projectId);
+    const chosen = environments.find(({ name }) => name === environment);
+    if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);
+
+    const records = await list(db, { projectId, ...defined({ environmentId: chosen?.id }) });
+    const names = new Map(environments.map(({ id, name }) => [id, name]));
+    return records.map((record) => withName(record, names.get(record.environmentId)));
+  });
+}

@@ -1,0 +1,87 @@
+import { SYSTEM } from '../../domain/audit.ts';
+import { quote, ServiceError } from '../../domain/errors.ts';
+import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from '../../domain/rollout-plan.ts';
+import type { StoreTransaction } from '../../domain/store.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { requireFlags } from '../../management/flags/flag-states.ts';
+import { currentPermissions } from '../../management/people/grants.ts';
+import { prefixNote } from '../../management/rules.ts';
+import { mayChange, write } from '../../management/write.ts';
+import {
+  AlreadySettled,
+  type DueRun,
+  DueRunner,
+  type DueRunnerParts,
+  dueAuthor,
+  type FailedAttempts,
+  runDue,
+} from '../due-runner.ts';
+import { applyStep } from './rollouts.ts';
+
+/** Plans per read. */
+const BATCH = 20;
+
+/** Runs the steps of rollout plans when they are due, from its start on. */
+export function rolloutRunner(parts: DueRunnerParts): DueRunner {
+  return new DueRunner('rollout', runDueRollouts, parts);
+}
+
+/**
+ * Runs the next step of all plans in which one is due, as {@link runDue} says. A plan that is refused its step is paused with
+ * the reason.
+ */
+export function runDueRollouts(
+  context: ManagementContext,
+  attempts: FailedAttempts = new Map(),
+): Promise<DueRun<RolloutStatus>> {
+  return runDue<RolloutPlan, RolloutStatus>(context, attempts, {
+    next: (db, last) => db.rollouts.next(BATCH, last),
+    run: async (plan) => {
+      const at = context.now();
+      const author = dueAuthor(plan.runsAs, prefixNote('Rollout plan', plan.note));
+      const moved = await write(context, author, (tx) => runDueStep(tx, plan, at));
+      if (moved.dueAt !== undefined) context.scheduled?.(moved.dueAt);
+      return moved.status;
+    },
+    fail: async (plan, reason) => {
+      const paused = { status: 'paused', statusAt: context.now(), statusBy: 'system', reason } as const;
+      const isFirst = await write(context, SYSTEM, ({ rollouts }) =>
+        rollouts.move(plan, paused, { action: 'rollout.paused' }),
+      );
+      return isFirst ? 'paused' : undefined;
+    },
+  });
+}
+
+/** Runs the step of a plan that is due, as its author may at that moment. */
+async function runDueStep(tx: StoreTransaction, plan: RolloutPlan, at: number): Promise<RolloutPlan> {
+  const { id, projectId, environmentId, flagKey, runsAs, runsSince } = plan;
+
+  const environment = await tx.lockEnvironment(environmentId);
+  const current = await tx.rollouts.find(id);
+  if (current?.status !== 'running' || current.nextStep !== plan.nextStep || current.dueAt !== plan.dueAt) {
+    throw new AlreadySettled();
+  }
+  if (environment === undefined) {
+    throw new ServiceError('environment_not_found', 'The environment has been deleted.');
+  }
+
+  const requireRights = async () => {
+    const permissions = await currentPermissions(tx, runsAs, { now: at, since: runsSince });
+    if (permissions !== undefined && mayChange({ name: runsAs, permissions }, environment)) return;
+    const who = `${quote(runsAs)}, who started or resumed the plan,`;
+    throw new ServiceError('forbidden', `${who} may no longer change ${environment.name}.`);
+  };
+  await requireRights();
+  await requireFlags(tx, { projectId, keys: [flagKey] });
+  const state = await tx.state(environmentId, flagKey);
+  // Writers pause the plan themselves, but a node of an older version does not know about plans.
+  if (state?.revision !== current.stateRevision) throw new ServiceError('revision_conflict', CHANGED_OUTSIDE);
+
+  const moved = await applyStep(tx, { plan: current, environment, at });
+
+  // Under the lock of people, as a commit checks the author of a request.
+  await tx.people.lock();
+  await requireRights();
+  return moved;
+}

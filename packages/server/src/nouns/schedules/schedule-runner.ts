@@ -1,0 +1,97 @@
+import { quote, ServiceError } from '../../domain/errors.ts';
+import type { Permissions } from '../../domain/people.ts';
+import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { changeStates } from '../../management/flags/change-states.ts';
+import { requireFlags } from '../../management/flags/flag-states.ts';
+import { currentPermissions } from '../../management/people/grants.ts';
+import { prefixNote } from '../../management/rules.ts';
+import { requireChangeOf, write } from '../../management/write.ts';
+import {
+  AlreadySettled,
+  type DueRun,
+  DueRunner,
+  type DueRunnerParts,
+  dueAuthor,
+  type FailedAttempts,
+  runDue,
+} from '../due-runner.ts';
+import type { Schedule } from './schedule.ts';
+import { readNextSchedules, settleSchedule } from './schedule-table.ts';
+import { operationOf, readSteps } from './steps.ts';
+
+/** Schedules per read. */
+const BATCH = 20;
+
+/** Runs schedules when they are due, from its start on. */
+export function scheduleRunner(parts: DueRunnerParts): DueRunner {
+  return new DueRunner('schedule', runDueSchedules, parts);
+}
+
+/** Runs all schedules that are due, as {@link runDue} says. One that is refused its change has failed. */
+export function runDueSchedules(
+  context: ManagementContext,
+  attempts: FailedAttempts = new Map(),
+): Promise<DueRun<'done' | 'failed'>> {
+  return runDue<Schedule, 'done' | 'failed'>(context, attempts, {
+    next: (db, last) => readNextSchedules(db, BATCH, last),
+    run: async (schedule) => {
+      const at = context.now();
+      await write(context, authorOf(schedule), (tx) => runSchedule(tx, schedule, at));
+      return 'done';
+    },
+    fail: async (schedule, outcome) => {
+      const settlement = { status: 'failed', at: context.now(), outcome } as const;
+      const isFirst = await write(context, authorOf(schedule), (tx) =>
+        settleSchedule(tx, schedule, settlement),
+      );
+      return isFirst ? 'failed' : undefined;
+    },
+  });
+}
+
+/** Makes the change of a schedule, as its author may at that moment. */
+async function runSchedule(tx: StoreTransaction, schedule: Schedule, at: number): Promise<void> {
+  const { projectId, environmentId, createdBy } = schedule;
+
+  // Locks in the order in which a project is deleted: the environment, then the schedule.
+  const environment = await tx.lockEnvironment(environmentId);
+  if (!(await settleSchedule(tx, schedule, { status: 'done', at }))) throw new AlreadySettled();
+  if (environment === undefined) {
+    throw new ServiceError('environment_not_found', 'The environment has been deleted.');
+  }
+
+  const requireRights = async () =>
+    requireChangeOf({ name: createdBy, permissions: await permissionsOf(tx, schedule, at) }, environment);
+  await requireRights();
+  const steps = readSteps(schedule.changes);
+  await requireFlags(tx, { projectId, keys: steps.map(({ key }) => key) });
+
+  const operations = [];
+  for (const step of steps) {
+    const current = await tx.state(environmentId, step.key);
+    operations.push(operationOf(step, current?.state));
+  }
+  await changeStates(tx, environment, operations);
+
+  // Under the lock of people, as a commit checks the author of a request.
+  await tx.people.lock();
+  await requireRights();
+}
+
+async function permissionsOf(
+  db: StoreReader,
+  { createdBy, createdAt }: Schedule,
+  now: number,
+): Promise<Permissions> {
+  const permissions = await currentPermissions(db, createdBy, { now, since: createdAt });
+  if (permissions !== undefined) return permissions;
+  throw new ServiceError(
+    'forbidden',
+    `${quote(createdBy)}, who scheduled this, no longer has permission to make changes.`,
+  );
+}
+
+function authorOf({ id, createdBy, note }: Schedule) {
+  return dueAuthor(createdBy, prefixNote(`Schedule ${id}`, note));
+}
