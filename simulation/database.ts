@@ -273,6 +273,13 @@ export class Database {
     };
   }
 
+  /** Whether the row is in the log, or was and is pruned. */
+  holds({ epoch, seq, changeId }: Cursor): boolean {
+    if (epoch !== this.#epoch || seq > this.#commits.length) return false;
+    const found = this.#idAt(seq);
+    return found === undefined || found === changeId;
+  }
+
   /** Begins a new epoch if the log of this one lacks the row. Returns whether it did. */
   beginEpochAfter(lost: Cursor): boolean {
     const found = this.#idAt(lost.seq);

@@ -105,8 +105,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'seal is ignored',
     file: `${SERVER}/log/shared-history.ts`,
-    from: 'const lacks = (await this.hasLost(from)) || isBeyond();',
-    to: 'const lacks = isBeyond();',
+    from: 'isOwn() ? (await this.hasLost(from)) || isBeyond()',
+    to: 'isOwn() ? isBeyond()',
   },
   {
     name: 'a closed follower goes on',

@@ -70,6 +70,11 @@ export function sourceOver(kernel: Kernel, database: Database, link: Link, serve
           () => database.beginEpochAfter({ ...lost, changeId }) || database.end.epoch !== lost.epoch,
         );
       },
+      holds: (cursor) => {
+        const changeId = unsealed(cursor.changeId);
+        if (changeId === cursor.changeId) return Promise.resolve(false);
+        return ask(() => database.holds({ ...cursor, changeId }));
+      },
     },
   };
 }

@@ -60,6 +60,11 @@ export class SealedHistory implements LogHistory {
     return place !== 'held';
   }
 
+  async holds(sealed: Cursor): Promise<boolean> {
+    const row = this.#opened(sealed);
+    return row !== undefined && (await this.#options.placeOf(row)) === 'held';
+  }
+
   /** The row of a sealed cursor; `undefined` if the seal is missing or not ours. */
   #opened({ epoch, seq, changeId }: Cursor): Cursor | undefined {
     const [id = '', seal] = changeId.split(MARK, 2);

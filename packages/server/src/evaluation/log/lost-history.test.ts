@@ -74,6 +74,12 @@ test.each(ENGINES)('a lost row stays lost once its epoch is over, on $name', asy
   expect(epoch).not.toBe(cursor.epoch);
   expect(await source.history?.hasLost(seen)).toBe(true);
   expect(await epochOf(home)).toBe(epoch);
+
+  // Nor one that follows the new epoch already.
+  const next = (await source.loadSnapshot()).cursor;
+  const ofNext = { ...next, changeId: source.history?.seal(next) ?? '' };
+  expect(await source.history?.holds?.(ofNext)).toBe(true);
+  expect(await source.history?.holds?.(seen)).toBe(false);
 });
 
 /** Asks for the log from a place on, as a follower does; gives the status of the answer. */

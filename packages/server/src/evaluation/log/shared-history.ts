@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Cursor } from '../../domain/change-log.ts';
+import type { Cursor, LogHistory } from '../../domain/change-log.ts';
 import type { ReadPlane } from '../read-plane.ts';
 import type { LogBacklog } from './backlog.ts';
 import { BEHIND } from './messages.ts';
@@ -39,9 +39,15 @@ export class SharedHistory {
     const { plane, backlog, log } = this.#options;
     const isOwn = () => plane.follower.cursor?.epoch === from.epoch;
     const isBeyond = () => isOwn() && plane.follower.seq < from.seq;
+
     if (isBeyond()) await plane.waitForApplied(from.seq);
-    if (!isOwn() || backlog.continues(from)) return false;
-    const lacks = (await this.hasLost(from)) || isBeyond();
+    if (isOwn() && backlog.continues(from)) return false;
+
+    // Of another epoch: if it is the one of the log now, this node has not noticed yet that its own is over.
+    const lacks = isOwn()
+      ? (await this.hasLost(from)) || isBeyond()
+      : (await this.#isNewer(from)) && !isOwn();
+
     // Said for one of many, and not for each attempt.
     if (lacks && performance.now() - this.#warnedAt > WARN_MS) {
       this.#warnedAt = performance.now();
@@ -53,12 +59,26 @@ export class SharedHistory {
     return lacks;
   }
 
-  /** Whether the history of this node's log has lost a row. Followers that lack the same row ask once. */
+  /** Whether the history of this node's log has lost a row. */
   hasLost(row: Cursor): Promise<boolean> {
+    return this.#askOnce('lost', row, (history) => history.hasLost(row));
+  }
+
+  #isNewer(row: Cursor): Promise<boolean> {
+    return this.#askOnce('newer', row, (history) => history.holds?.(row));
+  }
+
+  /** Followers that ask about the same row ask once. */
+  #askOnce(
+    what: string,
+    { epoch, seq, changeId }: Cursor,
+    ask: (history: LogHistory) => Promise<boolean> | undefined,
+  ): Promise<boolean> {
     const { history } = this.#options.plane;
-    const name = JSON.stringify([row.epoch, row.seq, row.changeId]);
-    const asked = this.#asked.get(name) ?? history?.hasLost(row).finally(() => this.#asked.delete(name));
+    const name = JSON.stringify([what, epoch, seq, changeId]);
+    const asked = this.#asked.get(name) ?? (history && ask(history)?.finally(() => this.#asked.delete(name)));
     if (asked === undefined) return Promise.resolve(false);
+
     this.#asked.set(name, asked);
     return asked;
   }
