@@ -1,6 +1,6 @@
 import { childrenOf, type PostgresServer, startNode, startPostgres } from '@halyard/testing';
-import { UNLIMITED } from '../packages/server/src/domain/people.ts';
 import { type Environment, PLAIN_APPEARANCE, PLAIN_DETAILS } from '../packages/server/src/domain/project.ts';
+import { UNLIMITED } from '../packages/server/src/domain/rights.ts';
 import { openPostgres } from '../packages/server/src/storage/engines/postgres.ts';
 import { migrate } from '../packages/server/src/storage/schema.ts';
 import { SqlStore } from '../packages/server/src/storage/store.ts';

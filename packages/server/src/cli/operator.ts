@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { GLOBAL_ROLES, ROLES } from '../domain/people.ts';
+import { GLOBAL_ROLES, ROLES } from '../domain/rights.ts';
 import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import type { Fields } from './fields.ts';

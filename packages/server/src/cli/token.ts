@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { ROLES, TOKEN_LIMITS } from '../domain/people.ts';
+import { ROLES, TOKEN_LIMITS } from '../domain/rights.ts';
 import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { describeExpiry } from './key.ts';

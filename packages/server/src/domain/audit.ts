@@ -1,5 +1,5 @@
 import { isRecord } from '@halyard/protocol';
-import { type Credential, type Permissions, UNLIMITED } from './people.ts';
+import { type Credential, type Permissions, UNLIMITED } from './rights.ts';
 
 /** The person or program that runs a management operation, with its permissions and reason. */
 export interface Actor {

@@ -1,5 +1,3 @@
-import type { StoredRelay } from './relay-token.ts';
-
 /** The kind of a change-log row. Only `flags.changed` creates a revision and a frame. */
 export type ChangeKind = keyof ChangePayload;
 
@@ -86,6 +84,14 @@ export interface Snapshot {
   readonly keys: readonly StoredKey[];
   /** The relay tokens that have not been revoked. */
   readonly relays: readonly StoredRelay[];
+}
+
+/** A relay token as nodes know it, from the log or a snapshot. Absent lists: all. */
+export interface StoredRelay {
+  readonly id: string;
+  readonly digest: string;
+  readonly projects?: readonly string[];
+  readonly environments?: readonly string[];
 }
 
 /** A project key as stored. */

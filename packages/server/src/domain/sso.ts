@@ -1,5 +1,5 @@
 import { NAME_PATTERN } from '@halyard/protocol';
-import { type GlobalRole, ROLES, type Role } from './people.ts';
+import { type GlobalRole, ROLES, type Role } from './rights.ts';
 
 /** The roles that a group can give, least first, as settings name them. */
 export const SSO_ROLES = ['viewer', 'editor', 'editor+protected', 'admin'] as const;

@@ -1,7 +1,6 @@
 import type { Queryable } from '../storage/database.ts';
 import type { Tx, UnloggedTx } from '../storage/tx.ts';
 import type { Actor, AuditEntry, ReferencePlace } from './audit.ts';
-import type { AccessToken, Credential, PeopleReader, PeopleStore, PeopleTransaction } from './people.ts';
 import type {
   Environment,
   Flag,
@@ -11,7 +10,7 @@ import type {
   StateText,
   StoredState,
 } from './project.ts';
-import type { RelayReader, RelayTransaction } from './relay-token.ts';
+import type { PeopleReader, PeopleStore, PeopleTransaction } from './rights.ts';
 import type { RolloutReader, RolloutTransaction } from './rollout-plan.ts';
 import type { UsageReader } from './usage.ts';
 
@@ -23,8 +22,6 @@ export interface StoreReader extends Queryable {
   /** Operators, their sessions and one-time links. */
   readonly people: PeopleReader;
   readonly rollouts: RolloutReader;
-  /** The tokens of relays. */
-  readonly relays: RelayReader;
   readonly usage: UsageReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
@@ -45,10 +42,6 @@ export interface StoreReader extends Queryable {
   /** Every key of the project, also revoked and expired ones. With `page`, one key more than it takes at most. */
   keys(projectId: string, page?: PageOf<readonly [name: string, id: string]>): Promise<readonly ProjectKey[]>;
   key(id: string): Promise<ProjectKey | undefined>;
-  accessTokens(): Promise<readonly AccessToken[]>;
-  accessTokenByDigest(
-    digest: string,
-  ): Promise<{ readonly token: AccessToken; readonly credential: Credential } | undefined>;
   auditPage(filter: AuditFilter): Promise<AuditPage>;
   /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
@@ -142,7 +135,6 @@ export interface AuditFilter {
 export interface StoreTransaction extends StoreReader, Tx {
   readonly people: PeopleTransaction;
   readonly rollouts: RolloutTransaction;
-  readonly relays: RelayTransaction;
   insertProject(project: Project): Promise<void>;
   /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
   setUsage(project: Project, since: number | undefined): Promise<void>;
@@ -194,8 +186,6 @@ export interface StoreTransaction extends StoreReader, Tx {
   insertKey(key: ProjectKey, digest: string): Promise<void>;
   /** Marks the key revoked. A revoked key stays as it is. */
   revokeKey(key: ProjectKey, at: number): Promise<void>;
-  insertAccessToken(token: AccessToken, digest: string): Promise<void>;
-  revokeAccessToken(token: AccessToken, at: number): Promise<void>;
 }
 
 /** The result of {@link StoreTransaction.storeStates}. */
@@ -271,12 +261,6 @@ export interface Store extends Queryable {
    * that knows of closed references.
    */
   closeReference(place: ReferencePlace): Promise<ClosedReference>;
-  /** Notes when keys were last used, in epoch milliseconds. Not a change: no log row, no audit row. */
-  touchKeys(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void>;
-  /** As {@link touchKeys}, for access tokens. */
-  touchAccessTokens(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void>;
-  /** As {@link touchKeys}, for relay tokens. */
-  touchRelays(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void>;
 }
 
 /** The kinds of search hits, in the order of equally good ones. */

@@ -8,7 +8,7 @@ import { createDocs } from '../http/docs/docs.ts';
 import { type ListenerParts, Listeners } from '../http/listeners.ts';
 import { guardMetrics, healthRoutes } from '../http/monitoring.ts';
 import { adminTokenIn } from '../management/first-start/admin-token.ts';
-import { newAccessToken } from '../management/people/access-tokens.ts';
+import { newAccessToken } from '../nouns/access-tokens/access-tokens.ts';
 import { createLogger } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { VERSION } from '../version.ts';

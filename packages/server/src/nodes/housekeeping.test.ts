@@ -3,10 +3,12 @@ import type { FlagReads } from '@halyard/protocol';
 import pino from 'pino';
 import { StoreOutage } from '../domain/errors.ts';
 import { UsageTally } from '../evaluation/usage/usage-tally.ts';
+import { insertRelayToken, readRelayTokens } from '../nouns/relays/relay-token-table.ts';
 import { CommitUncertainError } from '../storage/database.ts';
 import { openSqlite } from '../storage/engines/sqlite.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
+import { ADA } from '../storage/test-records.ts';
 import { SqlUsageStore } from '../storage/usage-store.ts';
 import { Housekeeping } from './housekeeping.ts';
 
@@ -49,24 +51,25 @@ test('old records are removed a minute after the start, and then every hour', as
 });
 
 test('the relay tokens that nodes follow with are noted every half minute', async () => {
-  const noted: (readonly string[])[] = [];
+  const database = await openSqlite({ path: ':memory:' });
+  await migrate(database);
+  const store = new SqlStore(database);
+  const token = { id: 'relay', name: 'edge', createdAt: 1 };
+  await store.commit(ADA, (tx) => insertRelayToken(tx, token, 'digest'));
   const housekeeping = new Housekeeping({
     readers: { takeUsedKeys: async () => [] },
     logServer: { takeContacts: () => new Set(['relay']) },
-    // Housekeeping uses no more of the store here.
-    store: {
-      touchKeys: async () => {},
-      touchRelays: async (uses: Iterable<[string, number]>) => noted.push([...new Map(uses).keys()]),
-    } as never,
-    database: undefined as never,
+    store,
+    database,
     deliveries: { prune: async () => {} },
     tally: { take: () => [], add: () => {} },
     usage: undefined as never,
     log: pino({ level: 'silent' }),
   });
   await housekeeping.noteUses();
-  expect(noted).toEqual([['relay']]);
+  expect(await readRelayTokens(store)).toEqual([{ ...token, lastUsedAt: Date.now() }]);
   housekeeping.close();
+  await database.close();
 });
 
 test('reads of flags are stored in parts; what was not stored counts the next time, what may have been does not', async () => {

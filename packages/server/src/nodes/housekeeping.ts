@@ -10,6 +10,7 @@ import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/change-log.ts';
 import { pruneClosedReferences } from '../storage/closed-references.ts';
 import { CommitUncertainError, type Database } from '../storage/database.ts';
+import { storeLastUse } from '../storage/last-use.ts';
 
 /** How often the uses of keys are stored, and how often old log rows are removed, in milliseconds. */
 const TOUCH_MS = 30_000;
@@ -57,10 +58,12 @@ export class Housekeeping {
 
   /** Stores which keys have been used since the last time. A failure costs only these dates. */
   async noteUses(): Promise<void> {
+    const { store, readers, logServer } = this.#parts;
     const now = Date.now();
+
     try {
-      await this.#parts.store.touchKeys(usedAt(now, await this.#parts.readers.takeUsedKeys()));
-      await this.#parts.store.touchRelays(usedAt(now, this.#parts.logServer.takeContacts()));
+      await storeLastUse(store, 'project_keys', usedAt(now, await readers.takeUsedKeys()));
+      await storeLastUse(store, 'relay_tokens', usedAt(now, logServer.takeContacts()));
     } catch (err) {
       this.#noteFailure(err, 'the last use of keys and relay tokens could not be stored');
     }

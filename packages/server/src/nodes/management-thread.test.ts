@@ -8,8 +8,13 @@ import {
   StoreBusy,
   StoreOutage,
 } from '../domain/errors.ts';
-import { UNLIMITED } from '../domain/people.ts';
+import { UNLIMITED } from '../domain/rights.ts';
 import type { HeavyCall } from '../management/api/heavy-calls.ts';
+import {
+  insertAccessToken,
+  readTokenByDigest,
+  storeRevocation,
+} from '../nouns/access-tokens/access-token-table.ts';
 import type { OpenDatabase } from '../storage/database.ts';
 import { openDatabase } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -145,15 +150,15 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
 
   test('refuses an import whose author lost the rights while it waited for its turn', async () => {
     const token = makeToken();
-    await store.commit(ADA, (transaction) => transaction.insertAccessToken(token, 'digest'));
-    const credential = (await store.read((reader) => reader.accessTokenByDigest('digest')))?.credential;
+    await store.commit(ADA, (transaction) => insertAccessToken(transaction, token, 'digest'));
+    const credential = (await store.read((reader) => readTokenByDigest(reader, 'digest')))?.credential;
     const change = Promise.withResolvers<void>();
     const turn = database.yieldTo(() => change.promise);
     const call = post('/api/import', EMPTY_PROJECT.replace('"a"', '"late"'));
     const answer = thread
       .answer({ ...call, actor: { ...call.actor, ...(credential && { credential }) } })
       .catch((error: unknown) => error);
-    const revoked = store.commit(ADA, (transaction) => transaction.revokeAccessToken(token, Date.now()));
+    const revoked = store.commit(ADA, (transaction) => storeRevocation(transaction, token, Date.now()));
     // On SQLite the revocation waits for the same turn, before the import.
     if (engine === 'postgres') await revoked;
     change.resolve();

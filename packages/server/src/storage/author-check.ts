@@ -1,5 +1,5 @@
 import type { Actor } from '../domain/audit.ts';
-import { type Credential, SESSION_LIFETIME } from '../domain/people.ts';
+import { type Credential, SESSION_LIFETIME } from '../domain/rights.ts';
 import { referenceId } from './closed-references.ts';
 import { AssertionFailed, asserted, type Parameter, type WriteTransaction } from './database.ts';
 import { RIGHTS_TEXT } from './rights.ts';

@@ -3,7 +3,7 @@ import type { Cursor, LogPage, LogRow, LogSource, Snapshot } from '../domain/cha
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreOutage } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
-import { readStoredRelays } from './relay-table.ts';
+import { parseOptionalList } from './rows.ts';
 import { type RowPlace, SealedHistory } from './sealed-history.ts';
 
 /** How much of the change log is kept at least: followers that slept shorter catch up without a reload. */
@@ -125,6 +125,15 @@ interface ProjectRow {
   readonly usage: number;
 }
 
+const RELAYS = 'SELECT id, digest, projects, environments FROM relay_tokens WHERE revoked_at IS NULL';
+
+interface RelayRow {
+  readonly id: string;
+  readonly digest: string;
+  readonly projects: string | null;
+  readonly environments: string | null;
+}
+
 async function readAll(reader: Queryable): Promise<Snapshot> {
   return {
     cursor: await readCursor(reader),
@@ -142,7 +151,14 @@ async function readAll(reader: Queryable): Promise<Snapshot> {
       `SELECT id, project_id AS "projectId", digest, environments,
         expires_at AS "expiresAt", revoked_at AS "revokedAt" FROM project_keys`,
     ),
-    relays: await readStoredRelays(reader),
+    relays: (await reader.query<RelayRow>(RELAYS)).map(({ id, digest, ...scope }) => ({
+      id,
+      digest,
+      ...defined({
+        projects: parseOptionalList(scope.projects),
+        environments: parseOptionalList(scope.environments),
+      }),
+    })),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   SESSION_LIFETIME,
   type Session,
   SIGN_ON_MS,
-} from '../domain/people.ts';
+} from '../domain/rights.ts';
 import type { Database, WriteTransaction } from './database.ts';
 import { insertInvitation } from './people.ts';
 

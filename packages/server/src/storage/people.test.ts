@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
-import { type Operator, SESSION_LIFETIME, SIGN_ON_MS } from '../domain/people.ts';
+import { type Operator, SESSION_LIFETIME, SIGN_ON_MS } from '../domain/rights.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
 import { ADA, makeProject } from './test-records.ts';

@@ -11,7 +11,7 @@ import type {
   PeopleTransaction,
   Rights,
   Session,
-} from '../domain/people.ts';
+} from '../domain/rights.ts';
 import type { AuthorCheck } from './author-check.ts';
 import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';

@@ -1,6 +1,5 @@
 import type { ReferencePlace } from '../domain/audit.ts';
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
-import type { AccessToken, Credential } from '../domain/people.ts';
 import {
   DELETED_MARK,
   type Environment,
@@ -25,10 +24,9 @@ import { readAudit, readOperation, readOperationsUnder } from './audit-reader.ts
 import { isReferenceClosed } from './closed-references.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
-import { SqlRelayReader } from './relay-table.ts';
-import { RIGHTS_COLUMNS, RIGHTS_TEXT, type RightsRow, withRights } from './rights.ts';
 import { SqlRolloutReader } from './rollout-table.ts';
 import {
+  byText,
   chunks,
   type NullableColumns,
   parseArchivedStates,
@@ -49,10 +47,8 @@ const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, 
 /** The columns of a state, as {@link StoredState} names them. */
 export const STATE_COLUMNS = `flag_key AS "flagKey", state, revision, updated_at AS "updatedAt",
   updated_by AS "updatedBy"`;
-const TIME_COLUMNS = `created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
-  last_used_at AS "lastUsedAt"`;
-const KEY_COLUMNS = `id, project_id AS "projectId", name, last_four AS "lastFour", environments, ${TIME_COLUMNS}`;
-const TOKEN_COLUMNS = `id, name, only_task AS "only", ${RIGHTS_COLUMNS}, ${TIME_COLUMNS}`;
+const KEY_COLUMNS = `id, project_id AS "projectId", name, last_four AS "lastFour", environments,
+  created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
 
 /** Flag keys that one statement names at most. */
 export const KEYS_PER_STATEMENT = 500;
@@ -70,7 +66,6 @@ type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly env
 export class SqlReader implements StoreReader {
   readonly people: SqlPeopleReader;
   readonly rollouts: SqlRolloutReader;
-  readonly relays: SqlRelayReader;
   readonly usage: SqlUsageReader;
   readonly #queryable: Queryable;
 
@@ -79,7 +74,6 @@ export class SqlReader implements StoreReader {
     this.#queryable = queryable;
     this.people = new SqlPeopleReader(queryable);
     this.rollouts = new SqlRolloutReader(queryable);
-    this.relays = new SqlRelayReader(queryable);
     this.usage = new SqlUsageReader(queryable);
   }
 
@@ -203,25 +197,6 @@ export class SqlReader implements StoreReader {
     return row === undefined ? undefined : toKey(row);
   }
 
-  async accessTokens(): Promise<readonly AccessToken[]> {
-    return byText(await this.#tokens(`SELECT ${TOKEN_COLUMNS} FROM access_tokens`), nameOf);
-  }
-
-  async accessTokenByDigest(
-    digest: string,
-  ): Promise<{ readonly token: AccessToken; readonly credential: Credential } | undefined> {
-    const text = `SELECT ${TOKEN_COLUMNS}, ${RIGHTS_TEXT} AS rights FROM access_tokens WHERE digest = $1`;
-    const [found] = await this.#tokens<AccessToken & { readonly rights: string }>(text, digest);
-    if (found === undefined) return undefined;
-    const { rights, ...token } = found;
-    return { token, credential: { kind: 'token', id: token.id, rights } };
-  }
-
-  async #tokens<T extends AccessToken>(text: string, ...parameters: readonly Parameter[]): Promise<T[]> {
-    const rows = await this.#rows<RightsRow<T>>(text, ...parameters);
-    return withRights<T>(this.#queryable, rows);
-  }
-
   auditPage(filter: AuditFilter): Promise<AuditPage> {
     return readAudit(this.#queryable, filter);
   }
@@ -263,11 +238,6 @@ export class SqlReader implements StoreReader {
   #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
     return this.#queryable.query<Row>(text, parameters);
   }
-}
-
-/** Sorts by code units in place, here and not in SQL: the engines' collations differ. */
-function byText<T>(items: T[], text: (item: T) => string): T[] {
-  return items.sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0));
 }
 
 function nameOf(record: { readonly name: string }): string {

@@ -1,6 +1,5 @@
 import { defined } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
-import type { AccessToken } from '../domain/people.ts';
 import {
   DELETED_MARK,
   type Environment,
@@ -16,12 +15,12 @@ import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
 import type { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
-import { removeProjectRoles, rightsText, rightsValues } from './rights.ts';
+import { removeProjectRoles } from './rights.ts';
 import { SqlRolloutWriter } from './rollout-table.ts';
 import { type Insert, insertRows, parseArchivedStates, parseTextList, writeArchivedStates } from './rows.ts';
 
 /**
- * The writes of projects, environments, flags, keys and tokens in one write transaction, each recorded in the journal.
+ * The writes of projects, environments, flags and keys in one write transaction, each recorded in the journal.
  * Its subclass `SqlTransaction` adds the states of flags, which alone make a revision and a frame.
  */
 export abstract class RecordWriter extends SqlReader {
@@ -177,25 +176,6 @@ export abstract class RecordWriter extends SqlReader {
     const entry = { action: 'key.revoked', projectId, target: id, before: JSON.stringify({ name }) };
     const payload = { id, digest: revoked.digest };
     this.#journal.change({ kind: 'key.revoked', projectId, payload }, [entry]);
-  }
-
-  async insertAccessToken(token: AccessToken, digest: string): Promise<void> {
-    const { id, name, only, createdAt, expiresAt } = token;
-    await this.#insert(
-      `access token "${name}"`,
-      `INSERT INTO access_tokens (id, name, digest, only_task, created_at, expires_at, role, can_change_protected,
-          project_roles)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
-      [id, name, digest, only ?? null, createdAt, expiresAt ?? null, ...rightsValues(token)],
-    );
-    const after = JSON.stringify({ name, ...rightsText(token), only, expiresAt });
-    this.#journal.audit({ action: 'token.created', target: id, after });
-  }
-
-  async revokeAccessToken({ id, name }: AccessToken, at: number): Promise<void> {
-    const text = 'UPDATE access_tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING id';
-    if ((await this.#rows(text, at, id)).length === 0) return;
-    this.#journal.audit({ action: 'token.revoked', target: id, before: JSON.stringify({ name }) });
   }
 
   async putFlag(flag: Flag): Promise<void> {

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { AccessToken, Invitation, Operator, ProjectRole, Rights } from '../domain/people.ts';
+import type { Invitation, Operator, ProjectRole, Rights } from '../domain/rights.ts';
+import type { AccessToken } from '../nouns/access-tokens/access-token.ts';
+import {
+  insertAccessToken,
+  readAccessTokens,
+  readTokenByDigest,
+} from '../nouns/access-tokens/access-token-table.ts';
 import { migrate } from './schema.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
@@ -18,7 +24,7 @@ async function allRights(store: SqlStore): Promise<Record<string, Rights>> {
     const invitation = await reader.people.invitationByDigest('digest-of-link');
     const named = [
       ...(await reader.people.operators()).map((each) => [each.email, each] as const),
-      ...(await reader.accessTokens()).map((each) => [each.name, each] as const),
+      ...(await readAccessTokens(reader)).map((each) => [each.name, each] as const),
       ...(invitation === undefined ? [] : [['link', invitation] as const]),
     ];
     return Object.fromEntries(
@@ -81,7 +87,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
       first: { role: 'admin', canChangeProtected: true },
       link: { role: 'editor', canChangeProtected: true },
     });
-    const tokens = await store.read((reader) => reader.accessTokens());
+    const tokens = await store.read((reader) => readAccessTokens(reader));
     expect(tokens.filter(({ only, expiresAt }) => only !== undefined || expiresAt !== undefined)).toEqual([]);
   });
 
@@ -104,10 +110,10 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
       for (const project of [shop, web]) await transaction.insertProject(project);
       await transaction.people.insertOperator(operator, '');
       await transaction.people.insertInvitation(link, 'digest-of-link');
-      await transaction.insertAccessToken(token, 'digest-of-token');
+      await insertAccessToken(transaction, token, 'digest-of-token');
     });
     expect(await allRights(home.store)).toEqual({ ada: limited, ci: limited, link: limited });
-    const byDigest = await home.store.read((reader) => reader.accessTokenByDigest('digest-of-token'));
+    const byDigest = await home.store.read((reader) => readTokenByDigest(reader, 'digest-of-token'));
     expect(byDigest?.token).toEqual(token);
 
     await home.store.commit(ADA, (transaction) => transaction.deleteProject(shop));

@@ -1,4 +1,4 @@
-import { type ProjectRole, type Rights, ROLES, type Role } from '../domain/people.ts';
+import { type ProjectRole, type Rights, ROLES, type Role } from '../domain/rights.ts';
 import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import { chunks, type NullableColumns, placeholders, withoutNulls } from './rows.ts';
 

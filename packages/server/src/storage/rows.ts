@@ -81,6 +81,11 @@ export function withoutNulls<T>(row: NullableColumns<T>): T {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }
 
+/** Sorts by code units in place, here and not in SQL: the engines' collations differ. */
+export function byText<T>(items: T[], text: (item: T) => string): T[] {
+  return items.sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0));
+}
+
 /**
  * Reads a list of texts from a column of JSON text. A damaged column is read as an empty list: the list
  * screens must work, so that people can find and repair it.
@@ -93,6 +98,11 @@ export function parseTextList(column: unknown): readonly string[] {
     // Not JSON: damaged.
     return [];
   }
+}
+
+/** Does the same as {@link parseTextList}; `undefined` for NULL. */
+export function parseOptionalList(column: string | null): readonly string[] | undefined {
+  return column === null ? undefined : parseTextList(column);
 }
 
 /** The states of an archived flag as one JSON text, each state as it was stored. */

@@ -1,5 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { insertAccessToken, readAccessTokens } from '../nouns/access-tokens/access-token-table.ts';
 import { CommitUncertainError, type Database } from './database.ts';
+import { storeLastUse } from './last-use.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, withTransactions } from './test-engines.ts';
 import {
@@ -220,15 +222,15 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const head = (await readLog(home.database, 0, 100)).length;
     // More than one transaction takes.
     const gone = Array.from({ length: 600 }, (_, index) => [`gone-${index}`, 1] as const);
-    await home.store.touchKeys([...gone, [key.id, 2_000]]);
-    await home.store.touchKeys(new Map([[key.id, 1_000]]));
-    await home.store.touchKeys(new Map());
+    await storeLastUse(home.store, 'project_keys', [...gone, [key.id, 2_000]]);
+    await storeLastUse(home.store, 'project_keys', new Map([[key.id, 1_000]]));
+    await storeLastUse(home.store, 'project_keys', new Map());
     expect(await home.store.read((reader) => reader.key(key.id))).toMatchObject({ lastUsedAt: 2_000 });
     expect((await readLog(home.database, 0, 100)).length).toBe(head);
     const token = makeToken();
-    await home.store.commit(ADA, (transaction) => transaction.insertAccessToken(token, 'digest'));
-    await home.store.touchAccessTokens(new Map([[token.id, 3_000]]));
-    expect(await home.store.read((reader) => reader.accessTokens())).toEqual([
+    await home.store.commit(ADA, (transaction) => insertAccessToken(transaction, token, 'digest'));
+    await storeLastUse(home.store, 'access_tokens', new Map([[token.id, 3_000]]));
+    expect(await home.store.read((reader) => readAccessTokens(reader))).toEqual([
       { ...token, lastUsedAt: 3_000 },
     ]);
   });

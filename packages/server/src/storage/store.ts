@@ -1,6 +1,5 @@
 import type { Actor, ReferencePlace } from '../domain/audit.ts';
 import type { CommittedRows } from '../domain/change-log.ts';
-import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import { RightsChanged, StoreOutage } from '../domain/errors.ts';
 import type {
   ClosedReference,
@@ -27,14 +26,10 @@ import {
 import { type Appended, appendToLog, Journal, type Sources } from './journal.ts';
 import { SqlPeopleStore } from './people-store.ts';
 import { SqlReader } from './reader.ts';
-import { chunks } from './rows.ts';
 import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
 import type { UnloggedTx } from './tx.ts';
 import { type OnRefusal, WriteRefusal } from './write-refusal.ts';
-
-/** Uses of keys that one transaction stores: nothing else can write during it. */
-const USES_AT_ONCE = 500;
 
 /** What a transaction did: a result, the check of its authors, and journals for the log, none of which is empty. */
 export interface Work<T> {
@@ -147,37 +142,6 @@ export class SqlStore implements Store {
       if (first !== undefined) return { result: attempt.result, seqs: attempt.appended.seqs(first) };
       throw new StoreOutage('the connection to the database was lost and the operation was rolled back', {
         cause: error,
-      });
-    }
-  }
-
-  touchKeys(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void> {
-    return this.#touch('project_keys', lastUsed);
-  }
-
-  touchAccessTokens(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void> {
-    return this.#touch('access_tokens', lastUsed);
-  }
-
-  touchRelays(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void> {
-    return this.#touch('relay_tokens', lastUsed);
-  }
-
-  async #touch(
-    table: 'project_keys' | 'access_tokens' | 'relay_tokens',
-    lastUsed: Iterable<readonly [id: string, at: number]>,
-  ): Promise<void> {
-    for (const uses of chunks(lastUsed, USES_AT_ONCE)) {
-      // In order of ids, so that two nodes that note the same keys do not wait for each other.
-      uses.sort(([a], [b]) => (a < b ? -1 : 1));
-      await this.#database.transaction(async (transaction) => {
-        for (const [id, at] of uses) {
-          await transaction.query(
-            `UPDATE ${table} SET last_used_at = $1
-              WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1 OR last_used_at > $3)`,
-            [at, id, at + CLOCK_TOLERANCE_MS],
-          );
-        }
       });
     }
   }

@@ -1,6 +1,5 @@
 import type { Actor, AuditEntry } from '../domain/audit.ts';
 import type { LogRow } from '../domain/change-log.ts';
-import { type AccessToken, UNLIMITED } from '../domain/people.ts';
 import {
   type Environment,
   type Flag,
@@ -9,7 +8,9 @@ import {
   type ProjectKey,
   type StateOperation,
 } from '../domain/project.ts';
+import { UNLIMITED } from '../domain/rights.ts';
 import type { AuditFilter, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
+import type { AccessToken } from '../nouns/access-tokens/access-token.ts';
 import { readLogPage } from './change-log.ts';
 import type { Queryable } from './database.ts';
 

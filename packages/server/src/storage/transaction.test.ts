@@ -1,5 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { StoreTransaction } from '../domain/store.ts';
+import {
+  insertAccessToken,
+  readAccessTokens,
+  readTokenByDigest,
+  storeRevocation,
+} from '../nouns/access-tokens/access-token-table.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import {
   ADA,
@@ -61,7 +67,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const token = makeToken();
     await home.store.commit(ADA, async (transaction) => {
       await transaction.insertKey(key, 'digest');
-      await transaction.insertAccessToken(token, 'digest');
+      await insertAccessToken(transaction, token, 'digest');
     });
     const attempts: ((transaction: StoreTransaction) => Promise<unknown>)[] = [
       (transaction) => transaction.insertProject(makeProject(project.name)),
@@ -70,8 +76,8 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       (transaction) => transaction.insertEnvironment({ ...environment, name: 'staging' }),
       (transaction) => transaction.insertKey(makeKey(project), 'digest'),
       (transaction) => transaction.insertKey(key, 'other'),
-      (transaction) => transaction.insertAccessToken(makeToken(), 'digest'),
-      (transaction) => transaction.insertAccessToken(token, 'other'),
+      (transaction) => insertAccessToken(transaction, makeToken(), 'digest'),
+      (transaction) => insertAccessToken(transaction, token, 'other'),
     ];
     for (const attempt of attempts) {
       await expect(home.store.commit(ADA, attempt)).rejects.toMatchObject({ code: 'already_exists' });
@@ -342,13 +348,13 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
   test('an access token is created, found by its digest and revoked once, outside any project', async () => {
     await using home = await openTestStore(engine);
     const token = { ...makeToken(), expiresAt: 1_800_000_000_000 };
-    await home.store.commit(ADA, (transaction) => transaction.insertAccessToken(token, 'd1gest'));
-    const found = await home.store.read((reader) => reader.accessTokenByDigest('d1gest'));
+    await home.store.commit(ADA, (transaction) => insertAccessToken(transaction, token, 'd1gest'));
+    const found = await home.store.read((reader) => readTokenByDigest(reader, 'd1gest'));
     expect(found?.token).toEqual(token);
-    expect(await home.store.read((reader) => reader.accessTokenByDigest('other'))).toBeUndefined();
-    await home.store.commit(ADA, (transaction) => transaction.revokeAccessToken(token, 5));
-    await home.store.commit(ADA, (transaction) => transaction.revokeAccessToken(token, 6));
-    expect(await home.store.read((reader) => reader.accessTokens())).toEqual([{ ...token, revokedAt: 5 }]);
+    expect(await home.store.read((reader) => readTokenByDigest(reader, 'other'))).toBeUndefined();
+    await home.store.commit(ADA, (transaction) => storeRevocation(transaction, token, 5));
+    await home.store.commit(ADA, (transaction) => storeRevocation(transaction, token, 6));
+    expect(await home.store.read((reader) => readAccessTokens(reader))).toEqual([{ ...token, revokedAt: 5 }]);
     const entries = await home.store.read((reader) => auditEntries(reader, { limit: 10 }));
     expect(entries.map((entry) => [entry.action, entry.target, entry.projectId])).toEqual([
       ['token.revoked', token.id, undefined],

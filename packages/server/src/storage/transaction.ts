@@ -8,7 +8,6 @@ import type { Journal, NewAuditEntry } from './journal.ts';
 import { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, KEYS_PER_STATEMENT, toEnvironment } from './reader.ts';
 import { RecordWriter } from './record-writer.ts';
-import { SqlRelayWriter } from './relay-table.ts';
 import { chunks, type Insert, insertRows, placeholders } from './rows.ts';
 
 /** States of flags, new or not. */
@@ -26,7 +25,6 @@ export const STATE_INSERT: Insert = {
  */
 export class SqlTransaction extends RecordWriter implements StoreTransaction {
   override readonly people: SqlPeopleWriter;
-  override readonly relays: SqlRelayWriter;
   readonly #sql: WriteTransaction;
   readonly journal: Journal;
   readonly #now: () => number;
@@ -47,7 +45,6 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
     this.journal = journal;
     this.#now = now;
     this.people = new SqlPeopleWriter(sql, journal, author);
-    this.relays = new SqlRelayWriter(sql, journal);
   }
 
   async lockEnvironment(id: string): Promise<Environment | undefined> {

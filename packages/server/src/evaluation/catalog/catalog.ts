@@ -1,7 +1,13 @@
-import type { ChangePayload, LogRow, ServedProject, Snapshot, StoredKey } from '../../domain/change-log.ts';
+import type {
+  ChangePayload,
+  LogRow,
+  ServedProject,
+  Snapshot,
+  StoredKey,
+  StoredRelay,
+} from '../../domain/change-log.ts';
 import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
-import type { StoredRelay } from '../../domain/relay-token.ts';
 import type { FlagTable } from './flag-table.ts';
 import { KeyIndex, type ServedKey } from './key-index.ts';
 import { LiveEnvironment, setState } from './live-environment.ts';

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTcpProxy, until } from '@halyard/testing';
 import type { LogSession, LogSource } from '../../domain/change-log.ts';
 import { digestOf } from '../../domain/secret.ts';
+import { insertRelayToken, storeRevocation } from '../../nouns/relays/relay-token-table.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { beginEpoch } from '../../storage/test-engines.ts';
 import { ADA, changing, makeEnvironment, makeKey, makeProject, seed } from '../../storage/test-records.ts';
@@ -154,7 +155,7 @@ describe('a node that follows another', () => {
     const open = async () => Object.assign(await source.open(), { onWake: () => {} });
     const upstream = await openUpstream(home, { authorize: undefined }, { ...source, open });
     await home.store.commit(ADA, (transaction) =>
-      transaction.relays.insert({ id: 'new', name: 'new', createdAt: 1 }, digestOf('new')),
+      insertRelayToken(transaction, { id: 'new', name: 'new', createdAt: 1 }, digestOf('new')),
     );
     const session = await upstream.remote({ token: 'new' }).open();
     expect((await session.head()).seq).toBe(3);
@@ -167,7 +168,9 @@ describe('a node that follows another', () => {
     await seed(home.store);
     const tokens = ['one', 'two'].map((name) => ({ id: name, name, createdAt: 1 }));
     for (const token of tokens) {
-      await home.store.commit(ADA, (transaction) => transaction.relays.insert(token, digestOf(token.name)));
+      await home.store.commit(ADA, (transaction) =>
+        insertRelayToken(transaction, token, digestOf(token.name)),
+      );
     }
     const upstream = await openUpstream(home, { authorize: undefined });
     // A node behind a node knows the token from the log.
@@ -177,7 +180,7 @@ describe('a node that follows another', () => {
     const two = follow(upstream.remote({ token: 'two' }));
     await Promise.all([one.plane.firstLive, two.plane.firstLive]);
     await home.store.commit(ADA, async (transaction) => {
-      for (const token of tokens.slice(0, 1)) await transaction.relays.revoke(token, 2);
+      for (const token of tokens.slice(0, 1)) await storeRevocation(transaction, token, 2);
     });
     await until('the first is lost', () => one.plane.follower.lostCause?.message.includes('relay token'));
     expect(two.heard).toEqual(['loaded 4', 'live 4']);

@@ -3,6 +3,7 @@ import { until } from '@halyard/testing';
 import type { DeliveryReport } from '../../domain/delivery.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { EnvironmentUsage } from '../../domain/usage.ts';
+import { insertRelayToken } from '../../nouns/relays/relay-token-table.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
 import { ADA, makeKey, seed } from '../../storage/test-records.ts';
@@ -69,7 +70,7 @@ describe('of a report, a node below cannot spoil more than its own part:', () =>
     const token = { id: 'first-token', name: 'first', createdAt: 1 };
     await home.store.commit(ADA, async (transaction) => {
       await transaction.insertKey(key, 'a'.repeat(64));
-      await transaction.relays.insert(token, digestOf('secret'));
+      await insertRelayToken(transaction, token, digestOf('secret'));
     });
     const taken: [DeliveryReport, number][] = [];
     const onReport = async (...args: [DeliveryReport, number]) => void taken.push(args);

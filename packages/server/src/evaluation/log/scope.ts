@@ -1,6 +1,5 @@
-import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
+import type { ChangePayload, LogRow, StoredRelay } from '../../domain/change-log.ts';
 import { DELETED_MARK } from '../../domain/project.ts';
-import type { StoredRelay } from '../../domain/relay-token.ts';
 import type { ServedContents } from '../catalog/catalog.ts';
 import type { ServedKey } from '../catalog/key-index.ts';
 import type { BacklogRow } from './backlog.ts';

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'bun:test';
 import { within } from '@halyard/testing';
 import type { Cursor, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
-import { UNLIMITED } from '../../domain/people.ts';
 import { type Environment, type Flag, PLAIN_APPEARANCE, PLAIN_DETAILS } from '../../domain/project.ts';
+import { UNLIMITED } from '../../domain/rights.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import type { Database } from '../../storage/database.ts';
 import { openSqlite } from '../../storage/engines/sqlite.ts';

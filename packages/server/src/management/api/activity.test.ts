@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { PRESENCE_MS } from '../../domain/delivery.ts';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
+import { storeLastUse } from '../../storage/last-use.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp } from './test-app.ts';
 
@@ -37,7 +38,7 @@ for (const engine of ENGINES) {
         const count = (keyId: string, streams: number) => ({ environmentId, keyId, streams });
         await store.savePresence([{ node: 'a', streams: [count(web.id, 2), count('', 1)] }], now);
         await store.savePresence([{ node: 'b', streams: [count(web.id, 3)] }], now - 20_000);
-        await app.home.store.touchKeys(new Map([[idle.id, now - 1000]]));
+        await storeLastUse(app.home.store, 'project_keys', [[idle.id, now - 1000]]);
         const facts = (key: { id: string; name: string; lastFour: string }) => {
           const { id, name: label, lastFour } = key;
           return { id, name: label, lastFour };

@@ -1,6 +1,6 @@
 import { isRecord, PENDING_HEADER } from '@halyard/protocol';
 import { isoTime, isTime } from '../../domain/iso-time.ts';
-import type { AccessToken } from '../../domain/people.ts';
+import type { ProjectKey } from '../../domain/project.ts';
 import { type Writable, writeJson } from '../../domain/raw-json.ts';
 import type { Written } from '../write.ts';
 
@@ -27,7 +27,7 @@ export function isoTimeOr(at: number | undefined): string | undefined {
 }
 
 /** `damaged: true` for a key or token whose times cannot be read; otherwise no members. */
-export function damageOf(record: Pick<AccessToken, 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'>) {
+export function damageOf(record: Pick<ProjectKey, 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'>) {
   const { createdAt, expiresAt, revokedAt, lastUsedAt } = record;
   const times = [createdAt, expiresAt, revokedAt, lastUsedAt];
   return times.every((time) => time === undefined || isTime(time)) ? {} : ({ damaged: true } as const);

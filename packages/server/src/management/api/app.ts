@@ -7,6 +7,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request.ts';
+import { mountRelayTokens } from '../../nouns/relays/relay-token-routes.ts';
 import { mountWebhooks } from '../../nouns/webhooks/webhook-routes.ts';
 import type { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import {
@@ -22,7 +23,6 @@ import { mountInvitations, mountSetup } from '../people/invitation-routes.ts';
 import { mountOperators } from '../people/operator-routes.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
-import { mountRelayTokens } from '../relays/relay-token-routes.ts';
 import { mountSso } from '../sso/sso-routes.ts';
 import { notePending } from './answers.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';

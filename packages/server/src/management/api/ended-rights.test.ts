@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
-import type { Operator, PeopleTransaction } from '../../domain/people.ts';
+import type { Operator, PeopleTransaction } from '../../domain/rights.ts';
+import { readAccessTokens, storeRevocation } from '../../nouns/access-tokens/access-token-table.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ADA, makeProject } from '../../storage/test-records.ts';
@@ -297,9 +298,9 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
 
   const revoked = (name: string) => (other: SqlStore) =>
     other.commit(ADA, async (transaction) => {
-      const found = (await transaction.accessTokens()).find((each) => each.name === name);
+      const found = (await readAccessTokens(transaction)).find((each) => each.name === name);
       if (found === undefined) throw new Error(`no token ${name}`);
-      await transaction.revokeAccessToken(found, Date.now());
+      await storeRevocation(transaction, found, Date.now());
     });
 
   test.each(Object.keys(CALLS))(

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
+import { mountAccessTokens } from '../../nouns/access-tokens/access-token-routes.ts';
 import { mountRolloutPlans } from '../../nouns/rollouts/rollout-routes.ts';
 import { mountSchedules } from '../../nouns/schedules/schedule-routes.ts';
 import type { ManagementContext } from '../context.ts';
@@ -11,7 +12,6 @@ import { mountFlagStates } from '../flags/flag-state-routes.ts';
 import { mountSearch } from '../flags/search-routes.ts';
 import { mountAudit, mountHistory } from '../history/history-routes.ts';
 import { mountProjectKeys } from '../keys/key-routes.ts';
-import { mountAccessTokens } from '../people/access-token-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { mountUsage } from '../usage/usage-routes.ts';
 import { IncomingBodies } from './incoming-bodies.ts';

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { until } from '@halyard/testing';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
+import { insertAccessToken } from '../../nouns/access-tokens/access-token-table.ts';
 import { insertSchedule } from '../../nouns/schedules/schedule-table.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeProject, makeToken } from '../../storage/test-records.ts';
@@ -157,7 +158,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const create = () => app.call('POST', '/api/tokens', { body: { name: 'pipeline' } });
     const met = await meet(create, async (transaction) => {
       await transaction.people.lock();
-      await transaction.insertAccessToken({ ...makeToken(), name: 'pipeline' }, 'd'.repeat(64));
+      await insertAccessToken(transaction, { ...makeToken(), name: 'pipeline' }, 'd'.repeat(64));
     });
     expect([met.status, met.json.error]).toEqual([409, 'already_exists']);
   });

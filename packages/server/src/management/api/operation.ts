@@ -4,7 +4,7 @@ import type { Server } from 'bun';
 import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
-import type { Role } from '../../domain/people.ts';
+import type { Role } from '../../domain/rights.ts';
 import { decodeBody, readBody } from '../../http/request.ts';
 import type { Caller } from '../people/people.ts';
 import type { ActiveSession } from '../people/sessions.ts';

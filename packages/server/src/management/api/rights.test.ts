@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { TokenLimit } from '../../domain/people.ts';
+import type { TokenLimit } from '../../domain/rights.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import type { Level, Scope } from '../rights.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';

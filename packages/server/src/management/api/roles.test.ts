@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ROLES, type Role } from '../../domain/people.ts';
+import { ROLES, type Role } from '../../domain/rights.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { changeEvent } from '../deliveries/dashboard-events.ts';
 import { openTestApp, type TestApp } from './test-app.ts';

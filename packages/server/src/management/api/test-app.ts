@@ -160,9 +160,6 @@ export class TestApp {
         return store.writeState(write);
       },
       closeReference: (place) => store.closeReference(place),
-      touchKeys: (lastUsed) => store.touchKeys(lastUsed),
-      touchAccessTokens: (lastUsed) => store.touchAccessTokens(lastUsed),
-      touchRelays: (lastUsed) => store.touchRelays(lastUsed),
     };
   }
 

@@ -3,6 +3,8 @@
  * only, for clients in this repository: `import type { FlagRecord } from '…/management/api/types.ts'`.
  */
 import type { z } from '@hono/zod-openapi';
+import type { TokenRecordSchema } from '../../nouns/access-tokens/access-token-schemas.ts';
+import type { RelayTokenSchema } from '../../nouns/relays/relay-token-schemas.ts';
 import type { RolloutPlanSchema } from '../../nouns/rollouts/rollout-routes.ts';
 import type { ScheduleSchema } from '../../nouns/schedules/schedule-routes.ts';
 import type { WebhookDeliverySchema, WebhookSchema } from '../../nouns/webhooks/webhook-schemas.ts';
@@ -19,9 +21,7 @@ import type {
   OfferedLinkSchema,
   OperatorRecordSchema,
   SessionSchema,
-  TokenRecordSchema,
 } from '../people/people-schemas.ts';
-import type { RelayTokenSchema } from '../relays/relay-token-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../usage/usage-routes.ts';
 import type {
   DoneSchema,

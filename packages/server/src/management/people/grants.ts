@@ -2,7 +2,6 @@ import { defined } from '@halyard/protocol';
 import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/errors.ts';
 import {
-  type AccessToken,
   type GlobalRole,
   type Permissions,
   type ProjectRole,
@@ -10,8 +9,10 @@ import {
   type Role,
   type TokenLimit,
   UNLIMITED,
-} from '../../domain/people.ts';
+} from '../../domain/rights.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
+import { isValid } from '../../nouns/access-tokens/access-token.ts';
+import { readAccessTokens } from '../../nouns/access-tokens/access-token-table.ts';
 import { findProject } from '../lookup.ts';
 import { administers, requireRole, rightsOf } from '../rights.ts';
 
@@ -125,7 +126,7 @@ export async function currentPermissions(
   const found =
     kind === 'operator'
       ? await reader.people.operatorByEmail(name)
-      : (await reader.accessTokens()).find((token) => token.name === name && isValid(token, now));
+      : (await readAccessTokens(reader)).find((token) => token.name === name && isValid(token, now));
   if (found === undefined || found.createdAt > since) return undefined;
   return permissionsOf(found);
 }
@@ -133,9 +134,4 @@ export async function currentPermissions(
 /** Programs confirm nothing; for a person, the operation was confirmed before. */
 export function permissionsOf(holder: Rights & { readonly only?: TokenLimit }): Permissions {
   return { ...rightsOf(holder), ...defined({ only: holder.only }), confirmed: 'all' };
-}
-
-/** Whether a token can be used at `now`, epoch milliseconds. */
-export function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
-  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }

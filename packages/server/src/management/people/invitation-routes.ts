@@ -1,8 +1,9 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import type { Invitation } from '../../domain/people.ts';
+import type { Invitation } from '../../domain/rights.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount, mountPublic } from '../api/operation.ts';
+import { rightsMembers, rightsRecord } from '../api/rights-schemas.ts';
 import { DoneSchema } from '../api/schemas.ts';
 import type { Written } from '../write.ts';
 import {
@@ -21,8 +22,6 @@ import {
   InvitationRecordSchema,
   LinkSchema,
   OfferedLinkSchema,
-  rightsMembers,
-  rightsRecord,
   SecretSchema,
   SessionSchema,
 } from './people-schemas.ts';

@@ -8,7 +8,7 @@ import {
   type Operator,
   type PeopleTransaction,
   type Rights,
-} from '../../domain/people.ts';
+} from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { administersAll, requireRole, rightsOf } from '../rights.ts';

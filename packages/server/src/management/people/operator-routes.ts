@@ -1,15 +1,16 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
-import type { Operator } from '../../domain/people.ts';
+import type { Operator } from '../../domain/rights.ts';
 import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
+import { rightsMembers, rightsRecord } from '../api/rights-schemas.ts';
 import { DoneSchema, seqMember } from '../api/schemas.ts';
 import { seesPeople } from '../rights.ts';
 import { changeOperator, listOperators, removeOperator } from './operators.ts';
 import type { PeopleContext } from './people.ts';
-import { OperatorRecordSchema, rightsMembers, rightsRecord } from './people-schemas.ts';
+import { OperatorRecordSchema } from './people-schemas.ts';
 
 const tag = 'Operators';
 

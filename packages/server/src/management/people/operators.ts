@@ -1,7 +1,7 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
-import type { Invitation, Operator, PeopleReader, PeopleTransaction, Rights } from '../../domain/people.ts';
+import type { Invitation, Operator, PeopleReader, PeopleTransaction, Rights } from '../../domain/rights.ts';
 import type { ManagementContext } from '../context.ts';
 import { administers, administersAll, requireRole, rightsOf, sees, visibleProjects } from '../rights.ts';
 import { checkLabel } from '../rules.ts';

@@ -1,13 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import type { Actor } from '../../domain/audit.ts';
-import { GLOBAL_ROLES, INVITATION_KINDS, type Rights, ROLES, TOKEN_LIMITS } from '../../domain/people.ts';
-import { lifetimeMembers, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
-import { sees } from '../rights.ts';
+import { INVITATION_KINDS } from '../../domain/rights.ts';
+import { permissionMembers } from '../api/rights-schemas.ts';
+import { seqMember, TimeSchema } from '../api/schemas.ts';
 import { MAX_TEXT } from '../rules.ts';
-
-const RoleSchema = z.enum(GLOBAL_ROLES).openapi('Role', {
-  description: 'The role for all projects, future ones included; `none`: only the roles in `projects` count.',
-});
 
 /** A person's e-mail. The format `email` of JSON Schema has neither `ada@localhost` nor letters beyond ASCII. */
 export const EmailSchema = z
@@ -16,59 +11,6 @@ export const EmailSchema = z
 
 /** A password or one-time token: never returned, never logged. Longer texts are refused before they are hashed. */
 export const SecretSchema = z.string().max(1000, { error: 'it is too long' }).openapi({ format: 'password' });
-
-const ProtectedSchema = z.boolean().openapi({
-  description: 'Whether the states of protected environments may be changed; administrators always may.',
-});
-
-const projectRoleMembers = { project: NameSchema, role: z.enum(ROLES) } as const;
-
-const ProjectRoleSchema = z
-  .strictObject({ ...projectRoleMembers, canChangeProtected: ProtectedSchema })
-  .openapi('ProjectRole');
-
-const ProjectRoleRequestSchema = z
-  .strictObject({ ...projectRoleMembers, canChangeProtected: ProtectedSchema.default(false) })
-  .openapi('ProjectRoleRequest');
-
-/** The members that hold rights, in records. */
-export const permissionMembers = {
-  role: RoleSchema,
-  canChangeProtected: ProtectedSchema,
-  projects: z.array(ProjectRoleSchema).optional().openapi({
-    description: 'The roles in single projects. In each, the higher of this role and `role` counts.',
-  }),
-} as const;
-
-/** The members that hold rights, in requests. */
-export const rightsMembers = {
-  role: RoleSchema.optional(),
-  canChangeProtected: ProtectedSchema.optional(),
-  projects: z.array(ProjectRoleRequestSchema).optional().openapi({
-    description:
-      'The roles in single projects, instead of the present ones. Administrators of single projects replace the roles in those.',
-  }),
-} as const;
-
-/** The task that a token is limited to. */
-export const LimitSchema = z.enum(TOKEN_LIMITS).openapi({
-  description:
-    'The only task of the token, whatever its roles: `plan` reads and previews imports, `states` reads and sets flag states.',
-});
-
-/** Rights as the API returns them; to `reader`, if it is given, only roles in projects that it may see. */
-export function rightsRecord({ role, canChangeProtected, projects }: Rights, reader?: Actor) {
-  const shown = projects?.filter(({ projectId }) => reader === undefined || sees(reader, projectId));
-  return {
-    role,
-    canChangeProtected,
-    projects: shown?.map((each) => ({
-      project: each.project,
-      role: each.role,
-      canChangeProtected: each.canChangeProtected,
-    })),
-  };
-}
 
 const identityMembers = {
   id: z.string(),
@@ -144,8 +86,3 @@ export const OfferedLinkSchema = InvitationRecordSchema.extend({
   }),
   ...seqMember,
 }).openapi('OfferedLink');
-
-/** An access token without the token itself. */
-export const TokenRecordSchema = z
-  .object({ ...lifetimeMembers, ...permissionMembers, only: LimitSchema.optional() })
-  .openapi('AccessToken');

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { Operator } from '../../domain/people.ts';
+import type { Operator } from '../../domain/rights.ts';
 import { shorten } from '../../domain/text.ts';
 import { rightsOf } from '../rights.ts';
 import { MAX_TEXT } from '../rules.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import { invalid, ServiceError } from '../../domain/errors.ts';
-import { sessionEnd } from '../../domain/people.ts';
+import { sessionEnd } from '../../domain/rights.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount, mountPublic } from '../api/operation.ts';
 import { DoneSchema } from '../api/schemas.ts';

@@ -8,7 +8,7 @@ import {
   type Operator,
   SESSION_LIFETIME,
   type Session,
-} from '../../domain/people.ts';
+} from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { invalid, ServiceError } from '../../domain/errors.ts';
 import { passwordProblem } from '../../domain/password.ts';
-import type { AttemptBucket } from '../../domain/people.ts';
+import type { AttemptBucket } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { ManagementContext } from '../context.ts';
 

@@ -1,4 +1,4 @@
-import type { Identity, Operator, PeopleTransaction, ProjectRole, Rights } from '../../domain/people.ts';
+import type { Identity, Operator, PeopleTransaction, ProjectRole, Rights } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { groupRights, type SsoSettings } from '../../domain/sso.ts';
 import type { StoreReader } from '../../domain/store.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { SIGN_ON_MS } from '../../domain/people.ts';
+import { SIGN_ON_MS } from '../../domain/rights.ts';
 import { isSameSecret } from '../../domain/secret.ts';
 import { logFailure, notFound } from '../../http/errors.ts';
 import { describeOperation, type ManagementApp, type ManagementEnv } from '../api/operation.ts';

@@ -1,4 +1,4 @@
-import type { Operator } from '../../domain/people.ts';
+import type { Operator } from '../../domain/rights.ts';
 import type { SsoSettings } from '../../domain/sso.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 

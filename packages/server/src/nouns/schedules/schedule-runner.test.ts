@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { until } from '@halyard/testing';
 import pino from 'pino';
 import { SYSTEM } from '../../domain/audit.ts';
-import { UNLIMITED } from '../../domain/people.ts';
+import { UNLIMITED } from '../../domain/rights.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { createFlag } from '../../management/flags/flags.ts';
 import { createProject } from '../../management/projects/projects.ts';

@@ -1,5 +1,5 @@
 import { quote, ServiceError } from '../../domain/errors.ts';
-import type { Permissions } from '../../domain/people.ts';
+import type { Permissions } from '../../domain/rights.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { changeStates } from '../../management/flags/change-states.ts';

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { digestOf } from '../../domain/secret.ts';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { loadSnapshot } from '../../storage/change-log.ts';
+import { storeLastUse } from '../../storage/last-use.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { readLog } from '../../storage/test-records.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
 
 setDefaultTimeout(60_000);
 
@@ -58,7 +59,7 @@ describe.each(ENGINES)('relay tokens on $name', (engine: TestEngine) => {
   test('a token without a scope gets everything, and its last contact is shown', async () => {
     const { json } = await app.call('POST', '/api/relay-tokens', { body: { name: 'all' } });
     expect([json.projects, json.environments, json.lastUsedAt]).toEqual([undefined, undefined, undefined]);
-    await app.home.store.touchRelays(new Map([[json.id, Date.parse('2027-01-31T12:00:00Z')]]));
+    await storeLastUse(app.home.store, 'relay_tokens', [[json.id, Date.parse('2027-01-31T12:00:00Z')]]);
     const list = await app.call('GET', '/api/relay-tokens');
     expect(list.json.relayTokens[0].lastUsedAt).toBe('2027-01-31T12:00:00.000Z');
   });

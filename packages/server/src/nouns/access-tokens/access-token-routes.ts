@@ -1,23 +1,22 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import type { AccessToken } from '../../domain/people.ts';
-import { created, damageOf, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
-import { DoneSchema, LabelSchema, seqMember, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import { createAccessToken, defaultExpiry, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
+import { created, done, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
+import { rightsRecord } from '../../management/api/rights-schemas.ts';
+import { DoneSchema } from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import type { AccessToken } from './access-token.ts';
 import {
-  LimitSchema,
-  permissionMembers,
-  rightsMembers,
-  rightsRecord,
+  CreatedTokenSchema,
+  NewTokenSchema,
   TokenRecordSchema,
-} from './people-schemas.ts';
+  tokenRecord,
+  WhoAmISchema,
+} from './access-token-schemas.ts';
+import { createAccessToken, defaultExpiry, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
 
 const tag = 'Access tokens';
-
-const WhoAmISchema = z.object({ name: z.string(), ...permissionMembers, only: LimitSchema.optional() });
 
 /** Mounts the routes of access tokens, and the one that names the caller. */
 export function mountAccessTokens(app: ManagementApp, context: ManagementContext): void {
@@ -75,20 +74,11 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       scope: 'visible',
       summary:
         'Create an access token, by default for an editor of all projects; its value is shown only once',
-      body: {
-        schema: z.strictObject({
-          name: LabelSchema,
-          ...rightsMembers,
-          only: LimitSchema.optional(),
-          expiresAt: TimeSchema.nullable().optional().openapi({
-            description: 'Default: in 90 days. `null`: never.',
-          }),
-        }),
-      },
+      body: { schema: NewTokenSchema },
       answer: {
         status: 201,
         description: 'The token with its value.',
-        schema: TokenRecordSchema.extend({ token: z.string(), ...seqMember }).openapi('CreatedAccessToken'),
+        schema: CreatedTokenSchema,
       },
     },
     async ({ body: { expiresAt, ...input }, actor }) => {
@@ -116,18 +106,4 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
 
 function timeOf(text: string | null): number | undefined {
   return text === null ? undefined : Date.parse(text);
-}
-
-function tokenRecord(token: AccessToken) {
-  return {
-    id: token.id,
-    name: token.name,
-    ...rightsRecord(token),
-    only: token.only,
-    createdAt: isoTime(token.createdAt),
-    expiresAt: isoTimeOr(token.expiresAt),
-    revokedAt: isoTimeOr(token.revokedAt),
-    lastUsedAt: isoTimeOr(token.lastUsedAt),
-    ...damageOf(token),
-  };
 }

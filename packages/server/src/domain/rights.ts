@@ -84,18 +84,6 @@ export interface Operator extends Rights {
   readonly lastSeenAt?: number;
 }
 
-/** A credential of the CLI or of a pipeline for the management API. The token itself is shown once. */
-export interface AccessToken extends Rights {
-  readonly id: string;
-  readonly name: string;
-  readonly only?: TokenLimit;
-  /** Epoch milliseconds, as are all times here. */
-  readonly createdAt: number;
-  readonly expiresAt?: number;
-  readonly revokedAt?: number;
-  readonly lastUsedAt?: number;
-}
-
 /** How long a session lasts, in milliseconds: unused, and at most. */
 export const SESSION_LIFETIME = { idleMs: 12 * 3_600_000, absoluteMs: 7 * 86_400_000 } as const;
 

@@ -1,36 +1,20 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
-import { DoneSchema, LabelSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import { createRelayToken, listRelayTokens, type NamedRelayToken, revokeRelayToken } from './relay-tokens.ts';
+import { created, done, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
+import { DoneSchema } from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import type { NamedRelayToken } from './relay-token.ts';
+import {
+  CreatedRelayTokenSchema,
+  NewRelayTokenSchema,
+  RelayTokenSchema,
+  relayTokenRecord,
+} from './relay-token-schemas.ts';
+import { createRelayToken, listRelayTokens, revokeRelayToken } from './relay-tokens.ts';
 
 const tag = 'Relay tokens';
-
-const scopeMembers = {
-  projects: z.array(NameSchema).optional().openapi({ description: 'Absent: all, future ones included.' }),
-  environments: z.array(NameSchema).optional().openapi({ description: 'Absent: all.' }),
-} as const;
-
-/** A relay token without the token itself. */
-export const RelayTokenSchema = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    ...scopeMembers,
-    deletedProjects: z.number().int().min(1).optional().openapi({
-      description:
-        'How many more projects it was made for that were deleted. It gets nothing of a later project of the same name.',
-    }),
-    createdAt: TimeSchema,
-    revokedAt: TimeSchema.optional(),
-    lastUsedAt: TimeSchema.optional().openapi({
-      description: 'When a relay last followed with it, to about half a minute.',
-    }),
-  })
-  .openapi('RelayToken');
 
 /** Mounts the routes of relay tokens. */
 export function mountRelayTokens(app: ManagementApp, context: ManagementContext): void {
@@ -69,11 +53,11 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
       role: 'admin',
       scope: 'visible',
       summary: 'Create a relay token; its value is shown only once',
-      body: { schema: z.strictObject({ name: LabelSchema, ...scopeMembers }) },
+      body: { schema: NewRelayTokenSchema },
       answer: {
         status: 201,
         description: 'The token with its value.',
-        schema: RelayTokenSchema.extend({ token: z.string(), ...seqMember }).openapi('CreatedRelayToken'),
+        schema: CreatedRelayTokenSchema,
       },
     },
     async ({ body, actor }) => {
@@ -99,18 +83,4 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
     },
     async ({ params, actor }) => done(await revokeRelayToken(context, actor, params.id)),
   );
-}
-
-function relayTokenRecord(token: NamedRelayToken) {
-  const { id, name, projects, deletedProjects, environments, createdAt, revokedAt, lastUsedAt } = token;
-  return {
-    id,
-    name,
-    projects: projects && [...projects],
-    deletedProjects,
-    environments: environments && [...environments],
-    createdAt: isoTime(createdAt),
-    revokedAt: isoTimeOr(revokedAt),
-    lastUsedAt: isoTimeOr(lastUsedAt),
-  };
 }

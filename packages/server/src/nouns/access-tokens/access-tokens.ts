@@ -1,20 +1,28 @@
 import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
-import {
-  type AccessToken,
-  type Credential,
-  type Permissions,
-  type TokenLimit,
-  UNLIMITED,
-} from '../../domain/people.ts';
+import { type Credential, type Permissions, type TokenLimit, UNLIMITED } from '../../domain/rights.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
-import type { ManagementContext } from '../context.ts';
-import { administersAll } from '../rights.ts';
-import { checkExpiry, checkLabel } from '../rules.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
-import { ADMIN_NAME, isValid, lockGrant, newRights, permissionsOf, type RightsChange } from './grants.ts';
-import { endLinks } from './operators.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import {
+  ADMIN_NAME,
+  lockGrant,
+  newRights,
+  permissionsOf,
+  type RightsChange,
+} from '../../management/people/grants.ts';
+import { endLinks } from '../../management/people/operators.ts';
+import { administersAll } from '../../management/rights.ts';
+import { checkExpiry, checkLabel } from '../../management/rules.ts';
+import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import { storeLastUse } from '../../storage/last-use.ts';
+import { type AccessToken, isValid } from './access-token.ts';
+import {
+  insertAccessToken,
+  readAccessTokens,
+  readTokenByDigest,
+  storeRevocation,
+} from './access-token-table.ts';
 
 /** The prefix of every access token, for people and secret scanners. */
 const ACCESS_TOKEN_PREFIX = 'hat_';
@@ -62,7 +70,7 @@ export async function listAccessTokens(
   context: ManagementContext,
   actor: Actor,
 ): Promise<readonly AccessToken[]> {
-  const tokens = await context.store.read((reader) => reader.accessTokens());
+  const tokens = await context.store.read((db) => readAccessTokens(db));
   return tokens.filter((token) => administersAll(actor, token));
 }
 
@@ -79,11 +87,13 @@ export async function createAccessToken(
   const createdAt = context.now();
   checkExpiry(input.expiresAt, createdAt);
   const token = newAccessToken(context);
-  const written = await writeRecord(context, actor, async (transaction) => {
+
+  const written = await writeRecord(context, actor, async (tx) => {
     // Also locks people: two concurrent requests must not both get one name.
-    const grant = await lockGrant(transaction, { actor, projects: input.projects });
+    const grant = await lockGrant(tx, { actor, projects: input.projects });
     const role = input.role ?? (input.projects === undefined ? 'editor' : 'none');
     const rights = newRights(grant, { ...input, role });
+
     const { only, expiresAt } = input;
     const record: AccessToken = {
       id: context.newId(),
@@ -92,14 +102,16 @@ export async function createAccessToken(
       createdAt,
       ...defined({ only, expiresAt }),
     };
-    const others = await transaction.accessTokens();
+
+    const others = await readAccessTokens(tx);
     if (name === ADMIN_NAME || others.some((other) => other.name === name && isValid(other, createdAt))) {
       throw new ServiceError(
         'already_exists',
         `The access token ${quote(name)} already exists: choose another name.`,
       );
     }
-    await transaction.insertAccessToken(record, digestOf(token));
+
+    await insertAccessToken(tx, record, digestOf(token));
     return record;
   });
   return { record: written, token };
@@ -111,8 +123,8 @@ export function revokeAccessToken(
   actor: Actor,
   id: string,
 ): Promise<Written<object>> {
-  return writeDone(context, actor, async (transaction) => {
-    const token = (await transaction.accessTokens()).find((candidate) => candidate.id === id);
+  return writeDone(context, actor, async (tx) => {
+    const token = (await readAccessTokens(tx)).find((candidate) => candidate.id === id);
     if (token === undefined || !administersAll(actor, token)) {
       throw new ServiceError(
         'not_found',
@@ -120,9 +132,10 @@ export function revokeAccessToken(
       );
     }
     if (token.revokedAt !== undefined) return;
-    await transaction.people.lock();
-    await endLinks(context, transaction.people, (link) => link.createdBy === `token:${token.name}`);
-    await transaction.revokeAccessToken(token, context.now());
+
+    await tx.people.lock();
+    await endLinks(context, tx.people, (link) => link.createdBy === `token:${token.name}`);
+    await storeRevocation(tx, token, context.now());
   });
 }
 
@@ -135,10 +148,12 @@ export async function verifyAccessToken(
   presented: string,
 ): Promise<TokenHolder | undefined> {
   if (presented === '' || presented.length > MAX_TOKEN_LENGTH) return undefined;
+
   const { adminToken } = context;
   if (adminToken !== undefined && isSameSecret(presented, adminToken))
     return { name: ADMIN_NAME, permissions: UNLIMITED };
-  const found = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));
+
+  const found = await context.store.read((db) => readTokenByDigest(db, digestOf(presented)));
   if (found === undefined || !isValid(found.token, context.now())) return undefined;
   const { token, credential } = found;
   return { name: token.name, permissions: permissionsOf(token), credential };
@@ -164,6 +179,6 @@ export class TokenUses {
     const now = this.#context.now();
     if (now - (this.#noted.get(id) ?? Number.NEGATIVE_INFINITY) < RESOLUTION_MS) return;
     this.#noted.set(id, now);
-    void this.#context.store.touchAccessTokens(new Map([[id, now]])).catch(this.#onFailure);
+    void storeLastUse(this.#context.store, 'access_tokens', [[id, now]]).catch(this.#onFailure);
   }
 }

@@ -1,14 +1,15 @@
 import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
-import type { RelayToken } from '../../domain/relay-token.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import type { ManagementContext } from '../context.ts';
-import { findProject } from '../lookup.ts';
-import { administers, requireRole } from '../rights.ts';
-import { checkLabel } from '../rules.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { findProject } from '../../management/lookup.ts';
+import { administers, requireRole } from '../../management/rights.ts';
+import { checkLabel } from '../../management/rules.ts';
+import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { NamedRelayToken, RelayToken } from './relay-token.ts';
+import { insertRelayToken, readRelayTokens, storeRevocation } from './relay-token-table.ts';
 
 /** The prefix of every relay token, for people and secret scanners. */
 const RELAY_TOKEN_PREFIX = 'hrl_';
@@ -25,13 +26,6 @@ export interface NewRelayToken {
   readonly environments?: readonly string[];
 }
 
-/** A relay token with the names of its projects. */
-export interface NamedRelayToken extends Omit<RelayToken, 'projects'> {
-  readonly projects?: readonly string[];
-  /** How many projects of its scope were deleted; absent where none was. */
-  readonly deletedProjects?: number;
-}
-
 /** A token's record with the token itself, which is shown only once. */
 export interface CreatedRelayToken {
   readonly record: Written<NamedRelayToken>;
@@ -43,9 +37,9 @@ export function listRelayTokens(
   context: ManagementContext,
   actor: Actor,
 ): Promise<readonly NamedRelayToken[]> {
-  return context.store.read(async (reader) => {
-    const names = new Map((await reader.projects()).map(({ id, name }) => [id, name]));
-    const tokens = (await reader.relays.list()).filter(({ projects }) => administers(actor, projects));
+  return context.store.read(async (db) => {
+    const names = new Map((await db.projects()).map(({ id, name }) => [id, name]));
+    const tokens = (await readRelayTokens(db)).filter(({ projects }) => administers(actor, projects));
     return tokens.map((token) => withNames(token, names));
   });
 }
@@ -63,16 +57,17 @@ export async function createRelayToken(
   const projects = checkNames('projects', input.projects);
   const environments = checkNames('environments', input.environments);
   const token = RELAY_TOKEN_PREFIX + formatSecret(context.randomBytes(32));
-  const record = await writeRecord(context, actor, async (transaction) => {
-    const found =
-      projects && (await Promise.all(projects.map((each) => findProject(transaction, actor, each))));
+
+  const record = await writeRecord(context, actor, async (tx) => {
+    const found = projects && (await Promise.all(projects.map((each) => findProject(tx, actor, each))));
     for (const project of found ?? [undefined]) requireRole(actor, 'admin', project);
     if (environments !== undefined) {
-      await checkEnvironments(transaction, environments, found ?? (await transaction.projects()));
+      await checkEnvironments(tx, environments, found ?? (await tx.projects()));
     }
+
     const scope = defined({ projects: found?.map(({ id }) => id), environments });
     const stored: RelayToken = { id: context.newId(), name, createdAt: context.now(), ...scope };
-    await transaction.relays.insert(stored, digestOf(token));
+    await insertRelayToken(tx, stored, digestOf(token));
     return withNames(stored, new Map(found?.map((project) => [project.id, project.name])));
   });
   return { record, token };
@@ -84,13 +79,13 @@ export function revokeRelayToken(
   actor: Actor,
   id: string,
 ): Promise<Written<object>> {
-  return writeDone(context, actor, async (transaction) => {
-    const token = (await transaction.relays.list()).find((candidate) => candidate.id === id);
+  return writeDone(context, actor, async (tx) => {
+    const token = (await readRelayTokens(tx)).find((candidate) => candidate.id === id);
     if (token === undefined || !administers(actor, token.projects)) {
       const message = `The relay token with the id ${quote(id)} does not exist: list the tokens to find it.`;
       throw new ServiceError('not_found', message);
     }
-    await transaction.relays.revoke(token, context.now());
+    await storeRevocation(tx, token, context.now());
   });
 }
 
@@ -116,11 +111,11 @@ function checkNames(
 
 /** A name that no project in the scope has is most likely a typing error. */
 async function checkEnvironments(
-  reader: StoreReader,
+  db: StoreReader,
   names: readonly string[],
   projects: readonly { readonly id: string }[],
 ): Promise<void> {
   const known = new Set<string>();
-  for (const { id } of projects) for (const { name } of await reader.environments(id)) known.add(name);
+  for (const { id } of projects) for (const { name } of await db.environments(id)) known.add(name);
   for (const name of names) if (!known.has(name)) throw environmentNotFound(name);
 }

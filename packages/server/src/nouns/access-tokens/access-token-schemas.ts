@@ -1,0 +1,50 @@
+import { z } from '@hono/zod-openapi';
+import { damageOf, isoTime, isoTimeOr } from '../../management/api/answers.ts';
+import {
+  LimitSchema,
+  permissionMembers,
+  rightsMembers,
+  rightsRecord,
+} from '../../management/api/rights-schemas.ts';
+import { LabelSchema, lifetimeMembers, seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import type { AccessToken } from './access-token.ts';
+
+/** The caller of an operation. */
+export const WhoAmISchema = z.object({
+  name: z.string(),
+  ...permissionMembers,
+  only: LimitSchema.optional(),
+});
+
+/** An access token without the token itself. */
+export const TokenRecordSchema = z
+  .object({ ...lifetimeMembers, ...permissionMembers, only: LimitSchema.optional() })
+  .openapi('AccessToken');
+
+/** A new access token. */
+export const NewTokenSchema = z.strictObject({
+  name: LabelSchema,
+  ...rightsMembers,
+  only: LimitSchema.optional(),
+  expiresAt: TimeSchema.nullable().optional().openapi({ description: 'Default: in 90 days. `null`: never.' }),
+});
+
+/** A new access token with the token itself, which is shown only once. */
+export const CreatedTokenSchema = TokenRecordSchema.extend({ token: z.string(), ...seqMember }).openapi(
+  'CreatedAccessToken',
+);
+
+/** The answer about an access token. */
+export function tokenRecord(token: AccessToken) {
+  return {
+    id: token.id,
+    name: token.name,
+    ...rightsRecord(token),
+    only: token.only,
+    createdAt: isoTime(token.createdAt),
+    expiresAt: isoTimeOr(token.expiresAt),
+    revokedAt: isoTimeOr(token.revokedAt),
+    lastUsedAt: isoTimeOr(token.lastUsedAt),
+    ...damageOf(token),
+  };
+}

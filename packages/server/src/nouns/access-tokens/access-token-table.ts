@@ -1,0 +1,66 @@
+import { ServiceError } from '../../domain/errors.ts';
+import type { Queryable } from '../../storage/database.ts';
+import {
+  RIGHTS_COLUMNS,
+  RIGHTS_TEXT,
+  type RightsRow,
+  rightsText,
+  rightsValues,
+  withRights,
+} from '../../storage/rights.ts';
+import { byText } from '../../storage/rows.ts';
+import type { Tx } from '../../storage/tx.ts';
+import type { AccessToken, FoundToken } from './access-token.ts';
+
+const COLUMNS = `id, name, only_task AS "only", ${RIGHTS_COLUMNS}, created_at AS "createdAt",
+  expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
+
+/** All access tokens, including revoked and expired ones, by name. */
+export async function readAccessTokens(db: Queryable): Promise<readonly AccessToken[]> {
+  const rows = await db.query<RightsRow<AccessToken>>(`SELECT ${COLUMNS} FROM access_tokens`);
+  return byText(await withRights<AccessToken>(db, rows), ({ name }) => name);
+}
+
+/** The token of this digest, also a revoked or expired one. */
+export async function readTokenByDigest(db: Queryable, digest: string): Promise<FoundToken | undefined> {
+  const rows = await db.query<RightsRow<AccessToken & { readonly rights: string }>>(
+    `SELECT ${COLUMNS}, ${RIGHTS_TEXT} AS rights FROM access_tokens WHERE digest = $1`,
+    [digest],
+  );
+  const [found] = await withRights<AccessToken & { readonly rights: string }>(db, rows);
+  if (found === undefined) return undefined;
+
+  const { rights, ...token } = found;
+  return { token, credential: { kind: 'token', id: token.id, rights } };
+}
+
+/** Inserts an access token. `already_exists` when its id or digest does. */
+export async function insertAccessToken(tx: Tx, token: AccessToken, digest: string): Promise<void> {
+  const { id, name, only, createdAt, expiresAt } = token;
+
+  const inserted = await tx.query(
+    `INSERT INTO access_tokens (id, name, digest, only_task, created_at, expires_at, role, can_change_protected,
+        project_roles)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
+    [id, name, digest, only ?? null, createdAt, expiresAt ?? null, ...rightsValues(token)],
+  );
+  if (inserted.length === 0) {
+    throw new ServiceError(
+      'already_exists',
+      `The access token "${name}" already exists: choose another name.`,
+    );
+  }
+
+  const after = JSON.stringify({ name, ...rightsText(token), only, expiresAt });
+  tx.journal.audit({ action: 'token.created', target: id, after });
+}
+
+/** Marks an access token revoked. A revoked one stays as it is. */
+export async function storeRevocation(tx: Tx, { id, name }: AccessToken, at: number): Promise<void> {
+  const revoked = await tx.query(
+    'UPDATE access_tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING id',
+    [at, id],
+  );
+  if (revoked.length === 0) return;
+  tx.journal.audit({ action: 'token.revoked', target: id, before: JSON.stringify({ name }) });
+}

@@ -1,0 +1,24 @@
+import type { Credential, Rights, TokenLimit } from '../../domain/rights.ts';
+
+/** A credential of the CLI or of a pipeline for the management API. The token itself is shown once. */
+export interface AccessToken extends Rights {
+  readonly id: string;
+  readonly name: string;
+  readonly only?: TokenLimit;
+  /** Epoch milliseconds, as are all times here. */
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  readonly lastUsedAt?: number;
+}
+
+/** A token as it is found by its digest, with what its changes are checked against. */
+export interface FoundToken {
+  readonly token: AccessToken;
+  readonly credential: Credential;
+}
+
+/** Whether a token can be used at `now`, epoch milliseconds. */
+export function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+}
