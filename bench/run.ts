@@ -20,13 +20,14 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   start: async () => (await import('./start.ts')).measureStart,
   'change-cost': async () => (await import('./change-cost.ts')).measureChangeCost,
   followers: async () => (await import('./followers.ts')).measureFollowers,
+  snapshots: async () => (await import('./snapshots.ts')).measureSnapshots,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   client: async () => (await import('./client.ts')).measureClient,
   management: async () => (await import('./management.ts')).measureManagement,
 };
 
-/** Measured only when it is named, because it takes more than a minute and has nothing to do with one node. */
-const ON_REQUEST: readonly string[] = ['followers'];
+/** Measured only when it is named, because it takes more than a minute and concerns the nodes that follow one. */
+const ON_REQUEST: readonly string[] = ['followers', 'snapshots'];
 
 const USAGE = `Usage:
   bun run bench [${Object.keys(SUBJECTS).join('|')} …] [--markdown]
