@@ -66,9 +66,12 @@ function servedBy({ catalog }: NonNullable<Place['plane']>): Served {
   return {
     environments: environments.map(({ id, name, revision }) => `${id} ${name} ${revision}`).sort(),
     states: environments
-      .flatMap(({ id, states }) => states.map((state) => `${id} ${state.join(' ')}`))
+      .flatMap(({ id, states }) => states().map((state) => `${id} ${state.join(' ')}`))
       .sort(),
-    keys: [...keys].map(({ id, environments: names }) => `${id} ${[...names].sort()}`).sort(),
+    keys: keys
+      .flatMap((each) => [...each])
+      .map(({ id, environments: names }) => `${id} ${[...names].sort()}`)
+      .sort(),
     usage: [
       ...projects.flatMap(({ id, usage }) => (usage ? [id] : [])),
       ...[...catalog.environments()].flatMap(({ id, wantsUsage }) => (wantsUsage ? [id] : [])),

@@ -38,7 +38,8 @@ export interface FleetParts {
   readonly limits: {
     readonly backlogBytes: number;
     readonly maxQueuedBytes: number;
-    readonly snapshotMs: number;
+    /** Relays that load their state from one process at once. */
+    readonly loading: number;
   };
   readonly count: (what: string) => void;
   /** A process did something after it was closed. */
@@ -99,9 +100,11 @@ export class Place {
     const isNew = token !== undefined && this.plane?.catalog.relays.get(digestOf(token)) === undefined;
     // The routes use no more of the server and of the request than this.
     const answer = route?.(request as never, server as never) ?? new Response(null, { status: 404 });
-    if (!isNew || path !== LOG_PATH) return answer;
+    if (path !== LOG_PATH) return answer;
     return Promise.resolve(answer).then((response) => {
-      if (response.status === 200) this.#parts.count('token waited');
+      if (isNew && response.status === 200) this.#parts.count('token waited');
+      if (response.status === 503 && response.headers.get('Retry-After') === '2')
+        this.#parts.count('asked to come again');
       return response;
     });
   };
@@ -119,7 +122,14 @@ export class Place {
           : new RemoteLog({ url: `http://${UPSTREAM_OF}${this.name}`, token: source.token.text }),
     });
     const docsUrl = 'http://docs';
-    const logServer = new LogServer({ plane, docsUrl, log, ...limits });
+    const { backlogBytes, loading } = limits;
+    const logServer = new LogServer({
+      plane,
+      docsUrl,
+      log,
+      backlogBytes,
+      limits: { loading, largeState: 0 },
+    });
     plane.observe(logServer);
     const watch = this.#watch();
     plane.observe(watch);

@@ -13,6 +13,7 @@ export interface ManyOptions extends HistoryOptions {
 
 /** What must have happened somewhere in many histories: where nothing goes wrong, nothing is proven. */
 export const MUST_HAPPEN = [
+  'asked to come again',
   'behind answered',
   'client ready',
   'client stale',

@@ -208,7 +208,7 @@ export class World {
       limits: {
         backlogBytes: isNarrow ? 1 << 24 : chance.pick([2_000, 20_000, 1 << 24]),
         maxQueuedBytes: isNarrow ? 1 << 20 : chance.pick([2_000, 1 << 20]),
-        snapshotMs: chance.pick([200, 5_000]),
+        loading: chance.pick([1, 4]),
       },
       count: (what) => this.count(what),
       onLateWork: (name, what) => this.checks.broken('closed', name, `${name} was closed before ${what}`),

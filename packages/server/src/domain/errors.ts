@@ -84,12 +84,24 @@ export class StorageError extends Error {
   override readonly name = 'StorageError';
 }
 
+/** Extras of a {@link StoreOutage}. */
+export interface StoreOutageOptions extends ErrorOptions {
+  readonly retryAfterMs?: number;
+}
+
 /**
  * The store cannot be reached, or written, for now: its server is down, starting or a standby, or the network is down.
  * Nothing was written. Retrying helps once the store is back; the cause is the engine's error.
  */
 export class StoreOutage extends Error {
   override readonly name = 'StoreOutage';
+  /** Not to be tried again any sooner, in milliseconds; absent where trying costs the store nothing. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message?: string, { retryAfterMs, ...options }: StoreOutageOptions = {}) {
+    super(message, options);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /**

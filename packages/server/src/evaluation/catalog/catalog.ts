@@ -9,8 +9,8 @@ import type {
 import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
 import type { FlagTable } from './flag-table.ts';
-import { KeyIndex, type ServedKey } from './key-index.ts';
-import { LiveEnvironment, setState } from './live-environment.ts';
+import { KeyIndex, type ServedKeys } from './key-index.ts';
+import { LiveEnvironment, type ServedEnvironment, setState } from './live-environment.ts';
 import { isLarge, payloadParts } from './payload-parts.ts';
 
 /** The contents of a catalog: a {@link Snapshot} without its cursor. */
@@ -19,16 +19,9 @@ export type CatalogContents = Omit<Snapshot, 'cursor'>;
 /** Everything that a catalog serves, for another node. */
 export interface ServedContents {
   readonly projects: CatalogContents['projects'];
-  readonly environments: readonly {
-    readonly id: string;
-    readonly projectId: string;
-    readonly name: string;
-    readonly revision: number;
-    /** Flag keys with their state texts. */
-    readonly states: readonly (readonly [flagKey: string, state: string])[];
-  }[];
-  /** To be read once. */
-  readonly keys: Iterable<ServedKey>;
+  readonly environments: readonly ServedEnvironment[];
+  /** By project. */
+  readonly keys: readonly ServedKeys[];
   readonly relays: readonly StoredRelay[];
 }
 
@@ -103,7 +96,12 @@ export class Catalog {
     return this.#byId.values();
   }
 
-  /** Everything that is served now. Costs a reference per flag and key; texts are shared. */
+  /** How many environments and keys there are: about the work that {@link contents} of it is to encode. */
+  get size(): number {
+    return this.#byId.size + this.keys.size;
+  }
+
+  /** Everything that is served now. Costs a reference per environment, and per key of a project whose keys have changed. */
   contents(): ServedContents {
     return {
       projects: [...this.#projectIds].map(([name, id]) => ({
@@ -111,11 +109,8 @@ export class Catalog {
         name,
         ...(this.#usage.has(id) && { usage: true }),
       })),
-      environments: [...this.#byId.values()].map((environment) => {
-        const { id, projectId, name, revision } = environment;
-        return { id, projectId, name, revision, states: environment.states() };
-      }),
-      keys: this.keys.records(),
+      environments: [...this.#byId.values()].map((environment) => environment.served()),
+      keys: this.keys.served(),
       relays: [...this.relays.values()],
     };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { formatProjectKey } from '@halyard/protocol';
 import type { StoredKey } from '../../domain/change-log.ts';
-import { type KeyEntry, KeyIndex } from './key-index.ts';
+import { type KeyEntry, KeyIndex, type ServedKeys } from './key-index.ts';
 
 const NOW = 1_800_000_000_000;
 const KEY = formatProjectKey(new Uint8Array(32).fill(7));
@@ -40,7 +40,7 @@ describe('KeyIndex', () => {
   test('a key does not open a deleted environment, and is the same after its record was read again', () => {
     const index = indexOf({ ...RECORD, environments: '["production","staging"]' });
     index.removeEnvironment('project-1', 'production');
-    const [record] = index.records();
+    const [record] = index.served()[0] ?? [];
     expect(record?.environments).toEqual(['staging', 'production (deleted)']);
     const [before, after] = [index, indexOf(record as StoredKey)].map((each) => each.authenticate(KEY));
     // The only one that is left is the one that a request without a name means.
@@ -50,9 +50,13 @@ describe('KeyIndex', () => {
 
   test('records are of the moment in which they were asked for, however late they are read', () => {
     const index = indexOf({ ...RECORD, environments: '["production","staging"]' });
-    const records = index.records();
+    const [keys = []] = index.served();
+    expect(index.served()[0]).toBe(keys as ServedKeys);
     index.removeEnvironment('project-1', 'production');
-    expect([...records].map(({ environments }) => environments)).toEqual([['production', 'staging']]);
+    expect(index.served()[0]).not.toBe(keys as ServedKeys);
+    expect([...keys].map(({ environments }) => environments)).toEqual([['production', 'staging']]);
+    index.remove(String(RECORD.digest));
+    expect(index.served()).toEqual([]);
   });
 
   test('a live key is found by its id, until it is removed or has expired', () => {

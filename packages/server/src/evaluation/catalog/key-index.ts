@@ -32,6 +32,18 @@ export interface ServedKey {
   readonly expiresAt: number | null;
 }
 
+/** The keys of a project as they were at one moment: one object until one of them changes. */
+export interface ServedKeys extends Iterable<ServedKey> {
+  readonly projectId: string;
+}
+
+/** The keys of a project. */
+interface ProjectKeys {
+  readonly entries: Set<KeyEntry>;
+  /** As they were handed out last, if none has changed since. */
+  served: ServedKeys | undefined;
+}
+
 /** Headers longer than any key are refused before they are hashed. */
 const MAX_KEY_LENGTH = 256;
 /** How long an expired key is kept, in ms, in case the clock was ahead and is corrected. */
@@ -44,6 +56,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 export class KeyIndex {
   readonly #byDigest = new Map<string, KeyEntry>();
   readonly #byId = new Map<string, KeyEntry>();
+  readonly #byProject = new Map<string, ProjectKeys>();
   /** Digests of the keys that were removed last, the oldest first. */
   readonly #removed = new Set<string>();
   /** The keys that are marked as used. */
@@ -102,6 +115,7 @@ export class KeyIndex {
     this.#nextDue = Math.min(this.#nextDue, entry.expiresAt);
     this.#byDigest.set(entry.digest, entry);
     this.#byId.set(entry.id, entry);
+    this.#inProject(entry).entries.add(entry);
     this.#removed.delete(entry.digest);
     return true;
   }
@@ -116,16 +130,12 @@ export class KeyIndex {
     return this.#byDigest.has(digest) || this.#removed.has(digest);
   }
 
-  /**
-   * The records of all keys that have not been revoked until now, as {@link add} takes them; to be read once. Each record is
-   * made when it is read: a hundred thousand at once would delay a read.
-   */
-  records(): Iterable<ServedKey> {
-    const entries = [...this.#byDigest.values()];
-    // What a key opens is replaced, not changed, when an environment is deleted: the records are those of one moment.
-    const opened = entries.map(({ environments }) => environments);
-    const deleted = entries.map((entry) => entry.deleted);
-    return recordsOf(entries, opened, deleted);
+  /** All keys that have not been revoked until now, as {@link add} takes them, by project. */
+  served(): readonly ServedKeys[] {
+    return [...this.#byProject].map(([projectId, keys]) => {
+      keys.served ??= servedKeys(projectId, [...keys.entries]);
+      return keys.served;
+    });
   }
 
   /** Forgets a key, for good. */
@@ -134,6 +144,9 @@ export class KeyIndex {
     if (entry === undefined) return;
     this.#byDigest.delete(digest);
     this.#byId.delete(entry.id);
+    const own = this.#inProject(entry);
+    own.entries.delete(entry);
+    if (own.entries.size === 0) this.#byProject.delete(entry.projectId);
     this.#removed.add(digest);
     for (const oldest of this.#removed) {
       if (this.#removed.size <= MAX_REMOVED) break;
@@ -144,19 +157,18 @@ export class KeyIndex {
 
   /** Removes every key of a project and returns their ids. */
   removeProject(projectId: string): readonly string[] {
-    const removed: string[] = [];
-    for (const [digest, entry] of this.#byDigest) {
-      if (entry.projectId !== projectId) continue;
-      this.remove(digest);
-      removed.push(entry.id);
-    }
-    return removed;
+    const removed = [...(this.#byProject.get(projectId)?.entries ?? [])];
+    for (const { digest } of removed) this.remove(digest);
+    return removed.map(({ id }) => id);
   }
 
   /** Takes a deleted environment off the keys of its project: they must not open a later one of that name. */
   removeEnvironment(projectId: string, name: string): void {
-    for (const entry of this.#byDigest.values()) {
-      if (entry.projectId !== projectId || !entry.environments.has(name)) continue;
+    const keys = this.#byProject.get(projectId);
+    if (keys === undefined) return;
+    keys.served = undefined;
+    for (const entry of keys.entries) {
+      if (!entry.environments.has(name)) continue;
       entry.environments = new Set([...entry.environments].filter((other) => other !== name));
       entry.deleted = [...entry.deleted, `${name}${DELETED_MARK}`];
     }
@@ -206,10 +218,27 @@ export class KeyIndex {
   clear(): void {
     this.#byDigest.clear();
     this.#byId.clear();
+    this.#byProject.clear();
     this.#used = [];
     this.#expired = 0;
     this.#nextDue = Number.POSITIVE_INFINITY;
   }
+
+  /** The keys of the project of an entry, which are about to change: what was handed out is no longer what they are. */
+  #inProject({ projectId }: KeyEntry): ProjectKeys {
+    const keys = this.#byProject.get(projectId) ?? { entries: new Set(), served: undefined };
+    keys.served = undefined;
+    this.#byProject.set(projectId, keys);
+    return keys;
+  }
+}
+
+/** Each record is made when it is read: a hundred thousand at once would delay a read. */
+function servedKeys(projectId: string, entries: readonly KeyEntry[]): ServedKeys {
+  // What a key opens is replaced, not changed, when an environment is deleted: the records are those of one moment.
+  const opened = entries.map(({ environments }) => environments);
+  const deleted = entries.map((entry) => entry.deleted);
+  return { projectId, [Symbol.iterator]: () => recordsOf(entries, opened, deleted) };
 }
 
 function* recordsOf(

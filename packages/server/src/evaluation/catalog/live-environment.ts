@@ -18,6 +18,16 @@ const FRAME_START = encoder.encode(EMPTY_FRAME.slice(0, -'}\n\n'.length));
 const FRAME_END = encoder.encode('}\n\n');
 const BODY_END = encoder.encode('}}');
 
+/** An environment at one revision: one object for as long as the revision lasts, so that what is made of it is made once. */
+export interface ServedEnvironment {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly revision: number;
+  /** Flag keys with their state texts. */
+  states(): readonly (readonly [flagKey: string, state: StateText])[];
+}
+
 /**
  * One environment as readers see it. Bytes are built on first demand and kept until the next revision, so each
  * body, tag, compressed form and frame is built once for all readers.
@@ -36,6 +46,8 @@ export class LiveEnvironment {
   #wantsUsage = false;
   #whole: Representation | undefined;
   #frame: Uint8Array | undefined;
+  /** This revision, once it has been handed out: then its table does not change any more. */
+  #served: ServedEnvironment | undefined;
   /** Resolves with the next revision, where someone waits for it. */
   #next: PromiseWithResolvers<void> | undefined;
 
@@ -72,6 +84,19 @@ export class LiveEnvironment {
     return this.#table.entries();
   }
 
+  /** The environment as it is now. Costs nothing but the object; the next change pays for a copy of the table. */
+  served(): ServedEnvironment {
+    const table = this.#table;
+    this.#served ??= {
+      id: this.id,
+      projectId: this.projectId,
+      name: this.name,
+      revision: this.#revision,
+      states: () => table.entries(),
+    };
+    return this.#served;
+  }
+
   /** A copy of the flags as they are now, in which the next revision can be prepared. */
   draft(): FlagTable {
     return new FlagTable(this.#table);
@@ -79,14 +104,17 @@ export class LiveEnvironment {
 
   /** Moves to the next revision. The operations have been validated; `null` removes a flag. */
   apply(revision: number, operations: readonly StateOperation[]): void {
-    for (const [key, state] of operations) setState(this.#table, key, state);
-    this.replace(revision, this.#table);
+    const table = this.#served === undefined ? this.#table : this.draft();
+    for (const [key, state] of operations) setState(table, key, state);
+
+    this.replace(revision, table);
   }
 
   /** Moves to the next revision, whose flags are prepared. */
   replace(revision: number, table: FlagTable): void {
     this.#table = table;
     this.#revision = revision;
+    this.#served = undefined;
     this.#frame = undefined;
     this.#forgetBodies();
     this.#next?.resolve();

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { BUSY } from './messages.ts';
 
 /** What followers may take of a node. */
 const LIMITS = {
@@ -9,10 +10,27 @@ const LIMITS = {
   openings: 400,
   reports: 400,
   clocks: 400,
+  /**
+   * Most followers that load a large state at once, and from how many environments and keys on it is large. One that has loaded
+   * for longer has a slow link, costs this node little, and holds up no other.
+   */
+  loading: 4,
+  largeState: 5000,
+  loadingMs: 5000,
 };
+
+/** When a follower that finds no place to load may come again: some time between this and twice as much. */
+const COME_AGAIN_SECONDS = 2;
 
 /** What followers may take of a node; what is absent has a default. */
 export type FollowerLimitsOptions = Partial<typeof LIMITS>;
+
+/** A stream of which the beginning may be a snapshot. */
+interface Loader {
+  readonly isLoading: boolean;
+  /** Milliseconds since it began. */
+  sentMs(): number;
+}
 
 /** Keeps followers within their limits, each token by itself. */
 export class FollowerLimits {
@@ -37,6 +55,15 @@ export class FollowerLimits {
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 1 });
   }
 
+  /** Whether one more follower may load a state of that size now, beside those that do. (docs/decisions/0042-snapshots-are-objects.md) */
+  mayLoad(size: number, open: Iterable<Loader>): boolean {
+    const { loading, largeState, loadingMs } = this.#limits;
+    if (size < largeState) return true;
+    let loaders = 0;
+    for (const each of open) if (each.isLoading && each.sentMs() < loadingMs) loaders++;
+    return loaders < loading;
+  }
+
   /** Throws `rate_limited` when there is no room for one more stream of this follower beside those that are open. */
   admitStream(followerId: string, open: Iterable<{ readonly id: string }>): void {
     const { followers, followersPerToken } = this.#limits;
@@ -52,4 +79,11 @@ export class FollowerLimits {
         : `This relay token already has ${followersPerToken} followers here: use another for some, or connect to a relay.`;
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
   }
+}
+
+/** Refuses a follower that would load the state, while enough others do. */
+export function busy(): Response {
+  const message = 'Enough relays are loading their state from this node: come again shortly.';
+  const headers = { 'Retry-After': String(COME_AGAIN_SECONDS) };
+  return Response.json({ error: BUSY, message }, { status: 503, headers });
 }

@@ -1,6 +1,5 @@
 import { encodeMessage } from './framing.ts';
 import type { EndReason } from './messages.ts';
-import type { SnapshotParts } from './snapshot-parts.ts';
 
 /** Longest a follower may take no byte while something waits for it, in milliseconds. */
 const STUCK_MS = 10_000;
@@ -9,14 +8,15 @@ const STUCK_MS = 10_000;
 export interface FollowerStreamOptions {
   readonly name: string;
   readonly hello: Uint8Array;
-  /** Sent after `hello`; without it the stream continues after row `seq`. */
-  readonly snapshot: SnapshotParts | undefined;
+  /** The pieces of a snapshot, sent after `hello`; without it the stream continues after row `seq`. */
+  readonly snapshot: Iterator<Uint8Array> | undefined;
+  /** Where the follower is, with the snapshot if there is one. */
   readonly seq: number;
   /** The message with the row after `seq`; `undefined` at the end of the log. */
   readonly rowAfter: (seq: number) => Uint8Array | undefined;
   /** Whether the row after `seq` has been dropped from the backlog. */
   readonly hasLost: (seq: number) => boolean;
-  /** Resolves when the next part of a snapshot may be encoded. */
+  /** Resolves when the next piece of a snapshot may be made. */
   readonly turn: () => Promise<void>;
   /** Milliseconds since this node was last proven current. */
   readonly ageMs: () => number;
@@ -33,9 +33,8 @@ export class FollowerStream {
   readonly #begunAt = performance.now();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #sentHello = false;
-  #part = 0;
-  /** Until its last part has been sent; then nothing keeps its bytes. */
-  #snapshot: SnapshotParts | undefined;
+  /** Until its last piece has been sent. */
+  #snapshot: Iterator<Uint8Array> | undefined;
   #seq: number;
   #isHeartbeatDue = true;
   /** Resolves when there may be something to send. Present while the socket would take it. */
@@ -46,12 +45,17 @@ export class FollowerStream {
     const { snapshot, ...rest } = options;
     this.#options = rest;
     this.#snapshot = snapshot;
-    this.#seq = snapshot?.cursor.seq ?? options.seq;
+    this.#seq = options.seq;
   }
 
   /** Names the stream among all. */
   get name(): string {
     return this.#options.name;
+  }
+
+  /** Whether a snapshot is still being sent. */
+  get isLoading(): boolean {
+    return this.#snapshot !== undefined;
   }
 
   /** Milliseconds since this stream began. */
@@ -104,6 +108,7 @@ export class FollowerStream {
   #gone(): void {
     if (this.#controller === undefined) return;
     this.#controller = undefined;
+    this.#snapshot = undefined;
     this.#waiting?.resolve();
     this.#options.onGone(this);
   }
@@ -116,7 +121,7 @@ export class FollowerStream {
         this.end('slow');
         return;
       }
-      if (this.#sentHello && this.#snapshot?.has(this.#part) === false) {
+      if (this.#sentHello && this.#snapshot !== undefined) {
         await this.#options.turn();
         this.#pulledAt = performance.now();
         if (this.#controller === undefined) return;
@@ -139,11 +144,8 @@ export class FollowerStream {
       this.#sentHello = true;
       return hello;
     }
-    const part = this.#snapshot?.at(this.#part);
-    if (part !== undefined) {
-      this.#part++;
-      return part;
-    }
+    const piece = this.#snapshot?.next();
+    if (piece !== undefined && piece.done !== true) return piece.value;
     this.#snapshot = undefined;
     const row = rowAfter(this.#seq);
     if (row !== undefined) {

@@ -2,10 +2,14 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sendRaw, until, within } from '@halyard/testing';
 import type { LogSession } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
+import { digestOf } from '../../domain/secret.ts';
+import { insertRelayToken } from '../../nouns/relays/relay-token-table.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { ADA, changing, seed } from '../../storage/test-records.ts';
 import { ReadPlane } from '../read-plane.ts';
+import { reconnectDelayMs } from '../replication/pacing.ts';
+import { FollowerLimits } from './follower-limits.ts';
 import { MessageReader } from './framing.ts';
 import { LogServer } from './log-server.ts';
 import { LOG_PATH, REPORTS_PATH } from './messages.ts';
@@ -167,20 +171,46 @@ test('a token that opens streams over and over is slowed down, and no other', as
   expect((await opening('calm')).status).toBe(200);
 });
 
-test('a snapshot is forgotten once no follower needs it, although followers stay', async () => {
+test('a relay that finds no place to load a large state is asked to come again, and one that continues needs none', async () => {
   const home = await openStore();
   await seed(home.store);
-  const upstream = await openUpstream(home, { snapshotMs: 1 });
-  const { plane } = follow(upstream.remote());
+  await home.store.commit(ADA, (transaction) =>
+    insertRelayToken(transaction, { id: 'relay', name: 'relay', createdAt: 1 }, digestOf('token')),
+  );
+  const limits = { loading: 1, largeState: 1 };
+  const upstream = await openUpstream(home, { authorize: undefined, limits });
+  const { plane } = follow(upstream.remote({ token: 'token' }));
   await plane.firstLive;
-  await until('it is forgotten', () => upstream.logServer.snapshots === 0);
-  expect(upstream.logServer.followers).toBe(1);
+  limits.loading = 0;
+  const full = await openUpstream(home, { authorize: undefined, limits });
+  const refused = await fetch(`${full.url}${LOG_PATH}`, { headers: { Authorization: 'Bearer token' } });
+  expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '2']);
+  expect(await refused.json()).toMatchObject({ error: 'busy' });
+  const log = full.remote({ token: 'token' });
+  await expect(log.open()).rejects.toMatchObject({ name: 'StoreOutage', retryAfterMs: 2000 });
+  const session = await log.open(plane.follower.cursor);
+  closeAtEnd(() => session.close());
+  expect((await session.head()).seq).toBe(plane.follower.seq);
+});
+
+test('a few load a large state at once; those with a slow link hold up no other', () => {
+  const limits = new FollowerLimits({ loading: 2, largeState: 100, loadingMs: 5000 });
+  const stream = (isLoading: boolean, ms: number) => ({ isLoading, sentMs: () => ms });
+  const [busy, slow, done] = [stream(true, 10), stream(true, 5000), stream(false, 10)];
+  expect(limits.mayLoad(100, [busy, slow, done])).toBe(true);
+  expect(limits.mayLoad(100, [busy, busy, done])).toBe(false);
+  expect(limits.mayLoad(99, [busy, busy])).toBe(true);
+});
+
+test('those who are asked to come again do not come together, and no sooner', () => {
+  expect([0, 0.5, 1].map((chance) => reconnectDelayMs(0, () => chance, 2000))).toEqual([2000, 3000, 4000]);
+  expect([0, 1].map((chance) => reconnectDelayMs(0, () => chance))).toEqual([25, 50]);
 });
 
 test('a follower gets no snapshot that is older than what it has', async () => {
   const home = await openStore();
   const { environment } = await seed(home.store);
-  const upstream = await openUpstream(home, { snapshotMs: 3_600_000 });
+  const upstream = await openUpstream(home);
   const { plane: first } = follow(upstream.remote());
   await first.firstLive;
   // As a follower of another scope, or of an older version, that is at the end of the log.

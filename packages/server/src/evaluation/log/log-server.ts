@@ -11,7 +11,7 @@ import type { RouteAnswer, Routes } from '../../http/listener.ts';
 import { bearerTokenIn, readBody, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import { type BacklogRow, EncodedRows, LogBacklog } from './backlog.ts';
-import { FollowerLimits, type FollowerLimitsOptions } from './follower-limits.ts';
+import { busy, FollowerLimits, type FollowerLimitsOptions } from './follower-limits.ts';
 import { FollowerStream } from './follower-stream.ts';
 import { encodeMessage } from './framing.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import { MAX_REPORT_BYTES, nameBelow, parseReport } from './reports.ts';
 import { contentsIn, hasEnvironment, type LogScope, scopeName, scopeOf } from './scope.ts';
 import { behind, SharedHistory } from './shared-history.ts';
-import { SnapshotParts } from './snapshot-parts.ts';
+import { encodeSnapshot } from './snapshot-parts.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /** A follower that may have the log. */
@@ -47,8 +47,6 @@ export interface LogServerOptions {
   readonly log: Logger;
   /** Bytes of recent rows to keep; by default 16 MiB. */
   readonly backlogBytes?: number;
-  /** Age from which a snapshot serves no further follower, in milliseconds. */
-  readonly snapshotMs?: number;
   readonly limits?: FollowerLimitsOptions;
 }
 
@@ -63,9 +61,6 @@ const QUIET_MS = 1.25 * HEARTBEAT_MS;
 /** How long an unknown token waits for the proof that it does not exist, in milliseconds. */
 const JUDGE_MS = 2000;
 
-/** A snapshot that is older serves no further follower, in milliseconds. Rows after it come from the backlog. */
-const SNAPSHOT_MS = 5000;
-
 /**
  * Offers the log of a read plane to followers: relays over TCP, workers over a Unix socket. Everything comes from
  * memory, so a node without a database can offer it as well. Observes the plane: add it after the parts that readers
@@ -79,7 +74,6 @@ export class LogServer implements ReadPlaneObserver {
   readonly #turns = new TurnQueue();
   readonly #timer: Timer;
   readonly #streams = new Map<FollowerStream, LogFollower>();
-  readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();
   /** Names of environments by id, also of one whose deletion is being applied. */
   readonly #names = new Map<string, string>();
   /** Resolves with the next proof. */
@@ -128,15 +122,9 @@ export class LogServer implements ReadPlaneObserver {
     return this.#backlog.bytes;
   }
 
-  /** How many snapshots are kept for followers that need one. */
-  get snapshots(): number {
-    return this.#snapshots.size;
-  }
-
   /** A snapshot replaced the catalog. */
   loaded(cursor: Cursor): void {
     this.#backlog.restart(this.#history.seal(cursor));
-    this.#snapshots.clear();
     this.#messages.clear();
     this.#learnNames();
   }
@@ -165,7 +153,6 @@ export class LogServer implements ReadPlaneObserver {
     if (provenAt - this.#provenAt < HEARTBEAT_MS / 2) return;
     this.#provenAt = provenAt;
     this.#beat();
-    this.#forgetSnapshots();
     // Nothing that readers no longer need is kept.
     if (this.#streams.size === 0) this.#messages.clear();
   }
@@ -302,11 +289,15 @@ export class LogServer implements ReadPlaneObserver {
     if (!plane.freshness.canStream() || cursor === undefined || this.#isDraining) throw logIsLost();
     this.#limits.admitStream(follower.id, this.#streams.values());
     // The processes of this node take its connections and must have its log; a relay is one more stream.
-    if (this.#options.authorize === undefined) plane.files.admitStream();
-    server.timeout(request, 0);
+    const isRelay = this.#options.authorize === undefined;
     const scope = nameIn(cursor, follower.scope);
-    const messageOf = (row: BacklogRow | undefined) => row && this.#messages.of(row, follower.scope, scope);
     const continues = from?.scope === scope && this.#backlog.continues(from);
+    if (isRelay && !continues && !this.#limits.mayLoad(plane.catalog.size, this.#streams.keys()))
+      return busy();
+    if (isRelay) plane.files.admitStream();
+    server.timeout(request, 0);
+
+    const messageOf = (row: BacklogRow | undefined) => row && this.#messages.of(row, follower.scope, scope);
     const name = crypto.randomUUID();
     const { epoch } = cursor;
     const stream = new FollowerStream({
@@ -315,12 +306,11 @@ export class LogServer implements ReadPlaneObserver {
       turn: () => this.#turns.next(),
       snapshot: continues
         ? undefined
-        : this.#snapshotIn(follower.scope, {
-            cursor: { ...this.#history.seal(cursor), scope },
-            // A follower does not go back within a history.
-            least: from?.epoch === epoch ? Math.min(from.seq, cursor.seq) : 0,
-          }),
-      seq: from?.seq ?? 0,
+        : encodeSnapshot(
+            { ...this.#history.seal(cursor), scope },
+            contentsIn(follower.scope, plane.catalog.contents()),
+          ),
+      seq: continues ? from.seq : cursor.seq,
       rowAfter: (seq) => messageOf(this.#backlog.after(seq)),
       hasLost: (seq) => !this.#backlog.holds(seq),
       ageMs: () => plane.follower.sinceProofMs(),
@@ -341,28 +331,6 @@ export class LogServer implements ReadPlaneObserver {
     const token = bearerTokenIn(headers.get('Authorization'));
     const relay = token === undefined ? undefined : this.#options.plane.catalog.relays.get(digestOf(token));
     return relay && { id: relay.id, scope: scopeOf(relay) };
-  }
-
-  /** A snapshot of row `least` or later: a recent one that there is, or one at `cursor`. */
-  #snapshotIn(
-    scope: LogScope,
-    { cursor, least }: { readonly cursor: Cursor; readonly least: number },
-  ): SnapshotParts {
-    const name = scopeName(scope);
-    this.#forgetSnapshots();
-    const known = this.#snapshots.get(name);
-    if (known !== undefined && known.parts.cursor.seq >= least) return known.parts;
-    const parts = new SnapshotParts(cursor, contentsIn(scope, this.#options.plane.catalog.contents()));
-    this.#snapshots.set(name, { parts, madeAt: performance.now() });
-    return parts;
-  }
-
-  /** Followers that still read one keep it by themselves. */
-  #forgetSnapshots(): void {
-    const outdated = performance.now() - (this.#options.snapshotMs ?? SNAPSHOT_MS);
-    for (const [name, { parts, madeAt }] of this.#snapshots) {
-      if (madeAt < outdated || !this.#backlog.holds(parts.cursor.seq)) this.#snapshots.delete(name);
-    }
   }
 
   /** Ends the streams of a token in the turn in which its revocation is known. */

@@ -18,6 +18,9 @@ export const LOG_VERSION = 1;
 /** The error code of a node that lacks rows which a follower has. */
 export const BEHIND = 'behind';
 
+/** The error code of a node from which enough followers load their state. */
+export const BUSY = 'busy';
+
 /** Milliseconds between two heartbeats of an idle log. */
 export const HEARTBEAT_MS = 1000;
 

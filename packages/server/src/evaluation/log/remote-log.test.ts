@@ -262,7 +262,9 @@ describe('a scope', () => {
       const later = follow(source.remote());
       await later.plane.firstLive;
       for (const { catalog } of [plane, later.plane]) {
-        const entries = [...catalog.keys.records()].map(({ id }) => catalog.keys.withId(id));
+        const entries = catalog.keys
+          .served()
+          .flatMap((keys) => [...keys].map(({ id }) => catalog.keys.withId(id)));
         expect([name, entries.map((entry) => entry?.environments.size)]).toEqual([name, [0]]);
       }
     }

@@ -10,6 +10,7 @@ import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { MessageReader } from './framing.ts';
 import {
   BEHIND,
+  BUSY,
   CLOCK_PATH,
   LOG_PATH,
   LOG_TYPE,
@@ -38,6 +39,9 @@ const REPORT_MS = 5000;
 
 /** A report that says nothing. */
 const EMPTY_REPORT: ReportBody = { receipts: [], nodes: [], relays: [], dropped: 0 };
+
+/** Longest that an upstream can ask to be left alone, in milliseconds. */
+const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Longest an error answer is read, in bytes. */
 const MAX_ERROR_BYTES = 16 * 1024;
@@ -178,13 +182,19 @@ function reportRefused({ status }: Response): StoreOutage {
 }
 
 async function checkAnswer(response: Response, url: string): Promise<void> {
-  const { status } = response;
-  if (status === 200 && response.headers.get('Content-Type') === LOG_TYPE) return;
+  const { status, headers } = response;
+  if (status === 200 && headers.get('Content-Type') === LOG_TYPE) return;
   const reader = response.body?.getReader();
   const { value } = (await reader?.read()) ?? {};
   void reader?.cancel().catch(() => {});
   const text = new TextDecoder().decode(value?.subarray(0, MAX_ERROR_BYTES));
-  throw refusal(status, codeIn(text), url);
+  throw refusal({ status, code: codeIn(text), retryAfterMs: retryAfterMsIn(headers) }, url);
+}
+
+/** How long the upstream asks to be left alone, in milliseconds, in seconds as Halyard says it; at most a minute. */
+function retryAfterMsIn(headers: Headers): number {
+  const text = headers.get('Retry-After') ?? '';
+  return /^\d{1,9}$/.test(text) ? Math.min(1000 * Number(text), MAX_RETRY_AFTER_MS) : 0;
 }
 
 /** The error code of an answer's body, if it has one. */
@@ -196,8 +206,15 @@ function codeIn(text: string): unknown {
   }
 }
 
+/** An answer that is no log. */
+interface Refusal {
+  readonly status: number;
+  readonly code: unknown;
+  readonly retryAfterMs: number;
+}
+
 /** Why the upstream does not give its log, in one line for the operator. Text of its own is never repeated. */
-function refusal(status: number, code: unknown, url: string): Error {
+function refusal({ status, code, retryAfterMs }: Refusal, url: string): Error {
   if (status === 401 && code === 'invalid_access_token')
     return new StorageError(`${url} refused the relay token: it is wrong or was revoked. Create another.`);
   if (status === 404)
@@ -208,7 +225,9 @@ function refusal(status: number, code: unknown, url: string): Error {
     return new StoreOutage(
       `${url} does not have the newest change of this node: it is behind, or has lost it.`,
     );
-  if (status === 429) return new StoreOutage(`${url} has too many followers.`);
+  if (status === 503 && code === BUSY)
+    return new StoreOutage(`${url} has enough relays that load their state now.`, { retryAfterMs });
+  if (status === 429) return new StoreOutage(`${url} has too many followers.`, { retryAfterMs });
   if (status >= 500) return new StoreOutage(`${url} answered with status ${status}.`);
   return new StorageError(`${url} is not an upstream for a relay: it answered with status ${status}.`);
 }

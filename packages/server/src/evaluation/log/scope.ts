@@ -1,7 +1,7 @@
 import type { ChangePayload, LogRow, StoredRelay } from '../../domain/change-log.ts';
 import { DELETED_MARK } from '../../domain/project.ts';
 import type { ServedContents } from '../catalog/catalog.ts';
-import type { ServedKey } from '../catalog/key-index.ts';
+import type { ServedKey, ServedKeys } from '../catalog/key-index.ts';
 import type { BacklogRow } from './backlog.ts';
 
 /** The part of the log that a follower gets. */
@@ -11,6 +11,12 @@ export interface LogScope {
   /** Names of environments; absent for all. */
   readonly environments?: ReadonlySet<string>;
 }
+
+/** The keys of a project as scopes with some environments see them, by the names of these. */
+const NARROWED = new WeakMap<ServedKeys, Map<string, ServedKeys>>();
+
+/** For so many sets of environments the keys of a project are kept encoded. */
+const MAX_NARROWED = 4;
 
 /** The whole log. */
 export const WHOLE_LOG: LogScope = {};
@@ -48,14 +54,34 @@ export function contentsIn(scope: LogScope, contents: ServedContents): ServedCon
   return {
     projects: contents.projects.filter(({ id }) => hasProject(id)),
     environments: contents.environments.filter((environment) => hasEnvironment(scope, environment)),
-    keys: keysIn(scope, contents.keys),
+    keys: contents.keys.filter(({ projectId }) => hasProject(projectId)).map((keys) => keysIn(scope, keys)),
     relays: contents.relays.filter((relay) => overlaps(scope, scopeOf(relay))),
   };
 }
 
-function* keysIn(scope: LogScope, keys: Iterable<ServedKey>): Generator<ServedKey> {
+/** The keys of a project as a scope sees them: one object for all scopes with the same environments. */
+function keysIn(scope: LogScope, keys: ServedKeys): ServedKeys {
+  if (scope.environments === undefined) return keys;
+  const known = NARROWED.get(keys) ?? new Map<string, ServedKeys>();
+  NARROWED.set(keys, known);
+  const name = scopeName({ environments: scope.environments });
+  const narrowed = known.get(name) ?? {
+    projectId: keys.projectId,
+    [Symbol.iterator]: () => recordsIn(scope, keys),
+  };
+
+  // The one that was asked for last is dropped last.
+  known.delete(name);
+  known.set(name, narrowed);
+  for (const oldest of known.keys()) {
+    if (known.size <= MAX_NARROWED) break;
+    known.delete(oldest);
+  }
+  return narrowed;
+}
+
+function* recordsIn(scope: LogScope, keys: ServedKeys): Generator<ServedKey> {
   for (const key of keys) {
-    if (scope.projects?.has(key.projectId) === false) continue;
     const environments = namesIn(scope, key.environments);
     if (environments.length > 0) yield { ...key, environments };
   }

@@ -1,5 +1,7 @@
 import type { Cursor, Snapshot } from '../../domain/change-log.ts';
 import type { ServedContents } from '../catalog/catalog.ts';
+import type { ServedKeys } from '../catalog/key-index.ts';
+import type { ServedEnvironment } from '../catalog/live-environment.ts';
 import { encodeMessage } from './framing.ts';
 import { LogProtocolError, type SnapshotEndMessage, type SnapshotMessage } from './messages.ts';
 
@@ -9,42 +11,127 @@ const PART_BYTES = 256 * 1024;
 /** Approximate size of a record without its texts, in bytes. */
 const RECORD_BYTES = 100;
 
+/** A piece of a snapshot holds about this many bytes, or what could be made of it in a few milliseconds. */
+const PIECE = { bytes: 128 * 1024, ms: 3 } as const;
+
 /**
- * A snapshot as messages, encoded one by one when they are first needed and then shared by all followers that load it.
+ * Records of one moment as messages. Each is encoded once, when the first follower needs it, and never changes, so that all
+ * followers share the bytes, whatever else they get.
  */
-export class SnapshotParts {
-  readonly cursor: Cursor;
-  readonly #encoded: Iterator<Uint8Array>;
+class SnapshotObject {
+  readonly #messages: Iterator<SnapshotMessage>;
   readonly #parts: Uint8Array[] = [];
-  #isWhole = false;
+  /** The message that is encoded next, until it is: there may be no memory for it now. */
+  #next: IteratorResult<SnapshotMessage> | undefined;
+  #records = 0;
 
-  constructor(cursor: Cursor, contents: ServedContents) {
-    this.cursor = cursor;
-    this.#encoded = encodeSnapshot(cursor, contents);
+  constructor(messages: Iterator<SnapshotMessage>) {
+    this.#messages = messages;
   }
 
-  /** Whether part `index` is encoded, or is known not to exist. */
-  has(index: number): boolean {
-    return index < this.#parts.length || this.#isWhole;
+  /** How many records the parts have that were asked for. */
+  get records(): number {
+    return this.#records;
   }
 
-  /** Part `index`; `undefined` after the last one, which is the end of the snapshot. */
+  /** Part `index`, none before which has been left out; `undefined` after the last one. */
   at(index: number): Uint8Array | undefined {
-    if (index === this.#parts.length) {
-      const next = this.#encoded.next();
-      if (next.done !== true) this.#parts.push(next.value);
-      else this.#isWhole = true;
-    }
+    if (index < this.#parts.length) return this.#parts[index];
+    this.#next ??= this.#messages.next();
+    if (this.#next.done === true) return undefined;
+    const { value } = this.#next;
+    this.#parts.push(encodeMessage(value));
+    this.#records += recordsIn(value);
+    this.#next = undefined;
     return this.#parts[index];
   }
 }
 
-/** The messages of a snapshot one by one, each encoded when it is asked for. */
+/** The objects of what a catalog has handed out: as long as that is the newest, or is being sent. */
+const OBJECTS = new WeakMap<ServedEnvironment | ServedKeys, SnapshotObject>();
+
+/**
+ * The bytes of a snapshot, in pieces that take a few milliseconds at most: whoever reads them lets the event loop turn in
+ * between. (docs/decisions/0042-snapshots-are-objects.md)
+ */
 export function* encodeSnapshot(cursor: Cursor, contents: ServedContents): Generator<Uint8Array> {
-  const messages = split(contents);
-  let next = messages.next();
-  for (; next.done !== true; next = messages.next()) yield encodeMessage(next.value);
-  yield encodeMessage({ type: 'snapshot-end', cursor, records: next.value });
+  let parts: Uint8Array[] = [];
+  let bytes = 0;
+  let records = 0;
+  let endsAt = performance.now() + PIECE.ms;
+  for (const object of objectsOf(contents)) {
+    for (let index = 0, part = object.at(0); part !== undefined; part = object.at(++index)) {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes < PIECE.bytes && performance.now() < endsAt) continue;
+
+      yield Buffer.concat(parts);
+      [parts, bytes] = [[], 0];
+      endsAt = performance.now() + PIECE.ms;
+    }
+    records += object.records;
+  }
+
+  yield Buffer.concat([...parts, encodeMessage({ type: 'snapshot-end', cursor, records })]);
+}
+
+function* objectsOf({ projects, environments, keys, relays }: ServedContents): Generator<SnapshotObject> {
+  // Short, and different for each scope.
+  yield new SnapshotObject(
+    chunks(
+      projects,
+      ({ name }) => name.length,
+      (part) => ({ projects: part }),
+    ),
+  );
+  for (const environment of environments) yield objectOf(environment, environmentMessages);
+  for (const each of keys) yield objectOf(each, keyMessages);
+  yield new SnapshotObject(
+    chunks(
+      relays,
+      (relay) => 80 * (relay.projects?.length ?? 0),
+      (part) => ({ relays: part }),
+    ),
+  );
+}
+
+function objectOf<T extends ServedEnvironment | ServedKeys>(
+  served: T,
+  messagesOf: (served: T) => Iterator<SnapshotMessage>,
+): SnapshotObject {
+  const object = OBJECTS.get(served) ?? new SnapshotObject(messagesOf(served));
+  OBJECTS.set(served, object);
+  return object;
+}
+
+function* environmentMessages(environment: ServedEnvironment): Generator<SnapshotMessage> {
+  const { id, projectId, name, revision } = environment;
+  const environments = [{ id, projectId, name, revision }];
+  let isFirst = true;
+  for (const message of chunks(
+    environment.states(),
+    ([key, state]) => key.length + state.length,
+    (part) => ({ states: [id, part] }),
+  )) {
+    yield isFirst ? { ...message, environments } : message;
+    isFirst = false;
+  }
+  if (isFirst) yield { type: 'snapshot', environments };
+}
+
+function keyMessages(keys: ServedKeys): Generator<SnapshotMessage> {
+  return chunks(
+    keys,
+    ({ environments }) => 40 * environments.length,
+    (part) => ({ keys: part }),
+  );
+}
+
+function recordsIn({ projects, environments, states, keys, relays }: SnapshotMessage): number {
+  return [projects, environments, states?.[1], keys, relays].reduce(
+    (sum, list) => sum + (list?.length ?? 0),
+    0,
+  );
 }
 
 /** Puts a snapshot together from its parts. */
@@ -65,7 +152,7 @@ export class SnapshotBuilder {
     for (const relay of relays) this.#relays.push(relay);
     const [environmentId = '', pairs = []] = states ?? [];
     for (const [flagKey, state] of pairs) this.#states.push({ environmentId, flagKey, state });
-    for (const { length } of [projects, environments, keys, relays, pairs]) this.#records += length;
+    this.#records += recordsIn(part);
   }
 
   /** The snapshot, once its end has come. Throws a {@link LogProtocolError} when parts are missing. */
@@ -83,42 +170,22 @@ export class SnapshotBuilder {
   }
 }
 
-/** The parts of a snapshot; returns how many records they have. */
-function* split(contents: ServedContents): Generator<SnapshotMessage, number> {
-  const { projects, environments, keys, relays } = contents;
-  let records = 0;
-  for (const part of chunks(projects, ({ name }) => name.length)) {
-    records += part.length;
-    yield { type: 'snapshot', projects: part };
-  }
-  for (const { states, ...environment } of environments) {
-    records += 1 + states.length;
-    yield { type: 'snapshot', environments: [environment] };
-    for (const part of chunks(states, ([key, state]) => key.length + state.length)) {
-      yield { type: 'snapshot', states: [environment.id, part] };
-    }
-  }
-  for (const part of chunks(keys, (key) => 40 * key.environments.length)) {
-    records += part.length;
-    yield { type: 'snapshot', keys: part };
-  }
-  for (const part of chunks(relays, (relay) => 80 * (relay.projects?.length ?? 0))) {
-    records += part.length;
-    yield { type: 'snapshot', relays: part };
-  }
-  return records;
-}
-
-function* chunks<T>(items: Iterable<T>, sizeOf: (item: T) => number): Generator<readonly T[]> {
+/** Some items at a time, each as a message. */
+function* chunks<T>(
+  items: Iterable<T>,
+  sizeOf: (item: T) => number,
+  members: (part: readonly T[]) => Omit<SnapshotMessage, 'type'>,
+): Generator<SnapshotMessage> {
   let part: T[] = [];
   let size = 0;
   for (const item of items) {
     part.push(item);
     size += RECORD_BYTES + sizeOf(item);
     if (size < PART_BYTES) continue;
-    yield part;
+
+    yield { type: 'snapshot', ...members(part) };
     part = [];
     size = 0;
   }
-  if (part.length > 0) yield part;
+  if (part.length > 0) yield { type: 'snapshot', ...members(part) };
 }

@@ -150,12 +150,14 @@ export class Follower {
   /** Follows until `close` is called; resolves then. */
   async run(): Promise<void> {
     while (this.#state !== 'closed') {
+      let askedMs: number | undefined;
       try {
         await this.#followOneSession();
       } catch (cause) {
+        if (cause instanceof StoreOutage) askedMs = cause.retryAfterMs;
         this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
       }
-      const delayMs = reconnectDelayMs(this.#attempt++, this.#options.random);
+      const delayMs = reconnectDelayMs(this.#attempt++, this.#options.random, askedMs);
       this.#retry = Promise.withResolvers();
       // Ends early when the follower is closed.
       await Promise.race([sleep(delayMs), this.#retry.promise, this.#closed.promise]);

@@ -16,8 +16,12 @@ export class Turns {
 /** How long to wait before the next attempt to reach the log, in milliseconds. */
 const RECONNECT_MS = { first: 50, longest: 2000 } as const;
 
-/** How long to wait before attempt `attempt` (0 is the first) to reach the log again: 50 ms to 2 s, half of it jitter. */
-export function reconnectDelayMs(attempt: number, random: () => number): number {
+/**
+ * How long to wait before attempt `attempt` (0 is the first) to reach the log again: 50 ms to 2 s, half of it jitter; or as
+ * long as the source asked for, and up to twice as long, so that those who were asked together do not return together.
+ */
+export function reconnectDelayMs(attempt: number, random: () => number, askedMs = 0): number {
+  if (askedMs > 0) return askedMs * (1 + random());
   const ceiling = Math.min(RECONNECT_MS.longest, RECONNECT_MS.first * 2 ** Math.min(attempt, 10));
   return ceiling / 2 + (random() * ceiling) / 2;
 }
