@@ -2,7 +2,8 @@ import { afterEach, expect, test } from 'bun:test';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
-import { describeConnectionFailure, readEvents } from './api-client.ts';
+import { readEvents } from './api-client.ts';
+import { describeConnectionFailure } from './connection-failure.ts';
 import { runCaptured } from './test-shell.ts';
 
 const MAIN = join(import.meta.dir, '../main.ts');

@@ -6,6 +6,7 @@ import {
 } from '@halyard/protocol';
 import type { Connection } from '../config/connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.ts';
+import { describeConnectionFailure, isHarmlessFailure } from './connection-failure.ts';
 import { Fields, parseForDisplay } from './fields.ts';
 import { LostAnswer, withOutcome } from './lost-answer.ts';
 
@@ -15,11 +16,13 @@ export interface ApiRequest {
   /** Built by {@link apiPath}, which escapes names. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** The body, sent unchanged. */
-  readonly body?: string;
+  /** The body: text is sent unchanged, an object as JSON. */
+  readonly body?: string | object;
   /** `application/json` by default. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Reason for the change, kept in the audit log. */
+  readonly note?: string | undefined;
   /** Whether the request needs no token. */
   readonly isPublic?: boolean;
   /** Whether it writes nothing into the audit log, so that the server cannot say afterwards whether it was made. */
@@ -119,13 +122,13 @@ export class ApiClient {
   }
 
   async #send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
-    const headers = this.#headers(request);
+    const { body } = request;
     const response = await fetch(this.url + request.path + queryText(request.query), {
       method: request.method ?? 'GET',
-      headers,
+      headers: this.#headers(request),
       redirect: 'error',
       signal,
-      ...(request.body !== undefined && { body: request.body }),
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     }).catch((cause: unknown) => this.#failed(request, cause));
     if (response.ok) return response;
     throw refusalOf(response, await response.text().catch(() => ''), {
@@ -135,13 +138,14 @@ export class ApiClient {
     });
   }
 
-  #headers({ body, contentType, headers, isPublic }: ApiRequest): Headers {
+  #headers({ body, contentType, headers, note, isPublic }: ApiRequest): Headers {
     const result = new Headers(headers);
     if (isPublic !== true) {
       if (this.#token === undefined) throw noToken(this.#tokenProblem);
       result.set('Authorization', `Bearer ${this.#token}`);
     }
     if (body !== undefined) result.set('Content-Type', contentType ?? 'application/json');
+    if (note !== undefined) result.set('X-Change-Note', headerText(note));
     return result;
   }
 
@@ -150,8 +154,8 @@ export class ApiClient {
     const timeoutMs = request.timeoutMs ?? TIMEOUT_MS;
     const failed = { url: this.url, timeoutMs, isWrite: isWrite(request) };
     const message = describeConnectionFailure(cause, failed);
-    const isHarmless = describeHarmlessFailure(codeOf(cause), this.url) !== undefined;
-    throw new (failed.isWrite && !isHarmless ? LostAnswer : CliError)(message, { cause });
+    const isLost = failed.isWrite && !isHarmlessFailure(cause, this.url);
+    throw new (isLost ? LostAnswer : CliError)(message, { cause });
   }
 }
 
@@ -168,6 +172,15 @@ export function apiPath(fixed: TemplateStringsArray, ...names: readonly string[]
   const invalid = names.find((name) => name === '.' || name === '..');
   if (invalid !== undefined) throw usageError(`"${invalid}" is not a valid name.`);
   return `/api${fixed.map((part, index) => part + encodeURIComponent(names[index] ?? '')).join('')}`;
+}
+
+/**
+ * A note as the text of a header. Headers carry bytes, so the note goes as UTF-8 bytes; line feeds and other control
+ * characters are not allowed in a header and become spaces.
+ */
+function headerText(note: string): string {
+  const line = note.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return Buffer.from(line, 'utf8').toString('latin1');
 }
 
 function queryText(query: ApiRequest['query']): string {
@@ -240,82 +253,6 @@ function noToken(problem = 'No access token found.'): CliError {
       'can read.',
     { exitCode: EXIT.denied },
   );
-}
-
-/** A request without an answer. */
-export interface FailedRequest {
-  /** The address of the server, without a path. */
-  readonly url: string;
-  /** Timeout of the answer, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Whether the request can have changed something. */
-  readonly isWrite: boolean;
-}
-
-/** Describes why `fetch` rejected with `cause`, and what to do next; not what became of a write. */
-export function describeConnectionFailure(
-  cause: unknown,
-  { url, timeoutMs, isWrite }: FailedRequest,
-): string {
-  const code = codeOf(cause);
-  const harmless = describeHarmlessFailure(code, url);
-  if (harmless !== undefined) return harmless;
-  const problem =
-    code === 'TimeoutError'
-      ? `${url} did not answer within ${timeoutMs / 1000} seconds.`
-      : `The connection to ${url} was lost before the answer arrived (${code}).`;
-  if (isWrite) return problem;
-  const hint = url.startsWith('http:')
-    ? ` If this port expects TLS, use ${url.replace('http:', 'https:')}.`
-    : '';
-  return `${problem} Try again.${hint}`;
-}
-
-/** Describes failures that cannot have changed anything; `undefined` for all others. */
-function describeHarmlessFailure(code: string, url: string): string | undefined {
-  const { hostname } = new URL(url);
-  if (code === 'ECONNREFUSED')
-    return `No server is running at ${url}. Start one with "halyard serve", or set --url, HALYARD_URL or, without them, HALYARD_PORT.`;
-  if (code === 'UnexpectedRedirect')
-    return `${url} redirects to another address. Set --url or HALYARD_URL to that one.`;
-  if (code === 'ENOTFOUND' || code.startsWith('EAI_'))
-    return `Cannot resolve the host name ${hostname}. Check --url or HALYARD_URL.`;
-  if (['ENETUNREACH', 'EHOSTUNREACH', 'ETIMEDOUT', 'ConnectionTimeout'].includes(code))
-    return `Cannot reach ${url} from this machine (${code}). Check the address, the network and firewalls.`;
-  if (code === 'Malformed_HTTP_Response')
-    return `${url} is not a web server: the port speaks another protocol. Check --url or HALYARD_URL.`;
-  if (code === 'EPROTO')
-    return `${url} does not speak TLS on this port. Check the port, or use ${url.replace('https:', 'http:')}.`;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `The certificate of ${url} is for another host name. Use the name it was issued for, or issue one for ${hostname}.`;
-  if (code === 'CERT_HAS_EXPIRED')
-    return `The certificate of ${url} has expired. Renew it on the server or proxy that presents it.`;
-  if (code === 'CERT_NOT_YET_VALID')
-    return `The certificate of ${url} is not valid yet. Check the clocks of this machine and of the server.`;
-  if (UNKNOWN_AUTHORITY.has(code))
-    return (
-      `The certificate of ${url} was issued by an authority that this machine does not trust (${code}). Set ` +
-      "NODE_EXTRA_CA_CERTS to the file with the authority's certificate (PEM), or NODE_USE_SYSTEM_CA=1 if the " +
-      'system trusts it.'
-    );
-  // OpenSSL's other verification codes, all from the handshake.
-  if (/CERT|CRL|_CA$|ISSUER/.test(code)) return `The certificate of ${url} was rejected (${code}).`;
-  return undefined;
-}
-
-const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'CERT_UNTRUSTED',
-]);
-
-function codeOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return 'unknown';
-  if (cause.name === 'TimeoutError') return cause.name;
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
 }
 
 /**

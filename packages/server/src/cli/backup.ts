@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { ConfigError, type FlagValues, resolveSetting } from '../config/config.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { StorageError, StoreOutage, UnwritableDatabaseError } from '../domain/errors.ts';
@@ -10,8 +9,10 @@ import type { Contents, DatabasePlace } from '../storage/backup.ts';
 import type { BackupHeader } from '../storage/backup-file.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { CliError, usageError } from './cli-error.ts';
-import { shortTime, wantsJson } from './output.ts';
-import { settingOptions } from './serve.ts';
+import { localCommand } from './command.ts';
+import { option, toggle, type ValuesOf } from './options.ts';
+import { type OutputOptions, shortTime, wantsJson } from './output.ts';
+import { settingOptions } from './setting-options.ts';
 import type { Shell } from './shell.ts';
 
 const messages = {
@@ -28,103 +29,86 @@ const messages = {
     'All operators have to sign in to the dashboard again.\n',
 };
 
-const BACKUP_HELP = `
-The file holds digests of keys and tokens, never the secrets. The admin-token file of the data folder is not in it.
-
-Examples:
-  halyard backup /backup/halyard.backup --data /var/lib/halyard
-  halyard backup /backup --keep 14 --database-url-file /run/secrets/database-url     keep the newest 14 in a folder`;
-
-const RESTORE_HELP = `
-Stop all nodes first. The restore begins a new epoch and raises the revisions of all environments, so that connected
-clients accept the restored flags as newer. A backup of either engine can be restored into either engine.
-
-Examples:
-  halyard restore /backup/halyard.backup --data /var/lib/halyard --replace
-  halyard restore /backup/halyard.backup --database-url postgres://halyard@db/halyard     move to PostgreSQL
-
-Scheduled changes whose time has passed since the backup fail, and running rollout plans are paused, because they may have
-been canceled or carried out since. With --run-overdue the nodes carry them out once they start.`;
-
-interface BackupOptions {
-  readonly keep?: string;
-  readonly json?: boolean;
-}
-
-interface RestoreOptions extends BackupOptions {
-  readonly replace?: boolean;
-  readonly runOverdue?: boolean;
-}
+const PLACE = {
+  ...settingOptions({ data: SETTINGS.data, databaseUrl: SETTINGS.databaseUrl }),
+  json: toggle('Print JSON instead of a sentence'),
+};
 
 /** `halyard backup` */
-export function defineBackup(backup: Command, shell: Shell): void {
-  addPlaceOptions(
-    backup
-      .description(
-        'Back up the database of an installation to one file, while its nodes run. The copy is consistent and verified.',
-      )
-      .argument('<file>', 'New file for the backup, or a folder, where the backup gets a name with the time')
-      .option('--keep <n>', 'Keep only the newest <n> backups in the folder'),
-  )
-    .addHelpText('after', BACKUP_HELP)
-    .action(async (path: string, flags: FlagValues & BackupOptions) => {
-      const keep = keepCount(flags.keep);
-      const existing = statSync(path, { throwIfNoEntry: false });
-      const isFolder = existing?.isDirectory() === true;
-      if (existing === undefined && (keep !== undefined || path.endsWith('/')))
-        throw usageError(messages.folderMissing(path));
-      if (keep !== undefined && !isFolder) throw usageError(messages.keepNeedsFolder(path));
-      const file = resolve(isFolder ? join(path, nameAt(shell.now())) : path);
-      const place = placeOf(shell, flags);
-      const { backUp } = await import('../storage/backup.ts');
-      const halyard = COMMIT === undefined ? VERSION : `${VERSION} (${COMMIT})`;
-      const { header, contents } = await explain(backUp(place, file, { halyard }));
-      const removed = keep === undefined ? [] : await removeOlder(path, keep);
-      report(
-        shell,
-        flags,
-        { file, fileBytes: statSync(file).size, removed, ...facts(header, contents) },
-        (all) =>
-          removed.length === 0
-            ? messages.backedUp(all)
-            : messages.backedUp(all) + messages.removed(removed.length),
-      );
-    });
-}
+export const backupCommand = localCommand({
+  usage: 'backup <file>',
+  about:
+    'Back up the database of an installation to one file, while its nodes run. The copy is consistent and verified.',
+  argumentHelp: { file: 'New file for the backup, or a folder, where the backup gets a name with the time' },
+  options: { keep: option('<n>', 'Keep only the newest <n> backups in the folder'), ...PLACE },
+  help: 'The file holds digests of keys and tokens, never the secrets. The admin-token file of the data folder is not in it.',
+  examples: [
+    'halyard backup /backup/halyard.backup --data /var/lib/halyard',
+    'halyard backup /backup --keep 14 --database-url-file /run/secrets/database-url     keep the newest 14 in a folder',
+  ],
+  run: backUpTo,
+});
 
 /** `halyard restore` */
-export function defineRestore(command: Command, shell: Shell): void {
-  addPlaceOptions(
-    command
-      .description(
-        'Restore a backup into the database of an installation, of either engine, while no node runs.',
-      )
-      .argument('<file>', 'The backup')
-      .option('--replace', 'Replace a database that is not empty')
-      .option('--run-overdue', 'Let schedules and rollout plans carry on, also those whose time has passed'),
-  )
-    .addHelpText('after', RESTORE_HELP)
-    .action(async (path: string, flags: FlagValues & RestoreOptions) => {
-      const place = placeOf(shell, flags);
-      const { restore } = await import('../nouns/restore.ts');
-      const file = resolve(path);
-      const { replace = false, runOverdue = false } = flags;
-      const { header, contents, interrupted } = await explain(
-        restore(file, place, { replace, runOverdue, now: shell.now() }),
-      );
-      report(
-        shell,
-        flags,
-        { file, fileBytes: statSync(file).size, ...facts(header, contents), ...interrupted },
-        messages.restored,
-      );
-    });
-}
+export const restoreCommand = localCommand({
+  usage: 'restore <file>',
+  about: 'Restore a backup into the database of an installation, of either engine, while no node runs.',
+  argumentHelp: { file: 'The backup' },
+  options: {
+    replace: toggle('Replace a database that is not empty'),
+    runOverdue: toggle('Let schedules and rollout plans carry on, also those whose time has passed'),
+    ...PLACE,
+  },
+  help:
+    'Stop all nodes first. The restore begins a new epoch and raises the revisions of all environments, so that connected\n' +
+    'clients accept the restored flags as newer. A backup of either engine can be restored into either engine.',
+  examples: [
+    'halyard restore /backup/halyard.backup --data /var/lib/halyard --replace',
+    'halyard restore /backup/halyard.backup --database-url postgres://halyard@db/halyard     move to PostgreSQL',
+  ],
+  closing:
+    'Scheduled changes whose time has passed since the backup fail, and running rollout plans are paused, because they may have\n' +
+    'been canceled or carried out since. With --run-overdue the nodes carry them out once they start.',
+  run: async ({ file: path, replace = false, runOverdue = false, ...options }, shell) => {
+    const place = placeOf(shell, options);
+    const file = resolve(path);
+    const { restore } = await import('../nouns/restore.ts');
+    const { header, contents, interrupted } = await explain(
+      restore(file, place, { replace, runOverdue, now: shell.now() }),
+    );
+    report(
+      shell,
+      options,
+      { file, fileBytes: statSync(file).size, ...facts(header, contents), ...interrupted },
+      messages.restored,
+    );
+  },
+});
 
-function addPlaceOptions(command: Command): Command {
-  for (const name of ['data', 'databaseUrl'] as const)
-    for (const option of settingOptions(name, SETTINGS[name])) command.addOption(option);
-  return command.option('--json', 'Print JSON instead of a sentence');
+type BackupOptions = ValuesOf<typeof PLACE> & { readonly file: string; readonly keep?: string };
+
+async function backUpTo({ file: path, ...options }: BackupOptions, shell: Shell): Promise<void> {
+  const keep = keepCount(options.keep);
+  const existing = statSync(path, { throwIfNoEntry: false });
+  const isFolder = existing?.isDirectory() === true;
+  if (existing === undefined && (keep !== undefined || path.endsWith('/')))
+    throw usageError(messages.folderMissing(path));
+  if (keep !== undefined && !isFolder) throw usageError(messages.keepNeedsFolder(path));
+
+  const file = resolve(isFolder ? join(path, nameAt(shell.now())) : path);
+  const place = placeOf(shell, options);
+  const { backUp } = await import('../storage/backup.ts');
+  const halyard = COMMIT === undefined ? VERSION : `${VERSION} (${COMMIT})`;
+  const { header, contents } = await explain(backUp(place, file, { halyard }));
+  const removed = keep === undefined ? [] : await removeOlder(path, keep);
+
+  const all = { file, fileBytes: statSync(file).size, removed, ...facts(header, contents) };
+  report(
+    shell,
+    options,
+    all,
+    (each) => messages.backedUp(each) + (removed.length === 0 ? '' : messages.removed(removed.length)),
+  );
 }
 
 /** The database that the options or the variables of the environment name, as for `halyard serve`. */
@@ -171,7 +155,7 @@ function facts({ createdAt, halyard, engine, schema, seq }: BackupHeader, conten
 
 function report<All extends Facts>(
   shell: Shell,
-  options: BackupOptions,
+  options: OutputOptions,
   all: All,
   describe: (facts: All) => string,
 ): void {

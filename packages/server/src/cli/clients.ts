@@ -1,44 +1,35 @@
-import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
+import { command } from './command.ts';
 import type { Fields } from './fields.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './options.ts';
-import { formatTable, printAnswer, shortTime } from './output.ts';
-import type { Shell } from './shell.ts';
+import { required } from './options.ts';
+import { formatTable, shortTime } from './output.ts';
 
 /** `halyard clients` */
-export function defineClients(clients: Command, shell: Shell): void {
-  addConnectionOptions(
-    clients
-      .description('Show open streams by environment and key, across all nodes.')
-      .requiredOption('--project <project>', 'Project to show')
-      .addHelpText('after', '\nExample:\n  halyard clients --project shop'),
-  ).action(async (options: CommandOptions & { readonly project: string }) => {
-    const answer = await connect(shell, options).request({
-      path: apiPath`/projects/${options.project}/clients`,
-    });
-    printAnswer(shell, options, answer, (fields) =>
-      formatTable(
-        ['ENVIRONMENT', 'KEY', 'STREAMS', 'NODES', 'LAST SEEN'],
-        fields.list('environments').flatMap(rowsOf),
-      ),
-    );
-  });
-}
+export const clientsCommand = command({
+  usage: 'clients',
+  about: 'Show open streams by environment and key, across all nodes.',
+  options: { project: required('<project>', 'Project to show') },
+  examples: ['halyard clients --project shop'],
+  request: ({ project }) => ({ path: apiPath`/projects/${project}/clients` }),
+  answer: (fields) =>
+    formatTable(
+      ['ENVIRONMENT', 'KEY', 'STREAMS', 'NODES', 'LAST SEEN'],
+      fields.list('environments').flatMap(rowsOf),
+    ),
+});
 
 /** A row for all streams of the environment, then one for each key. */
 function rowsOf(environment: Fields): readonly (readonly string[])[] {
   const name = environment.text('environment');
-  return [
-    [name, 'all', ...totals(environment), ''],
-    ...environment
-      .list('keys')
-      .map((key) => [
-        name,
-        `${key.text('name')} (...${key.text('lastFour')})`,
-        ...totals(key),
-        shortTime(key.optionalText('lastSeenAt')),
-      ]),
-  ];
+  const rowsOfKeys = environment
+    .list('keys')
+    .map((key) => [
+      name,
+      `${key.text('name')} (...${key.text('lastFour')})`,
+      ...totals(key),
+      shortTime(key.optionalText('lastSeenAt')),
+    ]);
+  return [[name, 'all', ...totals(environment), ''], ...rowsOfKeys];
 }
 
 function totals(item: Fields): readonly string[] {

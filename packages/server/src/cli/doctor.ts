@@ -1,59 +1,49 @@
 import { hasValidChecksum, isRecord, SERVICE_KEY_HEADER } from '@halyard/protocol';
-import { type Command, Option } from 'commander';
 import { resolveAddress } from '../config/connection.ts';
 import { httpUrl } from '../config/setting-readers.ts';
-import { type ApiClient, apiPath, describeConnectionFailure, readEvents } from './api-client.ts';
+import { type ApiClient, apiPath, readEvents } from './api-client.ts';
 import { CliError } from './cli-error.ts';
+import { command, connect } from './command.ts';
+import { describeConnectionFailure } from './connection-failure.ts';
 import type { Fields } from './fields.ts';
-import { addConnectionOptions, type CommandOptions, checkedOption, connect } from './options.ts';
+import { type CONNECTION, checkedOption, option, toggle, type ValuesOf } from './options.ts';
 import { formatTable, printable, wantsJson } from './output.ts';
 import { asCalled, type Shell } from './shell.ts';
 
-interface DoctorOptions extends CommandOptions {
-  readonly key?: string;
-  readonly env: string;
-  readonly readUrl?: string;
-  readonly readiness?: boolean;
-  readonly liveness?: boolean;
-}
+const OPTIONS = {
+  key: option('<key>', 'Check this project key and a stream, too; "-" reads the key from standard input'),
+  env: option('<environment>', 'Environment to read with the key', { default: 'production' }),
+  readUrl: option('<url>', 'Address that serves flags, if it differs from the management API'),
+  readiness: toggle('Check only that the server is ready for traffic; needs no token'),
+  liveness: toggle('Check only that the server runs; needs no token and no database', {
+    conflicts: 'readiness',
+  }),
+};
+
+type DoctorOptions = ValuesOf<typeof OPTIONS & typeof CONNECTION>;
 
 /** `halyard doctor` */
-export function defineDoctor(doctor: Command, shell: Shell): void {
-  addConnectionOptions(
-    doctor
-      .description(
-        'Check the connection to the server, the access token and a project key. Exits with 1 if a check fails.',
-      )
-      .option(
-        '--key <key>',
-        'Check this project key and a stream, too; "-" reads the key from standard input',
-      )
-      .option('--env <environment>', 'Environment to read with the key', 'production')
-      .option('--read-url <url>', 'Address that serves flags, if it differs from the management API')
-      .option('--readiness', 'Check only that the server is ready for traffic; needs no token')
-      .addOption(
-        new Option('--liveness', 'Check only that the server runs; needs no token and no database').conflicts(
-          'readiness',
-        ),
-      )
-      .addHelpText('after', EXAMPLES),
-  ).action(async (options: DoctorOptions) => {
+export const doctorCommand = command({
+  usage: 'doctor',
+  about:
+    'Check the connection to the server, the access token and a project key. Exits with 1 if a check fails.',
+  options: OPTIONS,
+  examples: [
+    'halyard doctor',
+    "halyard doctor --liveness     decide whether to restart a node, as in a container's health check",
+    'halyard doctor --readiness    decide whether to send traffic to a node; fails on all nodes without the database',
+    'halyard doctor --url https://flags.example.com --key - --env production < key.txt',
+  ],
+  run: async (options, shell) => {
     const findings = await runChecks(shell, options);
-    const failed = findings.filter(({ outcome }) => outcome === 'failed');
     shell.write(wantsJson(shell, options) ? asJson(findings) : asCalled(shell, asTable(findings)));
-    const [first, ...others] = failed;
+
+    const [first, ...others] = findings.filter(({ outcome }) => outcome === 'failed');
     if (first === undefined) return;
     if (others.length === 0) throw new CliError(`The ${first.check} check failed.`);
-    throw new CliError(`${failed.length} of ${findings.length} checks failed.`);
-  });
-}
-
-const EXAMPLES = `
-Examples:
-  halyard doctor
-  halyard doctor --liveness     decide whether to restart a node, as in a container's health check
-  halyard doctor --readiness    decide whether to send traffic to a node; fails on all nodes without the database
-  halyard doctor --url https://flags.example.com --key - --env production < key.txt`;
+    throw new CliError(`${others.length + 1} of ${findings.length} checks failed.`);
+  },
+});
 
 async function runChecks(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
   const address = resolveAddress(options, shell.env);

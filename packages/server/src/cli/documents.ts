@@ -1,123 +1,100 @@
 import { readFile } from 'node:fs/promises';
-import { type Command, Option } from 'commander';
 import { type ApiAnswer, type ApiRequest, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
+import { command, connect } from './command.ts';
 import { type Fields, isJsonText } from './fields.ts';
 import { describeStep } from './flag-state.ts';
-import { addConnectionOptions, type CommandOptions, connect, NOTE_HELP, noteHeader } from './options.ts';
+import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf } from './options.ts';
 import { printAnswer, printable, printDocument, shortJson } from './output.ts';
 import { decodeUtf8, type Shell } from './shell.ts';
 
-interface ExportOptions extends CommandOptions {
-  readonly project: string;
-  readonly format?: 'yaml' | 'json';
-  readonly out?: string;
-}
-
-interface DiffOptions extends CommandOptions {
-  readonly prune?: boolean;
-}
-
-interface ImportOptions extends DiffOptions {
-  readonly policy: string;
-  readonly dryRun?: boolean;
-  readonly note?: string;
-}
-
 /** `halyard export` */
-export function defineExport(command: Command, shell: Shell): void {
-  addConnectionOptions(
-    command
-      .description('Export a project with its environments and flags as one document for "halyard import".')
-      .requiredOption('--project <project>', 'Project to export')
-      .addOption(
-        new Option('--format <format>', 'Format (default yaml; json with --json or --out *.json)').choices([
-          'yaml',
-          'json',
-        ]),
-      )
-      .option('--out <file>', 'Write to this file instead of standard output')
-      .addHelpText('after', '\nExample:\n  halyard export --project shop --out flags.yaml'),
-  ).action(async ({ project, out, ...options }: ExportOptions) => {
+export const exportCommand = command({
+  usage: 'export',
+  about: 'Export a project with its environments and flags as one document for "halyard import".',
+  options: {
+    project: required('<project>', 'Project to export'),
+    format: option('<format>', 'Format (default yaml; json with --json or --out *.json)', {
+      choices: ['yaml', 'json'],
+    }),
+    out: option('<file>', 'Write to this file instead of standard output'),
+  },
+  examples: ['halyard export --project shop --out flags.yaml'],
+  run: async ({ project, out, ...options }, shell) => {
     const format = options.format ?? (options.json || out?.endsWith('.json') ? 'json' : 'yaml');
     const path = apiPath`/projects/${project}/export`;
     const { text } = await connect(shell, options).request({ path, query: { format } });
     await printDocument(shell, text, { out, sentence: `Wrote project ${project} to ${out}.` });
-  });
-}
+  },
+});
+
+const PRUNE = toggle('Also remove states and archive flags that are not in the file; by default they stay');
 
 /** `halyard import` */
-export function defineImport(command: Command, shell: Shell): void {
-  addConnectionOptions(
-    command
-      .argument('<file>')
-      .description('Import a document that "halyard export" wrote; "-" reads standard input.')
-      .addOption(
-        new Option('--policy <policy>', 'create-only adds what is missing; enforce also changes what differs')
-          .choices(['create-only', 'enforce'])
-          .default('create-only'),
-      )
-      .option('--prune', PRUNE_HELP)
-      .option('--dry-run', 'Show what would change, and which of these changes you may not make')
-      .option('--note <text>', NOTE_HELP)
-      .addHelpText('after', IMPORT_EXAMPLES),
-  ).action(async (file: string, options: ImportOptions) => {
-    const answer = await sendDocument(shell, options, {
-      file,
+export const importCommand = command({
+  usage: 'import <file>',
+  about: 'Import a document that "halyard export" wrote; "-" reads standard input.',
+  options: {
+    policy: option('<policy>', 'create-only adds what is missing; enforce also changes what differs', {
+      choices: ['create-only', 'enforce'],
+      default: 'create-only',
+    }),
+    prune: PRUNE,
+    dryRun: toggle('Show what would change, and which of these changes you may not make'),
+    note: NOTE,
+  },
+  help: 'Each change requires the same role as making it by itself. If one is not allowed, nothing is imported.',
+  examples: [
+    'halyard import flags.yaml --policy enforce --dry-run',
+    'halyard export --project shop --url https://flags.example.com | halyard import -',
+  ],
+  run: async (input, shell) => {
+    const answer = await sendDocument(input, shell, {
       path: apiPath`/import`,
-      query: { policy: options.policy, dryRun: String(options.dryRun === true) },
-      headers: noteHeader(options.note),
+      query: { policy: input.policy, dryRun: String(input.dryRun === true) },
+      note: input.note,
     });
-    printAnswer(shell, options, answer, describeImport);
-  });
-}
+    printAnswer(shell, input, answer, describeImport);
+  },
+});
 
 /** `halyard diff` */
-export function defineDiff(command: Command, shell: Shell): void {
-  addConnectionOptions(
-    command
-      .argument('<file>')
-      .description('Show what "halyard import --policy enforce" would change; "-" reads standard input.')
-      .option('--prune', PRUNE_HELP)
-      .addHelpText('after', DIFF_HELP),
-  ).action(async (file: string, options: DiffOptions) => {
-    const answer = await sendDocument(shell, options, { file, path: apiPath`/diff` });
-    shell.write(options.json === true ? `${answer.text}\n` : describeDifference(answer.fields, file));
+export const diffCommand = command({
+  usage: 'diff <file>',
+  about: 'Show what "halyard import --policy enforce" would change; "-" reads standard input.',
+  options: { prune: PRUNE },
+  help:
+    'Writes text even when piped; --json writes JSON. Requires the role viewer only.\n' +
+    'Exit codes: 0 no differences, 5 differences, others as for every command.',
+  examples: [
+    'halyard diff flags.yaml',
+    'halyard export --project shop --url https://staging.example.com | halyard diff - --json',
+  ],
+  run: async (input, shell) => {
+    const { text, fields } = await sendDocument(input, shell, { path: apiPath`/diff` });
+    shell.write(input.json === true ? `${text}\n` : describeDifference(fields, input.file));
     const exitCode = EXIT.different;
-    if (!answer.fields.boolean('same')) throw new CliError(`${file} and the server differ.`, { exitCode });
-  });
-}
-
-const PRUNE_HELP = 'Also remove states and archive flags that are not in the file; by default they stay';
-
-const DIFF_HELP = `
-Writes text even when piped; --json writes JSON. Requires the role viewer only.
-Exit codes: 0 no differences, 5 differences, others as for every command.
-
-Examples:
-  halyard diff flags.yaml
-  halyard export --project shop --url https://staging.example.com | halyard diff - --json`;
-
-const IMPORT_EXAMPLES = `
-Each change requires the same role as making it by itself. If one is not allowed, nothing is imported.
-
-Examples:
-  halyard import flags.yaml --policy enforce --dry-run
-  halyard export --project shop --url https://flags.example.com | halyard import -`;
+    if (!fields.boolean('same')) throw new CliError(`${input.file} and the server differ.`, { exitCode });
+  },
+});
 
 /** The largest documents take a busy database minutes. */
 const IMPORT_TIMEOUT_MS = 300_000;
 
 async function sendDocument(
+  {
+    file,
+    prune,
+    ...options
+  }: ValuesOf<typeof CONNECTION> & { readonly file: string; readonly prune?: boolean },
   shell: Shell,
-  options: DiffOptions,
-  { file, query, ...request }: Pick<ApiRequest, 'path' | 'query' | 'headers'> & { readonly file: string },
+  { query, ...request }: Pick<ApiRequest, 'path' | 'query' | 'note'>,
 ): Promise<ApiAnswer> {
   const body = await readDocument(file, shell);
-  return connect(shell, options).request({
+  return await connect(shell, options).request({
     ...request,
     method: 'POST',
-    query: { ...query, prune: String(options.prune === true) },
+    query: { ...query, prune: String(prune === true) },
     timeoutMs: IMPORT_TIMEOUT_MS,
     body,
     contentType: isJsonText(body) ? 'application/json' : 'application/yaml',

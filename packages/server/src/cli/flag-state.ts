@@ -1,29 +1,21 @@
 import { isRolloutPct } from '@halyard/protocol';
-import type { Command } from 'commander';
 import { usageError } from './cli-error.ts';
 import { Fields, isJsonText } from './fields.ts';
+import { option, toggle, type ValuesOf } from './options.ts';
 import { printable, shortJson } from './output.ts';
 
-/** Options that change a flag state. */
-export interface StateOptions {
-  readonly on?: boolean;
-  readonly off?: boolean;
-  /** JSON text, or `false` for `--no-value`. */
-  readonly value?: string | false;
-  /** A number's text, or `false` for `--no-rollout`. */
-  readonly rollout?: string | false;
-}
+/** `--on`, `--off`, `--[no-]value` and `--[no-]rollout` */
+export const STATE = {
+  on: toggle('Turn the flag on'),
+  off: toggle('Turn the flag off'),
+  value: option('<json>', 'Set the value, as JSON', { no: 'Remove the value' }),
+  rollout: option('<percent>', 'While on, limit it to this share of targeting keys: 0 to 100', {
+    no: 'Remove the rollout: while on, on for everyone',
+  }),
+};
 
-/** Adds `--on`, `--off`, `--[no-]value` and `--[no-]rollout`. */
-export function addStateOptions(command: Command): Command {
-  return command
-    .option('--on', 'Turn the flag on')
-    .option('--off', 'Turn the flag off')
-    .option('--value <json>', 'Set the value, as JSON')
-    .option('--no-value', 'Remove the value')
-    .option('--rollout <percent>', 'While on, limit it to this share of targeting keys: 0 to 100')
-    .option('--no-rollout', 'Remove the rollout: while on, on for everyone');
-}
+/** What a command line says about a flag state; `false` stands for `--no-…`. */
+export type StateOptions = ValuesOf<typeof STATE>;
 
 /**
  * The body of a PATCH that changes a flag state, as text: the value goes to the server exactly as written, so that key
@@ -32,12 +24,14 @@ export function addStateOptions(command: Command): Command {
 export function patchBody(options: StateOptions): string {
   const members: string[] = [];
   const unset: string[] = [];
+
   if (options.on && options.off) throw usageError('--on and --off cannot be used together.');
   if (options.on || options.off) members.push(`"enabled":${options.on === true}`);
   if (options.value === false) unset.push('value');
   else if (options.value !== undefined) members.push(`"value":${checkedValue(options.value)}`);
   if (options.rollout === false) unset.push('rolloutPct');
   else if (options.rollout !== undefined) members.push(`"rolloutPct":${checkedRollout(options.rollout)}`);
+
   if (unset.length > 0) members.push(`"unset":${JSON.stringify(unset)}`);
   if (members.length === 0) throw usageError('Nothing to change. Add --on, --off, --value or --rollout.');
   return `{${members.join(',')}}`;

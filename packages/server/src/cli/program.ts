@@ -2,15 +2,16 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { VERSION } from '../version.ts';
 import { CliError, EXIT } from './cli-error.ts';
+import type { CliCommand } from './command.ts';
+import { defineCommand } from './define-command.ts';
 import { asCalled, type Shell } from './shell.ts';
-
-/** Adds arguments, options, subcommands and actions to a command. */
-type Define = (command: Command, shell: Shell) => void;
 
 interface CommandEntry {
   readonly summary: string;
+  /** What its own help says, if that is not the summary. */
+  readonly about?: string;
   /** Loads the code of the command. Only the one that runs is loaded, to keep the start fast. */
-  readonly load: () => Promise<Define>;
+  readonly load: () => Promise<CliCommand | readonly CliCommand[]>;
   /** Whether only the program itself runs it; help does not list it. */
   readonly isInternal?: boolean;
 }
@@ -18,128 +19,131 @@ interface CommandEntry {
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   serve: {
     summary: 'Start a node: the flag service with its management API',
-    load: async () => (await import('./serve.ts')).defineServe,
+    load: async () => (await import('./serve.ts')).serveCommand,
   },
   relay: {
     summary: 'Start a relay: a node without a database that follows another node',
-    load: async () => (await import('./relay.ts')).defineRelay,
+    load: async () => (await import('./relay.ts')).relayCommand,
   },
   project: {
     summary: 'Create, list, change and delete projects',
-    load: async () => (await import('./project.ts')).defineProject,
+    load: async () => (await import('./project.ts')).projectCommands,
   },
   environment: {
     summary: 'Create, list, change and delete environments of a project',
-    load: async () => (await import('./environment.ts')).defineEnvironment,
+    load: async () => (await import('./environment.ts')).environmentCommands,
   },
   flag: {
     summary: 'Create, change, list, archive and delete flags',
-    load: async () => (await import('./flag.ts')).defineFlag,
+    load: async () => (await import('./flag.ts')).flagCommands,
   },
   schedule: {
     summary: 'Create, list and cancel scheduled changes of flags',
-    load: async () => (await import('./schedule.ts')).defineSchedule,
+    load: async () => (await import('./schedule.ts')).scheduleCommands,
   },
   rollout: {
     summary: 'Start, list, pause, resume and stop rollout plans, which roll flags out in steps',
-    load: async () => (await import('./rollout.ts')).defineRollout,
+    load: async () => (await import('./rollout.ts')).rolloutCommands,
   },
   copy: {
     summary: 'Copy flag states from one environment to another',
-    load: async () => (await import('./copy.ts')).defineCopy,
+    load: async () => (await import('./copy.ts')).copyCommand,
   },
   key: {
     summary: 'Create, list and revoke project keys, which let applications read flags',
-    load: async () => (await import('./key.ts')).defineKey,
+    load: async () => (await import('./key.ts')).keyCommands,
   },
   webhook: {
     summary: 'Send the changes of a project to other systems',
-    load: async () => (await import('./webhook.ts')).defineWebhook,
+    load: async () => (await import('./webhook.ts')).webhookCommands,
   },
   watch: {
     summary: 'Watch the changes of an environment as they happen',
-    load: async () => (await import('./watch.ts')).defineWatch,
+    load: async () => (await import('./watch.ts')).watchCommand,
   },
   export: {
     summary: 'Export a project as one document',
-    load: async () => (await import('./documents.ts')).defineExport,
+    load: async () => (await import('./documents.ts')).exportCommand,
   },
   diff: {
     summary: 'Show how such a document differs from the project',
-    load: async () => (await import('./documents.ts')).defineDiff,
+    load: async () => (await import('./documents.ts')).diffCommand,
   },
   import: {
     summary: 'Import a project from such a document',
-    load: async () => (await import('./documents.ts')).defineImport,
+    load: async () => (await import('./documents.ts')).importCommand,
   },
   backup: {
     summary: 'Back up the database of an installation, while its nodes run',
-    load: async () => (await import('./backup.ts')).defineBackup,
+    load: async () => (await import('./backup.ts')).backupCommand,
   },
   restore: {
     summary: 'Restore a backup, into either engine',
-    load: async () => (await import('./backup.ts')).defineRestore,
+    load: async () => (await import('./backup.ts')).restoreCommand,
   },
   types: {
     summary: 'Write the flags of a project as TypeScript declarations',
-    load: async () => (await import('./types.ts')).defineTypes,
+    load: async () => (await import('./types.ts')).typesCommand,
   },
   refs: {
     summary: 'Find where a code base uses the flags of a project',
-    load: async () => (await import('./refs.ts')).defineRefs,
+    load: async () => (await import('./refs.ts')).refsCommand,
   },
   audit: {
     summary: 'List changes, newest first: who changed what, and when',
-    load: async () => (await import('./change.ts')).defineAudit,
+    load: async () => (await import('./audit.ts')).auditCommand,
   },
   clients: {
     summary: 'Show which keys hold open streams',
-    load: async () => (await import('./clients.ts')).defineClients,
+    load: async () => (await import('./clients.ts')).clientsCommand,
   },
   delivery: {
     summary: 'Show how many streams received a change',
-    load: async () => (await import('./change.ts')).defineDelivery,
+    load: async () => (await import('./change.ts')).deliveryCommand,
   },
   change: {
     summary: 'Show or revert a change',
-    load: async () => (await import('./change.ts')).defineChange,
+    about: 'Show or revert a change. Run "halyard audit" to see the numbers of changes.',
+    load: async () => (await import('./change.ts')).changeCommands,
   },
   token: {
     summary: 'Create, list and revoke access tokens, which let people and pipelines manage flags',
-    load: async () => (await import('./token.ts')).defineToken,
+    load: async () => (await import('./token.ts')).tokenCommands,
   },
   'relay-token': {
     summary: 'Create, list and revoke relay tokens, with which relays follow this server',
-    load: async () => (await import('./relay-token.ts')).defineRelayToken,
+    load: async () => (await import('./relay-token.ts')).relayTokenCommands,
   },
   operator: {
     summary: 'Invite, list, change and remove operators, who sign in to the dashboard',
-    load: async () => (await import('./operator.ts')).defineOperator,
+    about: 'Invite, list, change and remove operators: the people who sign in to the dashboard.',
+    load: async () => (await import('./operator.ts')).operatorCommands,
   },
   invitation: {
     summary: 'List and revoke open invitations',
-    load: async () => (await import('./operator.ts')).defineInvitation,
+    about: 'List and revoke open one-time links: invitations and links to set a password.',
+    load: async () => (await import('./operator.ts')).invitationCommands,
   },
   doctor: {
     summary: 'Diagnose the connection to the server',
-    load: async () => (await import('./doctor.ts')).defineDoctor,
+    load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   errors: {
     summary: 'List the error codes of the API, or explain one',
-    load: async () => (await import('./reference.ts')).defineErrors,
+    load: async () => (await import('./reference.ts')).errorsCommand,
   },
   openapi: {
     summary: 'Print the OpenAPI document of the server',
-    load: async () => (await import('./reference.ts')).defineOpenapi,
+    load: async () => (await import('./reference.ts')).openapiCommand,
   },
   worker: {
     summary: 'Serve reads for "halyard serve --workers", which starts this command itself',
-    load: async () => (await import('./serve-worker.ts')).defineWorker,
+    load: async () => (await import('./serve-worker.ts')).workerCommand,
     isInternal: true,
   },
   version: {
     summary: 'Print the version of this program',
-    load: async () => (await import('./reference.ts')).defineVersion,
+    load: async () => (await import('./reference.ts')).versionCommand,
   },
 };
 
@@ -189,11 +193,12 @@ async function buildProgram(chosen: string | undefined, shell: Shell): Promise<C
       getErrHasColors: () => shell.hasColor,
     })
     .addHelpText('after', HELP_FOOTER);
-  for (const [name, { summary, load, isInternal = false }] of Object.entries(COMMANDS)) {
-    const command = program.command(name, { hidden: isInternal }).summary(summary).description(`${summary}.`);
+  for (const [name, { summary, about = `${summary}.`, load, isInternal = false }] of Object.entries(
+    COMMANDS,
+  )) {
+    const command = program.command(name, { hidden: isInternal }).summary(summary).description(about);
     if (name !== chosen) continue;
-    (await load())(command, shell);
-    if (command.commands.length > 0) command.helpCommand('help [command]', 'Show help for a command');
+    defineCommand(command, await load(), shell);
   }
   return program;
 }

@@ -1,24 +1,23 @@
 import { ERROR_CODES, ERROR_STATUS, isErrorCode } from '@halyard/protocol';
-import type { Command } from 'commander';
-import { type ConnectionFlags, resolveAddress } from '../config/connection.ts';
+import { resolveAddress } from '../config/connection.ts';
 import { nearestName } from '../config/describe-settings.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT } from './cli-error.ts';
+import { localCommand } from './command.ts';
+import { CONNECTION } from './options.ts';
 import { formatTable, type OutputOptions, wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
 
 /** `halyard errors` */
-export function defineErrors(errors: Command, shell: Shell): void {
-  errors
-    .argument('[code]')
-    .description('List the error codes of the API, or explain one. Needs no server.')
-    .option('--json', 'Write JSON, even on a terminal')
-    .addHelpText('after', '\nExample:\n  halyard errors revision_conflict')
-    .action((code: string | undefined, options: OutputOptions) =>
-      code === undefined ? listErrors(shell, options) : explainError(code, shell, options),
-    );
-}
+export const errorsCommand = localCommand({
+  usage: 'errors [code]',
+  about: 'List the error codes of the API, or explain one. Needs no server.',
+  options: { json: CONNECTION.json },
+  examples: ['halyard errors revision_conflict'],
+  run: ({ code, ...options }, shell) =>
+    code === undefined ? listErrors(shell, options) : explainError(code, shell, options),
+});
 
 async function listErrors(shell: Shell, options: OutputOptions): Promise<void> {
   const { ERROR_PAGES, readErrorPage } = await import('../http/docs/pages.ts');
@@ -48,29 +47,29 @@ async function explainError(code: string, shell: Shell, options: OutputOptions):
 }
 
 /** `halyard openapi` */
-export function defineOpenapi(openapi: Command, shell: Shell): void {
-  openapi
-    .description('Print the OpenAPI document of the server. Needs no token.')
-    .option('--url <url>', 'Server address (default HALYARD_URL, else this machine at HALYARD_PORT or 7070)')
-    .addHelpText('after', '\nExample:\n  halyard openapi > openapi.json')
-    .action(async (options: ConnectionFlags) => {
-      // Not `connect`: an unreadable token file must not fail a command that needs no token.
-      const client = new ApiClient(resolveAddress(options, shell.env));
-      const { text } = await client.request({ path: apiPath`/openapi.json`, isPublic: true });
-      shell.write(text.endsWith('\n') ? text : `${text}\n`);
-    });
-}
+export const openapiCommand = localCommand({
+  usage: 'openapi',
+  about: 'Print the OpenAPI document of the server. Needs no token.',
+  options: { url: CONNECTION.url },
+  examples: ['halyard openapi > openapi.json'],
+  run: async (options, shell) => {
+    // Not `connect`: an unreadable token file must not fail a command that needs no token.
+    const client = new ApiClient(resolveAddress(options, shell.env));
+    const { text } = await client.request({ path: apiPath`/openapi.json`, isPublic: true });
+    shell.write(text.endsWith('\n') ? text : `${text}\n`);
+  },
+});
 
 /** `halyard version` */
-export function defineVersion(version: Command, shell: Shell): void {
-  version
-    .description('Print the version and commit of this program, and the version of its runtime.')
-    .option('--json', 'Write JSON, even on a terminal')
-    .action((options: OutputOptions) => {
-      const { platform, arch } = process;
-      const facts = { version: VERSION, commit: COMMIT, bun: Bun.version, platform, arch };
-      const build = COMMIT === undefined ? 'from source' : `commit ${COMMIT}`;
-      const sentence = `halyard ${VERSION} (${build}, Bun ${Bun.version}, ${platform} ${arch})`;
-      shell.write(`${wantsJson(shell, options) ? JSON.stringify(facts) : sentence}\n`);
-    });
-}
+export const versionCommand = localCommand({
+  usage: 'version',
+  about: 'Print the version and commit of this program, and the version of its runtime.',
+  options: { json: CONNECTION.json },
+  run: (options, shell) => {
+    const { platform, arch } = process;
+    const facts = { version: VERSION, commit: COMMIT, bun: Bun.version, platform, arch };
+    const build = COMMIT === undefined ? 'from source' : `commit ${COMMIT}`;
+    const sentence = `halyard ${VERSION} (${build}, Bun ${Bun.version}, ${platform} ${arch})`;
+    shell.write(`${wantsJson(shell, options) ? JSON.stringify(facts) : sentence}\n`);
+  },
+});

@@ -1,41 +1,33 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './options.ts';
+import { command, connect } from './command.ts';
+import { required } from './options.ts';
 import { formatTable, wantsJson } from './output.ts';
-import type { Shell } from './shell.ts';
-
-interface RefsOptions extends CommandOptions {
-  readonly project: string;
-}
-
-const HELP = `
-A key counts as used where it is in quotes. A key that is read by a client of Halyard or OpenFeature, as in
-isEnabled('new-chekout'), and is not a flag of the project is unknown: the command then exits with 5.
-In a Git repository, ignored files are left out. Files above 1 MB are left out everywhere.
-
-Examples:
-  halyard refs src --project shop
-  halyard refs . --project shop --json`;
 
 /** `halyard refs` */
-export function defineRefs(refs: Command, shell: Shell): void {
-  addConnectionOptions(
-    refs
-      .description('Find where a code base uses the flags of a project, and which flags it does not use.')
-      .argument('<folder>', 'Folder to search')
-      .requiredOption('--project <project>', 'Project of the flags')
-      .addHelpText('after', HELP),
-  ).action(async (folder: string, options: RefsOptions) => {
+export const refsCommand = command({
+  usage: 'refs <folder>',
+  about: 'Find where a code base uses the flags of a project, and which flags it does not use.',
+  argumentHelp: { folder: 'Folder to search' },
+  options: { project: required('<project>', 'Project of the flags') },
+  help:
+    'A key counts as used where it is in quotes. A key that is read by a client of Halyard or OpenFeature, as in\n' +
+    "isEnabled('new-chekout'), and is not a flag of the project is unknown: the command then exits with 5.\n" +
+    'In a Git repository, ignored files are left out. Files above 1 MB are left out everywhere.',
+  examples: ['halyard refs src --project shop', 'halyard refs . --project shop --json'],
+  run: async ({ folder, project, ...options }, shell) => {
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
       throw usageError(`${folder} is not a folder.`);
+
     const client = connect(shell, options);
-    const path = apiPath`/projects/${options.project}/flags`;
+    const path = apiPath`/projects/${project}/flags`;
     const keysOf = async (query: Record<string, string> = {}) =>
       (await client.request({ path, query })).fields.list('flags').map((flag) => flag.text('key'));
-    const [flags, archived] = [await keysOf(), await keysOf({ archived: 'true' })];
+    const flags = await keysOf();
+    const archived = await keysOf({ archived: 'true' });
+
     const found = await findReferences(folder, [...flags, ...archived]);
     const report = {
       flags: placesOf(found, flags),
@@ -43,15 +35,14 @@ export function defineRefs(refs: Command, shell: Shell): void {
       unknown: found.unknown,
     };
     shell.write(wantsJson(shell, options) ? `${JSON.stringify(report)}\n` : formatReport(report));
+
     const { length } = found.unknown;
-    if (length > 0) {
-      throw new CliError(
-        `${length} ${length === 1 ? 'key is' : 'keys are'} not a flag of ${options.project}.`,
-        { exitCode: EXIT.different },
-      );
-    }
-  });
-}
+    if (length === 0) return;
+    throw new CliError(`${length} ${length === 1 ? 'key is' : 'keys are'} not a flag of ${project}.`, {
+      exitCode: EXIT.different,
+    });
+  },
+});
 
 /** A key and where it is used, as `file:line`. */
 export interface KeyPlaces {

@@ -1,31 +1,29 @@
-import type { Command } from 'commander';
 import type { FlagValues } from '../config/config.ts';
 import { describeUnknownVariables } from '../config/describe-settings.ts';
 import { parseRelayConfig, RELAY_SETTINGS, type RelayConfig } from '../config/relay-config.ts';
 import { VERSION } from '../version.ts';
-import { failToStart, settingOptions, untilStopped } from './serve.ts';
+import { localCommand } from './command.ts';
+import { failToStart, untilStopped } from './serve.ts';
+import { settingOptions } from './setting-options.ts';
 import type { Shell } from './shell.ts';
 
 /** `halyard relay` */
-export function defineRelay(relay: Command, shell: Shell): void {
-  relay.description(
+export const relayCommand = localCommand({
+  usage: 'relay',
+  about:
     'Start a relay: a node without a database that follows another node or relay over HTTPS and serves the same ' +
-      'flags to the same project keys.',
-  );
-  for (const [name, setting] of Object.entries(RELAY_SETTINGS))
-    for (const option of settingOptions(name, setting)) relay.addOption(option);
-  relay.addHelpText('after', HELP_FOOTER).action(async (flags: FlagValues) => {
+    'flags to the same project keys.',
+  options: settingOptions(RELAY_SETTINGS),
+  help: 'Every option has an environment variable: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. Options override variables.',
+  examples: [
+    'HALYARD_RELAY_TOKEN=hrl_... halyard relay --upstream https://flags.example.com',
+    'halyard relay --upstream https://flags.example.com --relay-token-file ./relay-token --port 8080',
+  ],
+  run: async (flags: FlagValues, shell) => {
     for (const warning of describeUnknownVariables(shell.env)) shell.writeError(`warning: ${warning}\n`);
     await relayUntilStopped(parseRelayConfig({ flags, env: shell.env, isTerminal: shell.isTerminal }), shell);
-  });
-}
-
-const HELP_FOOTER = `
-Every option has an environment variable: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. Options override variables.
-
-Examples:
-  HALYARD_RELAY_TOKEN=hrl_... halyard relay --upstream https://flags.example.com
-  halyard relay --upstream https://flags.example.com --relay-token-file ./relay-token --port 8080`;
+  },
+});
 
 async function relayUntilStopped(config: RelayConfig, shell: Shell): Promise<void> {
   const { startRelay } = await import('../nodes/relay.ts');

@@ -9,43 +9,36 @@ import {
   type RolloutPreset,
   reachOf,
 } from '@halyard/protocol';
-import type { Command } from 'commander';
 import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
 import { CliError, usageError } from './cli-error.ts';
+import { type CliCommand, command, connect } from './command.ts';
 import type { Fields } from './fields.ts';
-import {
-  addConnectionOptions,
-  type CommandOptions,
-  connect,
-  NOTE_HELP,
-  noteHeader,
-  parseDuration,
-  parseFutureTime,
-} from './options.ts';
+import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf } from './options.ts';
 import { formatTable, printAnswer, printList, shortTime, wantsJson } from './output.ts';
 import { asCalled, type Shell } from './shell.ts';
+import { parseDuration, parseFutureTime } from './times.ts';
 
-interface StartOptions extends CommandOptions {
-  readonly project: string;
-  readonly env: string;
-  readonly plan: string;
-  readonly anyway?: boolean;
-  readonly note?: string;
-}
+const PLAN = { project: required('<project>', 'Project of the plan') };
 
-interface ListOptions extends CommandOptions {
-  readonly project: string;
-  readonly env?: string;
-  readonly flag?: string;
-  readonly all?: boolean;
-}
+const START = {
+  project: required('<project>', 'Project of the flag'),
+  env: required('<environment>', 'Environment to roll out in'),
+  plan: required(
+    '<plan>',
+    `${Object.keys(ROLLOUT_PRESETS).join(', ')}, or percentages with the waits or times between them`,
+  ),
+  anyway: toggle('Start it even if a change of the flag is scheduled there, which will pause the plan'),
+  note: NOTE,
+};
 
-interface PlanOptions extends CommandOptions {
-  readonly project: string;
-  readonly note?: string;
-}
+const LIST = {
+  project: required('<project>', 'Project to list'),
+  env: option('<environment>', 'List this environment only'),
+  flag: option('<key>', 'List the plans of this flag only'),
+  all: toggle('Include plans that are done or stopped'),
+};
 
-const PROJECT_HELP = 'Project of the plan';
+type Connected<Options> = ValuesOf<Options & typeof CONNECTION>;
 
 /** Commands on one plan: name, description, and the verb that reports success. */
 const ACTIONS = [
@@ -56,72 +49,51 @@ const ACTIONS = [
 ] as const;
 
 /** `halyard rollout start|list|show|pause|resume|advance|stop` */
-export function defineRollout(rollout: Command, shell: Shell): void {
-  addConnectionOptions(
-    rollout
-      .command('start <key>')
-      .description('Roll a flag out in steps in one environment.')
-      .requiredOption('--project <project>', 'Project of the flag')
-      .requiredOption('--env <environment>', 'Environment to roll out in')
-      .requiredOption(
-        '--plan <plan>',
-        `${Object.keys(ROLLOUT_PRESETS).join(', ')}, or percentages with the waits or times between them`,
-      )
-      .option(
-        '--anyway',
-        'Start it even if a change of the flag is scheduled there, which will pause the plan',
-      )
-      .option('--note <text>', NOTE_HELP)
-      .addHelpText('after', startHelp()),
-  ).action((key: string, options: StartOptions) => startPlan(shell, key, options));
-  addConnectionOptions(
-    rollout
-      .command('list')
-      .description('List the rollout plans of a project, the next step first.')
-      .requiredOption('--project <project>', 'Project to list')
-      .option('--env <environment>', 'List this environment only')
-      .option('--flag <key>', 'List the plans of this flag only')
-      .option('--all', 'Include plans that are done or stopped'),
-  ).action((options: ListOptions) => listPlans(shell, options));
-  addConnectionOptions(
-    rollout
-      .command('show <id>')
-      .description('Show a rollout plan with its steps.')
-      .requiredOption('--project <project>', PROJECT_HELP),
-  ).action(async (id: string, options: PlanOptions) => {
-    const client = connect(shell, options);
-    await printPlan(shell, options, { client, answer: await client.request({ path: pathOf(id, options) }) });
-  });
-  for (const [name, description, done] of ACTIONS) {
-    addConnectionOptions(
-      rollout
-        .command(`${name} <id>`)
-        .description(description)
-        .requiredOption('--project <project>', PROJECT_HELP)
-        .option('--note <text>', NOTE_HELP)
-        .addHelpText('after', '\nRun "halyard rollout list" to see the ids.'),
-    ).action(async (id: string, options: PlanOptions) => {
-      const path = `${pathOf(id, options)}/${name}`;
-      const headers = noteHeader(options.note);
-      const client = connect(shell, options);
-      const answer = await client.request({ method: 'POST', path, headers });
-      await printPlan(shell, options, { client, answer, title: `${done} plan ${id}.\n` });
-    });
-  }
-}
+export const rolloutCommands: readonly CliCommand[] = [
+  command({
+    usage: 'start <key>',
+    about: 'Roll a flag out in steps in one environment.',
+    options: START,
+    help: ['Plans:', ...Object.entries(ROLLOUT_PRESETS).map(presetLine)].join('\n'),
+    examples: [
+      'halyard rollout start new-checkout --project shop --env production --plan usual',
+      'halyard rollout start new-checkout --project shop --env production --plan "5, 24h, 25, 24h, 100"',
+      'halyard rollout start new-checkout --project shop --env staging --plan "10, 2027-01-31T09:00:00Z, 100"',
+    ],
+    run: startPlan,
+  }),
+  command({
+    usage: 'list',
+    about: 'List the rollout plans of a project, the next step first.',
+    options: LIST,
+    run: listPlans,
+  }),
+  command({
+    usage: 'show <id>',
+    about: 'Show a rollout plan with its steps.',
+    options: PLAN,
+    run: async (input, shell) => {
+      const client = connect(shell, input);
+      await printPlan(shell, input, { client, answer: await client.request({ path: pathOf(input) }) });
+    },
+  }),
+  ...ACTIONS.map(([name, about, done]) =>
+    command({
+      usage: `${name} <id>`,
+      about,
+      options: { ...PLAN, note: NOTE },
+      help: 'Run "halyard rollout list" to see the ids.',
+      run: async ({ note, ...input }, shell) => {
+        const client = connect(shell, input);
+        const answer = await client.request({ method: 'POST', path: `${pathOf(input)}/${name}`, note });
+        await printPlan(shell, input, { client, answer, title: `${done} plan ${input.id}.\n` });
+      },
+    }),
+  ),
+];
 
-function startHelp(): string {
-  const presets = Object.entries(ROLLOUT_PRESETS).map(
-    ([name, steps]) => `  ${name.padEnd(9)}${planText(steps)}`,
-  );
-  return `
-Plans:
-${presets.join('\n')}
-
-Examples:
-  halyard rollout start new-checkout --project shop --env production --plan usual
-  halyard rollout start new-checkout --project shop --env production --plan "5, 24h, 25, 24h, 100"
-  halyard rollout start new-checkout --project shop --env staging --plan "10, 2027-01-31T09:00:00Z, 100"`;
+function presetLine([name, steps]: readonly [string, readonly RolloutPlanStep[]]): string {
+  return `  ${name.padEnd(9)}${planText(steps)}`;
 }
 
 /** A plan as `--plan` takes it. */
@@ -135,18 +107,22 @@ function planText(steps: readonly RolloutPlanStep[]): string {
   return parts.join(', ');
 }
 
-function pathOf(id: string, { project }: PlanOptions): string {
+function pathOf({ project, id }: { readonly project: string; readonly id: string }): string {
   return apiPath`/projects/${project}/rollouts/${id}`;
 }
 
-async function startPlan(shell: Shell, flag: string, options: StartOptions): Promise<void> {
-  const { project, env: environment, plan, note, anyway } = options;
+async function startPlan(
+  input: Connected<typeof START> & { readonly key: string },
+  shell: Shell,
+): Promise<void> {
+  const { key: flag, project, env: environment, plan, note, anyway } = input;
   const steps = isPreset(plan) ? ROLLOUT_PRESETS[plan] : readPlan(plan, shell.now());
   const path = apiPath`/projects/${project}/rollouts`;
-  const body = JSON.stringify({ flag, environment, steps, note, anyway });
-  const client = connect(shell, options);
+  const body = { flag, environment, steps, note, anyway };
+
+  const client = connect(shell, input);
   const answer = await client.request({ method: 'POST', path, body });
-  await printPlan(shell, options, { client, answer, title: `Started plan ${answer.fields.text('id')}.\n` });
+  await printPlan(shell, input, { client, answer, title: `Started plan ${answer.fields.text('id')}.\n` });
 }
 
 function isPreset(text: string): text is RolloutPreset {
@@ -183,7 +159,7 @@ function notAPlan(text: string, part: string): Error {
   );
 }
 
-async function listPlans(shell: Shell, options: ListOptions): Promise<void> {
+async function listPlans(options: Connected<typeof LIST>, shell: Shell): Promise<void> {
   const { project, env: environment, flag, all } = options;
   const path = apiPath`/projects/${project}/rollouts`;
   const query = { environment, flag, status: all ? undefined : 'open' };
@@ -253,7 +229,7 @@ function readStatus(text: string): PlanProgress['status'] {
 /** Writes a plan, with `title` above it. */
 async function printPlan(
   shell: Shell,
-  options: PlanOptions,
+  options: Connected<typeof PLAN>,
   { client, answer, title = '' }: { client: ApiClient; answer: ApiAnswer; title?: string },
 ): Promise<void> {
   const isText = !wantsJson(shell, options);
@@ -262,11 +238,11 @@ async function printPlan(
     shell,
     options,
     answer,
-    (plan) => title + asCalled(shell, describePlan(plan, options, reachPct)),
+    (plan) => title + asCalled(shell, describePlan(plan, options.project, reachPct)),
   );
 }
 
-function describePlan(plan: Fields, { project }: PlanOptions, reachPct: number | undefined): string {
+function describePlan(plan: Fields, project: string, reachPct: number | undefined): string {
   const environment = plan.optionalText('environment') ?? 'a deleted environment';
   const reason = plan.optionalText('reason');
   const steps = stepsOf(plan, reachPct);

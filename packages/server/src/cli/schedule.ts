@@ -1,128 +1,105 @@
-import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
+import { type CliCommand, command } from './command.ts';
 import type { Fields } from './fields.ts';
-import { addStateOptions, describePatch, describeState, patchBody, type StateOptions } from './flag-state.ts';
-import { addConnectionOptions, type CommandOptions, connect, NOTE_HELP, parseFutureTime } from './options.ts';
-import { printAnswer, printDone, printList, shortTime } from './output.ts';
-import type { Shell } from './shell.ts';
-
-interface CreateOptions extends CommandOptions, StateOptions {
-  readonly project: string;
-  readonly env: string;
-  readonly at: string;
-  readonly remove?: boolean;
-  readonly anyway?: boolean;
-  readonly note?: string;
-}
-
-interface ListOptions extends CommandOptions {
-  readonly project: string;
-  readonly env?: string;
-  readonly all?: boolean;
-}
+import { describePatch, describeState, patchBody, STATE, type StateOptions } from './flag-state.ts';
+import { NOTE, option, required, toggle } from './options.ts';
+import { shortTime } from './output.ts';
+import { parseFutureTime } from './times.ts';
 
 /** `halyard schedule create|list|cancel` */
-export function defineSchedule(schedule: Command, shell: Shell): void {
-  addConnectionOptions(
-    addStateOptions(
-      schedule
-        .command('create <key>')
-        .description(
-          'Schedule a change of a flag in one environment. Options you leave out keep the value they have then.',
-        )
-        .requiredOption('--project <project>', 'Project of the flag')
-        .requiredOption('--env <environment>', 'Environment to change')
-        .requiredOption(
-          '--at <when>',
-          'Time of the change: 90m, 12h, 30d or 4w from now, or 2027-01-31T09:00:00Z',
-        ),
-    )
-      .option('--remove', 'Delete the flag from the environment')
-      .option(
-        '--anyway',
-        'Schedule it even if the flag has a rollout plan there, which the change will pause',
-      )
-      .option('--note <text>', NOTE_HELP)
-      .addHelpText('after', EXAMPLES),
-  ).action((key: string, options: CreateOptions) => createSchedule(shell, key, options));
-  addConnectionOptions(
-    schedule
-      .command('list')
-      .description('List the scheduled changes of a project, the next one first.')
-      .requiredOption('--project <project>', 'Project to list')
-      .option('--env <environment>', 'List this environment only')
-      .option('--all', 'Include changes that are done, canceled or failed'),
-  ).action((options: ListOptions) => listSchedules(shell, options));
-  addConnectionOptions(
-    schedule
-      .command('cancel <id>')
-      .description('Cancel a scheduled change.')
-      .requiredOption('--project <project>', 'Project of the change')
-      .addHelpText('after', '\nRun "halyard schedule list" to see the ids.'),
-  ).action(async (id: string, options: ListOptions) => {
-    const path = apiPath`/projects/${options.project}/schedules/${id}`;
-    const answer = await connect(shell, options).request({ method: 'DELETE', path });
-    printDone(shell, options, `Canceled schedule ${id}.`, answer.text);
-  });
-}
-
-const EXAMPLES = `
-Examples:
-  halyard schedule create new-checkout --project shop --env production --at 2027-01-31T09:00:00Z --on
-  halyard schedule create banner --project shop --env production --at 12h --off --note "sale is over"`;
-
-async function createSchedule(shell: Shell, key: string, options: CreateOptions): Promise<void> {
-  const dueAt = parseFutureTime(options.at, shell.now(), '--at');
-  const { project, env: environment, note, anyway } = options;
-  const head = JSON.stringify({ environment, dueAt, note, anyway }).slice(0, -1);
-  const step = options.remove ? `"state":${removal(options)}` : `"patch":${patchBody(options)}`;
-  // Joined as text, because the patch holds a value exactly as it was written.
-  const body = `${head},"changes":[{"key":${JSON.stringify(key)},${step}}]}`;
-  const path = apiPath`/projects/${project}/schedules`;
-  const answer = await connect(shell, options).request({ method: 'POST', path, body });
-  printAnswer(shell, options, answer, (fields) => {
-    const place = `${key} in ${environment} of ${project}`;
-    return `Scheduled a change of ${place} for ${shortTime(dueAt)} (schedule ${fields.text('id')}).\n`;
-  });
-}
+export const scheduleCommands: readonly CliCommand[] = [
+  command({
+    usage: 'create <key>',
+    about:
+      'Schedule a change of a flag in one environment. Options you leave out keep the value they have then.',
+    options: {
+      project: required('<project>', 'Project of the flag'),
+      env: required('<environment>', 'Environment to change'),
+      at: required('<when>', 'Time of the change: 90m, 12h, 30d or 4w from now, or 2027-01-31T09:00:00Z'),
+      ...STATE,
+      remove: toggle('Delete the flag from the environment'),
+      anyway: toggle('Schedule it even if the flag has a rollout plan there, which the change will pause'),
+      note: NOTE,
+    },
+    examples: [
+      'halyard schedule create new-checkout --project shop --env production --at 2027-01-31T09:00:00Z --on',
+      'halyard schedule create banner --project shop --env production --at 12h --off --note "sale is over"',
+    ],
+    request: ({ key, project, env: environment, at, note, anyway, remove, ...state }, shell) => {
+      const dueAt = parseFutureTime(at, shell.now(), '--at');
+      const head = JSON.stringify({ environment, dueAt, note, anyway }).slice(0, -1);
+      const step = remove ? `"state":${removal(state)}` : `"patch":${patchBody(state)}`;
+      return {
+        method: 'POST',
+        path: apiPath`/projects/${project}/schedules`,
+        // Joined as text, because the patch holds a value exactly as it was written.
+        body: `${head},"changes":[{"key":${JSON.stringify(key)},${step}}]}`,
+      };
+    },
+    answer: (fields, { key, env, project }) => {
+      const due = shortTime(fields.text('dueAt'));
+      return `Scheduled a change of ${key} in ${env} of ${project} for ${due} (schedule ${fields.text('id')}).\n`;
+    },
+  }),
+  command({
+    usage: 'list',
+    about: 'List the scheduled changes of a project, the next one first.',
+    options: {
+      project: required('<project>', 'Project to list'),
+      env: option('<environment>', 'List this environment only'),
+      all: toggle('Include changes that are done, canceled or failed'),
+    },
+    request: ({ project, env: environment, all }) => ({
+      path: apiPath`/projects/${project}/schedules`,
+      query: { environment, status: all ? undefined : 'pending' },
+    }),
+    list: {
+      member: 'schedules',
+      headings: ['ID', 'DUE', 'ENVIRONMENT', 'CHANGE', 'BY', 'STATUS', 'NOTE'],
+      row: (item) => [
+        item.text('id'),
+        shortTime(item.text('dueAt')),
+        item.optionalText('environment') ?? '-',
+        item.list('changes').map(describeScheduled).join('; '),
+        item.text('createdBy'),
+        statusOf(item),
+        item.optionalText('error') ?? item.optionalText('note') ?? '',
+      ],
+      empty: ({ project, all }) =>
+        `No ${all ? 'scheduled' : 'pending'} changes in ${project}. ` +
+        'Create one with "halyard schedule create <key> --at <when> ..."' +
+        (all ? '.' : ', or add --all to see those that are done, canceled or failed.'),
+    },
+  }),
+  command({
+    usage: 'cancel <id>',
+    about: 'Cancel a scheduled change.',
+    options: { project: required('<project>', 'Project of the change') },
+    help: 'Run "halyard schedule list" to see the ids.',
+    request: ({ id, project }) => ({
+      method: 'DELETE',
+      path: apiPath`/projects/${project}/schedules/${id}`,
+    }),
+    done: ({ id }) => `Canceled schedule ${id}.`,
+  }),
+];
 
 function removal({ on, off, value, rollout }: StateOptions): 'null' {
   if (!on && !off && value === undefined && rollout === undefined) return 'null';
   throw usageError('--remove cannot be used with --on, --off, --value or --rollout.');
 }
 
-async function listSchedules(shell: Shell, options: ListOptions): Promise<void> {
-  const path = apiPath`/projects/${options.project}/schedules`;
-  const query = { environment: options.env, status: options.all ? undefined : 'pending' };
-  const answer = await connect(shell, options).request({ path, query });
-  await printList(shell, options, [answer], {
-    member: 'schedules',
-    headings: ['ID', 'DUE', 'ENVIRONMENT', 'CHANGE', 'BY', 'STATUS', 'NOTE'],
-    row: (item) => [
-      item.text('id'),
-      shortTime(item.text('dueAt')),
-      item.optionalText('environment') ?? '-',
-      item
-        .list('changes')
-        .map((change) => `${change.text('key')}: ${describeScheduled(change)}`)
-        .join('; '),
-      item.text('createdBy'),
-      statusOf(item),
-      item.optionalText('error') ?? item.optionalText('note') ?? '',
-    ],
-    empty:
-      `No ${options.all ? 'scheduled' : 'pending'} changes in ${options.project}. ` +
-      'Create one with "halyard schedule create <key> --at <when> ..."' +
-      (options.all ? '.' : ', or add --all to see those that are done, canceled or failed.'),
-  });
-}
-
 /** The whole new state, or the parts that change. */
 function describeScheduled(change: Fields): string {
   const state = change.any('state');
-  if (state !== undefined) return state === null ? 'remove' : describeState(state);
-  return describePatch(change.fields('patch'));
+  const words =
+    state === undefined
+      ? describePatch(change.fields('patch'))
+      : state === null
+        ? 'remove'
+        : describeState(state);
+  return `${change.text('key')}: ${words}`;
 }
 
 function statusOf(item: Fields): string {

@@ -1,58 +1,42 @@
-import { type Command, Option } from 'commander';
 import { type Config, ConfigError, type FlagValues, parseConfig, resolveSettings } from '../config/config.ts';
 import { describeUnknownVariables, formatSettings, redactSettings } from '../config/describe-settings.ts';
-import { flagOf, SETTING_NAMES, SETTINGS, type Setting } from '../config/settings.ts';
+import { SETTINGS } from '../config/settings.ts';
 import type { RunningNode } from '../nodes/running-node.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { type BannerFacts, firstStartLines, firstSteps, longBanner } from './banner.ts';
 import { CliError } from './cli-error.ts';
+import { localCommand } from './command.ts';
+import { toggle } from './options.ts';
+import { settingOptions } from './setting-options.ts';
 import type { Shell } from './shell.ts';
 
 /** `halyard serve` */
-export function defineServe(serve: Command, shell: Shell): void {
-  serve
-    .description(
-      'Start a node: the flag service with its management API and dashboard. Without settings, it stores data in ' +
-        './halyard-data (SQLite) and creates a demo project on the first start.',
-    )
-    .option('--print-config', 'Print the settings in effect and their origins, without secrets, and exit');
-  for (const name of SETTING_NAMES)
-    for (const option of settingOptions(name, SETTINGS[name])) serve.addOption(option);
-  serve.addHelpText('after', HELP_FOOTER).action(async (flags: FlagValues) => {
+export const serveCommand = localCommand({
+  usage: 'serve',
+  about:
+    'Start a node: the flag service with its management API and dashboard. Without settings, it stores data in ' +
+    './halyard-data (SQLite) and creates a demo project on the first start.',
+  options: {
+    printConfig: toggle('Print the settings in effect and their origins, without secrets, and exit'),
+    ...settingOptions(SETTINGS),
+  },
+  help:
+    'Every option has an environment variable: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. Options override variables.\n' +
+    'Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE, HALYARD_ADMIN_PASSWORD_FILE,\n' +
+    'HALYARD_OIDC_CLIENT_SECRET_FILE and HALYARD_METRICS_TOKEN_FILE. The last four have an option for the file only, because\n' +
+    'every user of a machine can read its command lines. "off" turns off a setting that is off by default.',
+  examples: [
+    'halyard serve',
+    'halyard serve --host 0.0.0.0 --port 8080 --data /var/lib/halyard --bare',
+    'halyard serve --database-url-file /run/secrets/database-url --management-port 7071',
+  ],
+  run: async (flags: FlagValues, shell) => {
     const source = { flags, env: shell.env, isTerminal: shell.isTerminal };
     for (const warning of describeUnknownVariables(shell.env)) shell.writeError(`warning: ${warning}\n`);
     if (flags.printConfig === true) printConfig(shell, source);
     else await serveUntilStopped(parseConfig(source), shell);
-  });
-}
-
-const HELP_FOOTER = `
-Every option has an environment variable: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. Options override variables.
-Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE, HALYARD_ADMIN_PASSWORD_FILE,
-HALYARD_OIDC_CLIENT_SECRET_FILE and HALYARD_METRICS_TOKEN_FILE. The last four have an option for the file only, because
-every user of a machine can read its command lines. "off" turns off a setting that is off by default.
-
-Examples:
-  halyard serve
-  halyard serve --host 0.0.0.0 --port 8080 --data /var/lib/halyard --bare
-  halyard serve --database-url-file /run/secrets/database-url --management-port 7071`;
-
-/** The options of a setting. A hidden secret has an option for its file only. */
-export function settingOptions(name: string, setting: Setting<unknown>): Option[] {
-  const { reader, default: byDefault, sentence, secret } = setting;
-  const flag = flagOf(name);
-  const help = sentence.replace(/\.$/, '');
-  const suffix = byDefault === undefined ? '' : ` (default ${byDefault})`;
-  if (secret === 'hidden') return [new Option(`${flag}-file <file>`, `${help} (read from this file)`)];
-  if (reader.placeholder === '') {
-    // The hidden opposite overrides an environment variable.
-    return [new Option(flag, help), new Option(`${flag.replace('--', '--no-')}`).hideHelp()];
-  }
-  const option = new Option(`${flag} ${reader.placeholder}`, help + suffix);
-  return secret === undefined
-    ? [option]
-    : [option, new Option(`${flag}-file <file>`, `Read ${flag} from this file`)];
-}
+  },
+});
 
 function printConfig(shell: Shell, source: Parameters<typeof resolveSettings>[0]): void {
   const { settings, problems } = resolveSettings(source);

@@ -1,52 +1,59 @@
-import { type Command, Option } from 'commander';
 import { ROLES, TOKEN_LIMITS } from '../domain/rights.ts';
 import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
+import { type CliCommand, command } from './command.ts';
 import { describeExpiry } from './key.ts';
-import { addRightsOptions, describeRights, type RightsOptions, rightsBody } from './operator.ts';
-import { addConnectionOptions, type CommandOptions, connect, parseFutureTime } from './options.ts';
-import { printDone, printList, printSecret, shortTime } from './output.ts';
+import { option, required } from './options.ts';
+import { shortTime } from './output.ts';
+import { describeRights, rightsBody, rightsOptions } from './rights.ts';
 import type { Shell } from './shell.ts';
-
-interface CreateOptions extends CommandOptions, RightsOptions {
-  readonly name: string;
-  readonly only?: string;
-  readonly days?: string;
-  readonly expires?: string;
-}
+import { parseFutureTime } from './times.ts';
 
 /** `halyard token create|list|revoke` */
-export function defineToken(token: Command, shell: Shell): void {
-  addConnectionOptions(
-    addRightsOptions(
-      token
-        .command('create')
-        .description(
-          'Create an access token and print it on standard output (with --json the whole record). It is shown only once.',
-        )
-        .requiredOption('--name <name>', 'Name of the token, such as the person or pipeline that uses it')
-        .addOption(
-          new Option(
-            '--only <task>',
-            'Limit the token to a task: plan (read, preview imports) or states (read, set flag states)',
-          ).choices([...TOKEN_LIMITS]),
-        )
-        .option('--days <count>', 'Days until it expires (default 90)')
-        .option('--expires <when>', 'Expiry: 12h, 30d, 4w, a date, or never'),
-      { role: 'default editor', protected: 'always on for admin', choices: ROLES },
-    ).addHelpText(
-      'after',
-      `
-Examples:
-  halyard token create --name deploy --project shop --only states --protected --days 30
-  halyard token create --name review --project shop,web --only plan
-  halyard token create --name operations --role admin --expires never`,
-    ),
-  ).action((options: CreateOptions) => createToken(shell, options));
-  addConnectionOptions(
-    token.command('list').description('List the access tokens, without their secrets.'),
-  ).action(async (options: CommandOptions) => {
-    await printList(shell, options, connect(shell, options).pages({ path: apiPath`/tokens` }), {
+export const tokenCommands: readonly CliCommand[] = [
+  command({
+    usage: 'create',
+    about:
+      'Create an access token and print it on standard output (with --json the whole record). It is shown only once.',
+    options: {
+      name: required('<name>', 'Name of the token, such as the person or pipeline that uses it'),
+      only: option(
+        '<task>',
+        'Limit the token to a task: plan (read, preview imports) or states (read, set flag states)',
+        { choices: TOKEN_LIMITS },
+      ),
+      days: option('<count>', 'Days until it expires (default 90)'),
+      expires: option('<when>', 'Expiry: 12h, 30d, 4w, a date, or never'),
+      ...rightsOptions(ROLES, { role: 'default editor', protected: 'always on for admin' }),
+    },
+    examples: [
+      'halyard token create --name deploy --project shop --only states --protected --days 30',
+      'halyard token create --name review --project shop,web --only plan',
+      'halyard token create --name operations --role admin --expires never',
+    ],
+    request: ({ name, only, ...options }, shell) => ({
+      method: 'POST',
+      path: apiPath`/tokens`,
+      body: {
+        name,
+        ...rightsBody({ role: 'editor', ...options }),
+        only,
+        expiresAt: expiryOf(options, shell),
+      },
+    }),
+    secret: {
+      member: 'token',
+      sentence: (fields, { name }) =>
+        `Token ${name} (${fields.text('id')}) has the role ${describeRights(fields)} and ${describeExpiry(fields.optionalText('expiresAt'))}.\n` +
+        'Save it now. You cannot see it again.',
+    },
+  }),
+  command({
+    usage: 'list',
+    about: 'List the access tokens, without their secrets.',
+    request: () => ({ path: apiPath`/tokens` }),
+    list: {
+      isPaged: true,
       member: 'tokens',
       headings: ['ID', 'NAME', 'ROLE', 'CREATED', 'EXPIRES', 'REVOKED', 'LAST USED'],
       row: (item) => [
@@ -57,40 +64,29 @@ Examples:
           shortTime(item.optionalText(name)),
         ),
       ],
-      empty: 'No access tokens except the admin token. Create one with "halyard token create --name <name>".',
-    });
-  });
-  addConnectionOptions(
-    token
-      .command('revoke <id>')
-      .description('Revoke an access token.')
-      .addHelpText('after', '\nRun "halyard token list" to see the ids.'),
-  ).action(async (id: string, options: CommandOptions) => {
-    const answer = await connect(shell, options).request({ method: 'DELETE', path: apiPath`/tokens/${id}` });
-    printDone(shell, options, `Revoked token ${id}.`, answer.text);
-  });
-}
-
-async function createToken(shell: Shell, options: CreateOptions): Promise<void> {
-  const { name, only } = options;
-  const rights = rightsBody({ role: 'editor', ...options });
-  const body = JSON.stringify({ name, ...rights, only, expiresAt: expiryOf(shell, options) });
-  const answer = await connect(shell, options).request({ method: 'POST', path: apiPath`/tokens`, body });
-  const { fields } = answer;
-  printSecret(shell, options, answer, {
-    member: 'token',
-    sentence:
-      `Token ${name} (${fields.text('id')}) has the role ${describeRights(fields)} and ${describeExpiry(fields.optionalText('expiresAt'))}.\n` +
-      'Save it now. You cannot see it again.',
-  });
-}
+      empty: () =>
+        'No access tokens except the admin token. Create one with "halyard token create --name <name>".',
+    },
+  }),
+  command({
+    usage: 'revoke <id>',
+    about: 'Revoke an access token.',
+    help: 'Run "halyard token list" to see the ids.',
+    request: ({ id }) => ({ method: 'DELETE', path: apiPath`/tokens/${id}` }),
+    done: ({ id }) => `Revoked token ${id}.`,
+  }),
+];
 
 /** `undefined`: as the server decides. */
-function expiryOf(shell: Shell, { days, expires }: CreateOptions): string | null | undefined {
+function expiryOf(
+  { days, expires }: { readonly days?: string; readonly expires?: string },
+  shell: Shell,
+): string | null | undefined {
   if (days !== undefined && expires !== undefined)
     throw usageError('Add either --days or --expires, not both.');
   if (expires === 'never') return null;
   if (expires !== undefined) return parseFutureTime(expires, shell.now(), '--expires');
+
   if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
     throw usageError(`--days must be a whole number of days, such as 30, not "${days}".`);
   return days === undefined ? undefined : parseFutureTime(`${days}d`, shell.now(), '--days');

@@ -1,40 +1,30 @@
 import type { Json } from '@halyard/protocol';
-import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
+import { command, connect } from './command.ts';
 import { Fields } from './fields.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './options.ts';
+import { option, required, toggle } from './options.ts';
 import { printDocument } from './output.ts';
-import type { Shell } from './shell.ts';
-
-interface TypesOptions extends CommandOptions {
-  readonly project: string;
-  readonly out?: string;
-  readonly openfeature?: boolean;
-}
 
 /** `halyard types` */
-export function defineTypes(types: Command, shell: Shell): void {
-  addConnectionOptions(
-    types
-      .description(
-        'Write the flags of a project as TypeScript declarations, so that a misspelled or deleted flag does not compile.',
-      )
-      .requiredOption('--project <project>', 'Project of the flags')
-      .option('--out <file>', 'Write to this file instead of standard output')
-      .option(
-        '--openfeature',
-        'Type the keys of OpenFeature, too; needs "skipLibCheck": true in tsconfig.json',
-      )
-      .addHelpText('after', '\nExample:\n  halyard types --project shop --out flags.d.ts'),
-  ).action(async ({ project, out, openfeature = false, ...options }: TypesOptions) => {
+export const typesCommand = command({
+  usage: 'types',
+  about:
+    'Write the flags of a project as TypeScript declarations, so that a misspelled or deleted flag does not compile.',
+  options: {
+    project: required('<project>', 'Project of the flags'),
+    out: option('<file>', 'Write to this file instead of standard output'),
+    openfeature: toggle('Type the keys of OpenFeature, too; needs "skipLibCheck": true in tsconfig.json'),
+  },
+  examples: ['halyard types --project shop --out flags.d.ts'],
+  run: async ({ project, out, openfeature: openFeature = false, ...options }, shell) => {
     const { text } = await connect(shell, options).request({ path: apiPath`/projects/${project}/flags` });
     const flags = new Fields(JSON.parse(text)).list('flags').map(typedFlag);
-    await printDocument(shell, formatTypesFile(project, flags, { openFeature: openfeature }), {
+    await printDocument(shell, formatTypesFile(project, flags, { openFeature }), {
       out,
       sentence: `Wrote the types of ${flags.length} flags of ${project} to ${out}.`,
     });
-  });
-}
+  },
+});
 
 function typedFlag(flag: Fields): TypedFlag {
   const environments = flag.fields('environments');

@@ -1,35 +1,32 @@
 import { KEEP_ALIVE_SECONDS, REVISION_HEADER } from '@halyard/protocol';
-import type { Command } from 'commander';
 import { type ApiClient, apiPath, readEvents } from './api-client.ts';
 import { CliError, EXIT } from './cli-error.ts';
+import { command, connect } from './command.ts';
 import { parseForDisplay } from './fields.ts';
 import { describeChanges, type States } from './flag-state.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './options.ts';
+import { type CONNECTION, required, type ValuesOf } from './options.ts';
 import { wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
 
-interface WatchOptions extends CommandOptions {
-  readonly project: string;
-  readonly env: string;
-}
+const OPTIONS = {
+  project: required('<project>', 'Project to watch'),
+  env: required('<environment>', 'Environment to watch'),
+};
+
+type WatchOptions = ValuesOf<typeof OPTIONS & typeof CONNECTION>;
 
 /** `halyard watch` */
-export function defineWatch(watch: Command, shell: Shell): void {
-  addConnectionOptions(
-    watch
-      .description('Watch the changes of an environment as they happen. Reconnects until you press Ctrl+C.')
-      .requiredOption('--project <project>', 'Project to watch')
-      .requiredOption('--env <environment>', 'Environment to watch')
-      .addHelpText('after', EXAMPLES),
-  ).action((options: WatchOptions) => new Watch(connect(shell, options), shell, options).run());
-}
-
-const EXAMPLES = `
-With --json, or when piped, prints the whole flag map as one line per change.
-
-Examples:
-  halyard watch --project shop --env production
-  halyard watch --project shop --env production --json | jq '."new-checkout".enabled'`;
+export const watchCommand = command({
+  usage: 'watch',
+  about: 'Watch the changes of an environment as they happen. Reconnects until you press Ctrl+C.',
+  options: OPTIONS,
+  help: 'With --json, or when piped, prints the whole flag map as one line per change.',
+  examples: [
+    'halyard watch --project shop --env production',
+    `halyard watch --project shop --env production --json | jq '."new-checkout".enabled'`,
+  ],
+  run: (options, shell) => new Watch(connect(shell, options), shell, options).run(),
+});
 
 /** A stream without a byte for this long is dead, even if the connection is open. */
 const SILENCE_MS = 3 * KEEP_ALIVE_SECONDS * 1000;

@@ -1,185 +1,195 @@
-import type { Command } from 'commander';
 import { shorten } from '../domain/text.ts';
 import { apiPath } from './api-client.ts';
 import { CliError, usageError } from './cli-error.ts';
+import { type CliCommand, command, connect } from './command.ts';
 import type { Fields } from './fields.ts';
-import { addConnectionOptions, type CommandOptions, connect, namesIn, requireYes } from './options.ts';
-import { printAnswer, printDone, printList, printSecret, shortTime } from './output.ts';
+import { CONNECTION, namesIn, option, required, toggle, type ValuesOf } from './options.ts';
+import { printAnswer, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
-interface WebhookOptions extends CommandOptions {
-  readonly project: string;
-}
+/** The options of every command here. */
+const WEBHOOK = { project: required('<project>', 'Project of the webhook'), ...CONNECTION };
 
-interface SettingOptions extends WebhookOptions {
-  readonly to?: string;
-  readonly format?: string;
-  readonly env?: string;
-  readonly events?: string;
-}
+const URL_HELP = 'HTTPS URL to send messages to';
+
+const SETTINGS = {
+  format: option(
+    '<format>',
+    'json, or slack for one text, as Slack and other chat tools expect (default json)',
+  ),
+  env: option(
+    '<environments>',
+    'Only changes of these environments, separated by commas, or all (default all)',
+  ),
+  events: option('<kinds>', 'Only these kinds of changes, such as flag,key, or all (default all)'),
+};
 
 /** `halyard webhook create|list|show|update|test|deliveries|replay|rotate|pause|resume|delete` */
-export function defineWebhook(webhook: Command, shell: Shell): void {
-  const define = (usage: string, description: string) =>
-    addConnectionOptions(
-      webhook
-        .command(usage)
-        .description(description)
-        .requiredOption('--project <project>', 'Project of the webhook'),
-    );
-  withSettings(
-    define(
-      'create <name>',
+export const webhookCommands: readonly CliCommand[] = [
+  command({
+    usage: 'create <name>',
+    about:
       'Create a webhook and print its signing secret on standard output (with --json the whole record). It is shown only once.',
-    ).requiredOption('--to <url>', 'HTTPS URL to send messages to'),
-  )
-    .addHelpText('after', EXAMPLES)
-    .action((name: string, options: SettingOptions) => createWebhook(shell, name, options));
-  define('list', 'List the webhooks of a project, without their secrets.').action((options: WebhookOptions) =>
-    listWebhooks(shell, options),
-  );
-  define('show <name>', 'Show one webhook.').action(async (name: string, options: WebhookOptions) => {
-    const answer = await connect(shell, options).request({ path: pathOf(name, options) });
-    printAnswer(shell, options, answer, describeWebhook);
-  });
-  withSettings(
-    define('update <name>', 'Change a webhook. Options you leave out keep their values.').option(
-      '--to <url>',
-      'HTTPS URL to send messages to',
-    ),
-  ).action(async (name: string, options: SettingOptions) => {
-    const body = settingsOf(options);
-    if (Object.keys(body).length === 0)
-      throw usageError('Nothing to change. Add --to, --format, --env or --events.');
-    await patch(shell, name, options, { body, done: 'Updated' });
-  });
-  define('test <name>', 'Send a test message and show the answer.').action(
-    (name: string, options: WebhookOptions) => send(shell, name, options, { action: 'test' }),
-  );
-  define('deliveries <name>', 'List the last 100 attempts, the newest first.').action(
-    (name: string, options: WebhookOptions) => listDeliveries(shell, name, options),
-  );
-  define('replay <name> <seq>', 'Send the message of a change again.')
-    .addHelpText(
-      'after',
-      '\nRun "halyard webhook deliveries" or "halyard audit" to see the numbers of changes.',
-    )
-    .action((name: string, seq: string, options: WebhookOptions) => {
-      if (!/^\d{1,15}$/.test(seq)) throw usageError(`"${seq}" is not the number of a change, such as 42.`);
-      return send(shell, name, options, { action: 'replay', body: { seq: Number(seq) } });
-    });
-  define('rotate <name>', 'Replace the signing secret and print the new one. It is shown only once.')
-    .option('--overlap <hours>', 'Hours in which messages are signed with the old secret too (default 24)')
-    .action((name: string, options: WebhookOptions & { readonly overlap?: string }) =>
-      rotateWebhook(shell, name, options),
-    );
-  define('pause <name>', 'Stop sending. Changes wait until you resume.').action(
-    (name: string, options: WebhookOptions) =>
-      patch(shell, name, options, { body: { status: 'paused' }, done: 'Paused' }),
-  );
-  define(
-    'resume <name>',
-    'Resume sending, waiting changes first. Also enables a webhook that the server disabled.',
-  )
-    .option('--skip', 'Skip the waiting changes')
-    .action((name: string, options: WebhookOptions & { readonly skip?: boolean }) =>
-      patch(shell, name, options, {
-        body: { status: 'active', ...(options.skip && { skipPending: true }) },
-        done: 'Resumed',
-      }),
-    );
-  define('delete <name>', 'Delete a webhook. Waiting changes are never sent.')
-    .option('--yes', 'Confirm')
-    .action(async (name: string, options: WebhookOptions & { readonly yes?: boolean }) => {
-      requireYes(options, `This deletes the webhook ${name} and the messages that it has not sent yet.`);
-      const path = pathOf(name, options);
-      const answer = await connect(shell, options).request({ method: 'DELETE', path });
-      printDone(shell, options, `Deleted webhook ${name}.`, answer.text);
-    });
-}
-
-function withSettings(command: Command): Command {
-  return command
-    .option(
-      '--format <format>',
-      'json, or slack for one text, as Slack and other chat tools expect (default json)',
-    )
-    .option(
-      '--env <environments>',
-      'Only changes of these environments, separated by commas, or all (default all)',
-    )
-    .option('--events <kinds>', 'Only these kinds of changes, such as flag,key, or all (default all)');
-}
-
-const EXAMPLES = `
-Examples:
-  halyard webhook create ci --project shop --to https://ci.example.com/halyard > secret.txt
-  halyard webhook create chat --project shop --to https://hooks.slack.com/services/... --format slack --env production`;
-
-function pathOf(name: string, { project }: WebhookOptions): string {
-  return apiPath`/projects/${project}/webhooks/${name}`;
-}
-
-function settingsOf({ to, format, env, events }: SettingOptions) {
-  const list = (text: string) => (text === 'all' ? [] : namesIn(text));
-  return {
-    ...(to === undefined ? {} : { url: to }),
-    ...(format === undefined ? {} : { format }),
-    ...(env === undefined ? {} : { environments: list(env) }),
-    ...(events === undefined ? {} : { events: list(events) }),
-  };
-}
-
-async function createWebhook(shell: Shell, name: string, options: SettingOptions): Promise<void> {
-  const path = apiPath`/projects/${options.project}/webhooks`;
-  const body = JSON.stringify({ name, ...settingsOf(options) });
-  const answer = await connect(shell, options).request({ method: 'POST', path, body });
-  printSecret(shell, options, answer, {
-    member: 'secret',
-    sentence:
-      `Webhook ${name} sends ${describeScope(answer.fields)} of ${options.project} to ${answer.fields.text('url')}.\n` +
-      'Save its signing secret now. You cannot see it again.',
-  });
-}
-
-async function rotateWebhook(
-  shell: Shell,
-  name: string,
-  options: WebhookOptions & { readonly overlap?: string },
-): Promise<void> {
-  const { overlap } = options;
-  if (overlap !== undefined && !/^\d{1,3}(\.\d+)?$/.test(overlap)) {
-    throw usageError(`--overlap must be a number of hours, such as 24, not "${overlap}".`);
-  }
-  const body = JSON.stringify(overlap === undefined ? {} : { overlapHours: Number(overlap) });
-  const path = `${pathOf(name, options)}/rotate`;
-  const answer = await connect(shell, options).request({ method: 'POST', path, body });
-  const until = shortTime(answer.fields.optionalText('previousSecretUntil'));
-  const old = Number(overlap) === 0 ? '' : ` The old one signs too until ${until}.`;
-  printSecret(shell, options, answer, {
-    member: 'secret',
-    sentence: `Webhook ${name} has a new secret.${old}\nSave it now. You cannot see it again.`,
-  });
-}
-
-async function listWebhooks(shell: Shell, options: WebhookOptions): Promise<void> {
-  const { project } = options;
-  const path = apiPath`/projects/${project}/webhooks`;
-  await printList(shell, options, [await connect(shell, options).request({ path })], {
-    member: 'webhooks',
-    headings: ['NAME', 'URL', 'FORMAT', 'CHANGES', 'STATUS', 'WAITING SINCE', 'GIVEN UP'],
-    row: (item) => [
-      ...[
+    options: { ...WEBHOOK, to: required('<url>', URL_HELP), ...SETTINGS },
+    examples: [
+      'halyard webhook create ci --project shop --to https://ci.example.com/halyard > secret.txt',
+      'halyard webhook create chat --project shop --to https://hooks.slack.com/services/... --format slack --env production',
+    ],
+    request: ({ project, name, ...options }) => ({
+      method: 'POST',
+      path: apiPath`/projects/${project}/webhooks`,
+      body: { name, ...settingsOf(options) },
+    }),
+    secret: {
+      member: 'secret',
+      sentence: (fields, { project, name }) =>
+        `Webhook ${name} sends ${describeScope(fields)} of ${project} to ${fields.text('url')}.\n` +
+        'Save its signing secret now. You cannot see it again.',
+    },
+  }),
+  command({
+    usage: 'list',
+    about: 'List the webhooks of a project, without their secrets.',
+    options: WEBHOOK,
+    request: ({ project }) => ({ path: apiPath`/projects/${project}/webhooks` }),
+    list: {
+      member: 'webhooks',
+      headings: ['NAME', 'URL', 'FORMAT', 'CHANGES', 'STATUS', 'WAITING SINCE', 'GIVEN UP'],
+      row: (item) => [
         item.text('name'),
         item.text('url'),
         item.text('format'),
         describeScope(item),
         describeStatus(item),
+        shortTime(item.optionalText('pendingSince')),
+        String(item.any('givenUp')),
       ],
-      ...[shortTime(item.optionalText('pendingSince')), String(item.any('givenUp'))],
-    ],
-    empty: `No webhooks in ${project}. Create one with "halyard webhook create <name> --project ${project} --to <url>".`,
-  });
+      empty: ({ project }) =>
+        `No webhooks in ${project}. Create one with "halyard webhook create <name> --project ${project} --to <url>".`,
+    },
+  }),
+  command({
+    usage: 'show <name>',
+    about: 'Show one webhook.',
+    options: WEBHOOK,
+    request: (which) => ({ path: pathOf(which) }),
+    answer: describeWebhook,
+  }),
+  command({
+    usage: 'update <name>',
+    about: 'Change a webhook. Options you leave out keep their values.',
+    options: { ...WEBHOOK, to: option('<url>', URL_HELP), ...SETTINGS },
+    request: (which) => {
+      const body = settingsOf(which);
+      if (Object.values(body).every((value) => value === undefined))
+        throw usageError('Nothing to change. Add --to, --format, --env or --events.');
+      return { method: 'PATCH', path: pathOf(which), body };
+    },
+    answer: (_fields, { name }) => `Updated webhook ${name}.\n`,
+  }),
+  command({
+    usage: 'test <name>',
+    about: 'Send a test message and show the answer.',
+    options: WEBHOOK,
+    run: (which, shell) => sendByHand(which, { action: 'test' }, shell),
+  }),
+  command({
+    usage: 'deliveries <name>',
+    about: 'List the last 100 attempts, the newest first.',
+    options: WEBHOOK,
+    request: (which) => ({ path: `${pathOf(which)}/deliveries` }),
+    list: {
+      member: 'deliveries',
+      headings: ['NUMBER', 'TIME', 'CHANGE', 'WHY', 'OUTCOME', 'STATUS', 'MS', 'DETAIL'],
+      row: (item) => [
+        String(item.any('number')),
+        `${item.text('at').slice(0, 19).replace('T', ' ')}Z`,
+        String(item.any('seq') ?? '-'),
+        item.text('trigger'),
+        item.text('outcome'),
+        String(item.any('status') ?? '-'),
+        String(item.any('durationMs')),
+        shorten(item.optionalText('error') ?? item.optionalText('answer') ?? '', 80),
+      ],
+      empty: ({ project, name }) =>
+        `The webhook ${name} has sent nothing yet. Try "halyard webhook test ${name} --project ${project}".`,
+    },
+  }),
+  command({
+    usage: 'replay <name> <seq>',
+    about: 'Send the message of a change again.',
+    options: WEBHOOK,
+    help: 'Run "halyard webhook deliveries" or "halyard audit" to see the numbers of changes.',
+    run: async ({ seq, ...which }, shell) => {
+      if (!/^\d{1,15}$/.test(seq)) throw usageError(`"${seq}" is not the number of a change, such as 42.`);
+      await sendByHand(which, { action: 'replay', body: { seq: Number(seq) } }, shell);
+    },
+  }),
+  command({
+    usage: 'rotate <name>',
+    about: 'Replace the signing secret and print the new one. It is shown only once.',
+    options: {
+      ...WEBHOOK,
+      overlap: option('<hours>', 'Hours in which messages are signed with the old secret too (default 24)'),
+    },
+    request: ({ overlap, ...which }) => {
+      if (overlap !== undefined && !/^\d{1,3}(\.\d+)?$/.test(overlap))
+        throw usageError(`--overlap must be a number of hours, such as 24, not "${overlap}".`);
+      const body = { overlapHours: overlap === undefined ? undefined : Number(overlap) };
+      return { method: 'POST', path: `${pathOf(which)}/rotate`, body };
+    },
+    secret: {
+      member: 'secret',
+      sentence: (fields, { name, overlap }) => {
+        const until = shortTime(fields.optionalText('previousSecretUntil'));
+        const old = Number(overlap) === 0 ? '' : ` The old one signs too until ${until}.`;
+        return `Webhook ${name} has a new secret.${old}\nSave it now. You cannot see it again.`;
+      },
+    },
+  }),
+  command({
+    usage: 'pause <name>',
+    about: 'Stop sending. Changes wait until you resume.',
+    options: WEBHOOK,
+    request: (which) => ({ method: 'PATCH', path: pathOf(which), body: { status: 'paused' } }),
+    answer: (_fields, { name }) => `Paused webhook ${name}.\n`,
+  }),
+  command({
+    usage: 'resume <name>',
+    about: 'Resume sending, waiting changes first. Also enables a webhook that the server disabled.',
+    options: { ...WEBHOOK, skip: toggle('Skip the waiting changes') },
+    request: ({ skip, ...which }) => ({
+      method: 'PATCH',
+      path: pathOf(which),
+      body: { status: 'active', skipPending: skip },
+    }),
+    answer: (_fields, { name }) => `Resumed webhook ${name}.\n`,
+  }),
+  command({
+    usage: 'delete <name>',
+    about: 'Delete a webhook. Waiting changes are never sent.',
+    options: WEBHOOK,
+    confirm: {
+      about: 'Confirm',
+      loses: ({ name }) => `This deletes the webhook ${name} and the messages that it has not sent yet.`,
+    },
+    request: (which) => ({ method: 'DELETE', path: pathOf(which) }),
+    done: ({ name }) => `Deleted webhook ${name}.`,
+  }),
+];
+
+/** A webhook, and how to reach the server that has it. */
+type Which = ValuesOf<typeof WEBHOOK> & { readonly name: string };
+
+function pathOf({ project, name }: Which): string {
+  return apiPath`/projects/${project}/webhooks/${name}`;
+}
+
+/** The members of a request body; `undefined` for what the command line leaves out. */
+function settingsOf({ to, format, env, events }: ValuesOf<typeof SETTINGS> & { readonly to?: string }) {
+  const list = (text: string | undefined) =>
+    text === 'all' ? [] : text === undefined ? text : namesIn(text);
+  return { url: to, format, environments: list(env), events: list(events) };
 }
 
 function describeScope(item: Fields): string {
@@ -206,56 +216,28 @@ function describeWebhook(item: Fields): string {
   return `${lines.join('\n')}\n`;
 }
 
-async function listDeliveries(shell: Shell, name: string, options: WebhookOptions): Promise<void> {
-  const path = `${pathOf(name, options)}/deliveries`;
-  await printList(shell, options, [await connect(shell, options).request({ path })], {
-    member: 'deliveries',
-    headings: ['NUMBER', 'TIME', 'CHANGE', 'WHY', 'OUTCOME', 'STATUS', 'MS', 'DETAIL'],
-    row: (item) => [
-      String(item.any('number')),
-      `${item.text('at').slice(0, 19).replace('T', ' ')}Z`,
-      String(item.any('seq') ?? '-'),
-      ...[
-        item.text('trigger'),
-        item.text('outcome'),
-        String(item.any('status') ?? '-'),
-        String(item.any('durationMs')),
-      ],
-      shorten(item.optionalText('error') ?? item.optionalText('answer') ?? '', 80),
-    ],
-    empty: `The webhook ${name} has sent nothing yet. Try "halyard webhook test ${name} --project ${options.project}".`,
-  });
-}
-
-async function patch(
-  shell: Shell,
-  name: string,
-  options: WebhookOptions,
-  { body, done }: { readonly body: object; readonly done: string },
-): Promise<void> {
-  const path = pathOf(name, options);
-  const answer = await connect(shell, options).request({ method: 'PATCH', path, body: JSON.stringify(body) });
-  printAnswer(shell, options, answer, () => `${done} webhook ${name}.\n`);
-}
-
-/** Sends a message by hand; fails if the receiver did not accept it. */
-async function send(
-  shell: Shell,
-  name: string,
-  options: WebhookOptions,
+/** Sends a message now; fails if the receiver did not accept it. */
+async function sendByHand(
+  which: Which,
   { action, body }: { readonly action: 'test' | 'replay'; readonly body?: object },
+  shell: Shell,
 ): Promise<void> {
-  const answer = await connect(shell, options).request({
-    ...{ method: 'POST', path: `${pathOf(name, options)}/${action}`, isUnrecorded: true },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  const path = `${pathOf(which)}/${action}`;
+  const answer = await connect(shell, which).request({
+    method: 'POST',
+    path,
+    isUnrecorded: true,
+    ...(body && { body }),
   });
+
   const { fields } = answer;
+  const isDelivered = fields.text('outcome') === 'delivered';
   const took = `${String(fields.any('durationMs'))} ms`;
-  printAnswer(shell, options, answer, () => {
-    if (fields.text('outcome') !== 'delivered') return '';
-    return `The receiver answered ${String(fields.any('status'))} after ${took}.\n`;
-  });
-  if (fields.text('outcome') === 'delivered') return;
+  printAnswer(shell, which, answer, () =>
+    isDelivered ? `The receiver answered ${String(fields.any('status'))} after ${took}.\n` : '',
+  );
+  if (isDelivered) return;
+
   const said = fields.optionalText('answer');
   const detail = said === undefined || said === '' ? '' : ` It said: ${shorten(said, 200)}`;
   throw new CliError(`${fields.optionalText('error') ?? 'The message was not delivered.'}${detail}`);

@@ -1,0 +1,62 @@
+import { type Command, Option } from 'commander';
+import { flagOf } from '../config/settings.ts';
+import type { CliCommand } from './command.ts';
+import type { OptionSpec } from './options.ts';
+import type { Shell } from './shell.ts';
+
+/** Adds arguments, options, subcommands and actions to a command of commander. A list is a group of commands. */
+export function defineCommand(target: Command, tree: CliCommand | readonly CliCommand[], shell: Shell): void {
+  if ('usage' in tree) {
+    defineOne(target.description(tree.about), tree, shell);
+    return;
+  }
+
+  for (const each of tree) {
+    const one = target.command(wordsOf(each.usage)[0] ?? '', { hidden: each.isRedirect === true });
+    defineOne(one.description(each.about), each, shell);
+  }
+  target.helpCommand('help [command]', 'Show help for a command');
+}
+
+function defineOne(target: Command, command: CliCommand, shell: Shell): void {
+  const { usage, argumentHelp = {}, options, isRedirect = false } = command;
+  const parameters = wordsOf(usage).slice(1);
+  const names = parameters.map((word) => word.replace(/[^\w-]/g, ''));
+  for (const [index, word] of parameters.entries()) target.argument(word, argumentHelp[names[index] ?? '']);
+
+  for (const [name, spec] of Object.entries(options))
+    for (const option of optionsOf(name, spec)) target.addOption(option);
+  target.allowUnknownOption(isRedirect).addHelpText('after', helpText(command));
+
+  target.action(async () => {
+    const values = names.map((name, index) => [name, target.processedArgs[index]] as const);
+    await command.run({ ...Object.fromEntries(values), ...target.opts() }, shell);
+  });
+}
+
+function wordsOf(usage: string): readonly string[] {
+  return usage.split(' ');
+}
+
+/** The options of one spec: two, if it has an opposite. */
+function optionsOf(name: string, spec: OptionSpec): readonly Option[] {
+  const { about, value, no, isRequired = false, choices, default: byDefault, conflicts } = spec;
+  const word = flagOf(name);
+  const option = new Option(value === undefined ? word : `${word} ${value}`, about);
+  option.makeOptionMandatory(isRequired);
+  if (choices !== undefined) option.choices([...choices]);
+  if (byDefault !== undefined) option.default(byDefault);
+  if (conflicts !== undefined) option.conflicts(conflicts);
+  if (no === undefined) return [option];
+
+  const opposite = new Option(word.replace('--', '--no-'), no);
+  return [option, no === '' ? opposite.hideHelp() : opposite];
+}
+
+function helpText({ help, examples = [], closing }: CliCommand): string {
+  const title = examples.length === 1 ? 'Example:' : 'Examples:';
+  const copied =
+    examples.length === 0 ? undefined : [title, ...examples.map((line) => `  ${line}`)].join('\n');
+  const parts = [help, copied, closing].filter((part) => part !== undefined);
+  return parts.length === 0 ? '' : `\n${parts.join('\n\n')}`;
+}
