@@ -12,7 +12,7 @@ export const changeCommands: readonly CliCommand[] = [
     usage: 'show <seq>',
     about: 'Show everything that a change did.',
     request: ({ seq }) => ({ path: apiPath`/changes/${checkedSeq(seq)}` }),
-    answer: describeChange,
+    answer: (fields, { seq }) => describeChange(fields, seq),
   }),
   command({
     usage: 'revert <seq>',
@@ -54,8 +54,11 @@ export const deliveryCommand = command({
   answer: describeDelivery,
 });
 
-function describeChange(fields: Fields): string {
-  const head = `Change ${fields.number('seq')}, ${shortTime(fields.text('at'))}, by ${fields.text('actor')}\n`;
+/** `asked` may be the number of any of its entries. */
+function describeChange(fields: Fields, asked: string): string {
+  const seq = fields.number('seq');
+  const whose = Number(asked) === seq ? '' : ` (with the entry ${asked})`;
+  const head = `Change ${seq}${whose}, ${shortTime(fields.text('at'))}, by ${fields.text('actor')}\n`;
   const note = fields.optionalText('note');
   const rows = fields
     .list('entries')
