@@ -296,9 +296,8 @@ function runProgram(start: string) {
     import { untilStopped } from ${JSON.stringify(join(import.meta.dir, 'serve.ts'))};
     const shell = { writeError: (text) => void process.stderr.write(text) };
     await untilStopped(shell, async () => {
-      const node = (${start})();
       setTimeout(() => console.log('ready'));
-      return node;
+      return await (${start})();
     });
     console.log('stopped');
     setInterval(() => {}, 1000);
@@ -357,6 +356,14 @@ test('one signal stops in order, and leftover work does not keep the process', a
   child.kill('SIGTERM');
   expect(await within('the program ends', child.exited)).toBe(0);
   expect(await firstText(child.stdout)).toBe('stopped\n');
+}, 60_000);
+
+test('a signal breaks off the start, which is no failure', async () => {
+  const child = runProgram('() => new Promise(() => {})');
+  expect(await firstText(child.stdout)).toBe('ready\n');
+  child.kill('SIGTERM');
+  expect(await within('the program ends', child.exited)).toBe(0);
+  expect(await new Response(child.stderr).text()).toBe('Received SIGTERM before the start was complete.\n');
 }, 60_000);
 
 test('a failed shutdown ends the process with 1', async () => {

@@ -108,14 +108,18 @@ const SAME_SIGNAL_MS = 1000;
 const LINGER_MS = 1000;
 
 /**
- * Starts something and waits until it has stopped. The first SIGTERM or SIGINT stops it in order, a later one (after
- * {@link SAME_SIGNAL_MS}) ends the process at once with exit code 1.
+ * Starts something and waits until it has stopped. The first SIGTERM or SIGINT stops it in order, or breaks off the start;
+ * a later one (after {@link SAME_SIGNAL_MS}) ends the process at once with exit code 1.
  */
 export async function untilStopped(shell: Shell, start: () => Promise<Stoppable>): Promise<void> {
   let running: Stoppable | undefined;
   let stoppingSince: number | undefined;
   const onSignal = (signal: string) => {
-    if (running === undefined) process.exit(1);
+    if (running === undefined) {
+      // Nothing serves yet, and a start can be broken off anywhere, as by a crash.
+      shell.writeError(`Received ${signal} before the start was complete.\n`);
+      process.exit(0);
+    }
     if (stoppingSince !== undefined) {
       if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return;
       process.exit(1);
