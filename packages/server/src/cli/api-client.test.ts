@@ -172,6 +172,18 @@ test.each<[string, (socket: Socket) => void]>([
   },
 );
 
+test('says that a change is saved and not yet served', async () => {
+  const headers = 'Content-Length: 16\r\nX-Change-Pending: true';
+  const url = await tcpServer((socket) =>
+    socket.end(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n{"usage":   true}`),
+  );
+  const { exitCode, err } = await runCaptured(['project', 'update', 'shop', '--usage', '--url', url], {
+    env,
+  });
+  expect(exitCode).toBe(0);
+  expect(err).toStartWith('warning: The change is saved, but this node does not serve it yet');
+});
+
 /** A server whose first answer is lost; what the others say is found by method and path. */
 async function losing(answers: Readonly<Record<string, string>>): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];

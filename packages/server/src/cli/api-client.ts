@@ -1,6 +1,7 @@
 import {
   type ClosedReference,
   createSseParser,
+  PENDING_HEADER,
   REFERENCE_HEADER,
   type ReferenceRecord,
 } from '@halyard/protocol';
@@ -46,6 +47,9 @@ const TIMEOUT_MS = 30_000;
 /** Items in one page of a list. */
 const PAGE_ITEMS = 1000;
 
+const PENDING =
+  'The change is saved, but this node does not serve it yet: its database has not brought the change in time.';
+
 /** Talks to the management API of one server. Every failure is a {@link CliError} with its exit code. */
 export class ApiClient {
   readonly url: string;
@@ -53,7 +57,11 @@ export class ApiClient {
   readonly #tokenOrigin: string | undefined;
   readonly #tokenProblem: string | undefined;
 
-  constructor(connection: Connection) {
+  readonly #warn: (sentence: string) => void;
+
+  /** `warn` is called with what a person should know although the request succeeded. */
+  constructor(connection: Connection, warn: (sentence: string) => void) {
+    this.#warn = warn;
     this.url = connection.url;
     this.#token = connection.token;
     this.#tokenOrigin = connection.tokenOrigin;
@@ -86,6 +94,7 @@ export class ApiClient {
     const signal = AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS);
     const response = await this.#send(request, signal);
     const text = await response.text().catch((cause: unknown) => this.#failed(request, cause));
+    if (response.headers.get(PENDING_HEADER) === 'true') this.#warn(PENDING);
     return {
       headers: response.headers,
       text,

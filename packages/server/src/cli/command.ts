@@ -162,5 +162,6 @@ export function requireYes(yes: boolean | undefined, consequence: string): void 
 
 /** The client for the server that the options and the environment name. */
 export function connect(shell: Shell, options: ConnectionFlags): ApiClient {
-  return new ApiClient(resolveConnection(options, shell.env));
+  const warn = (sentence: string) => shell.writeError(`warning: ${sentence}\n`);
+  return new ApiClient(resolveConnection(options, shell.env), warn);
 }

@@ -54,7 +54,7 @@ export const openapiCommand = localCommand({
   examples: ['halyard openapi > openapi.json'],
   run: async (options, shell) => {
     // Not `connect`: an unreadable token file must not fail a command that needs no token.
-    const client = new ApiClient(resolveAddress(options, shell.env));
+    const client = new ApiClient(resolveAddress(options, shell.env), () => {});
     const { text } = await client.request({ path: apiPath`/openapi.json`, isPublic: true });
     shell.write(text.endsWith('\n') ? text : `${text}\n`);
   },
