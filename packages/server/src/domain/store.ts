@@ -10,7 +10,6 @@ import type {
   StateText,
   StoredState,
 } from './project.ts';
-import type { PeopleReader, PeopleStore, PeopleTransaction } from './rights.ts';
 import type { RolloutReader, RolloutTransaction } from './rollout-plan.ts';
 import type { UsageReader } from './usage.ts';
 
@@ -19,8 +18,6 @@ import type { UsageReader } from './usage.ts';
  * entries newest first.
  */
 export interface StoreReader extends Queryable {
-  /** Operators, their sessions and one-time links. */
-  readonly people: PeopleReader;
   readonly rollouts: RolloutReader;
   readonly usage: UsageReader;
   projects(): Promise<readonly Project[]>;
@@ -133,7 +130,6 @@ export interface AuditFilter {
  * that inserting a name, key or id that exists is refused with `already_exists`.
  */
 export interface StoreTransaction extends StoreReader, Tx {
-  readonly people: PeopleTransaction;
   readonly rollouts: RolloutTransaction;
   insertProject(project: Project): Promise<void>;
   /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
@@ -237,8 +233,6 @@ export interface StateWritten {
  * Failures other than {@link ServiceError} (a lost database, a full disk) reject with the engine's error.
  */
 export interface Store extends Queryable {
-  /** Writes about people outside the log. */
-  readonly people: PeopleStore;
   /** Runs reads in one consistent snapshot. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
   /** Runs writes that are no change in one transaction: no log row, no audit row. `work` may run again, as in {@link commit}. */

@@ -8,8 +8,8 @@ import {
   importDocument,
   prepareFirstOperator,
 } from '../management/first-start/first-start.ts';
-import { offerSetup } from '../management/people/invitations.ts';
-import type { PeopleContext } from '../management/people/people.ts';
+import { offerSetup } from '../nouns/people/invitations.ts';
+import type { PeopleContext } from '../nouns/people/people.ts';
 import type { Migrated } from '../storage/schema.ts';
 
 /** Parts of a {@link Preparation}. */

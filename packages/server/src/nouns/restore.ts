@@ -4,6 +4,7 @@ import type { StoreTransaction } from '../domain/store.ts';
 import { type DatabasePlace, type Restored, replaceDatabase } from '../storage/backup.ts';
 import type { OpenDatabase } from '../storage/database.ts';
 import { SqlStore } from '../storage/store.ts';
+import { readOpenInvitations, storeRevocation } from './people/invitation-table.ts';
 import { readNextSchedules, settleSchedule } from './schedules/schedule-table.ts';
 
 /** What a restore does not let go on as it was at the time of the backup. */
@@ -100,9 +101,9 @@ async function pausePlans(
   return count;
 }
 
-async function endLinks({ people }: StoreTransaction, { now }: RestoredBackup): Promise<number> {
-  const links = await people.openInvitations(now);
-  for (const link of links) await people.revokeInvitation(link, now);
+async function endLinks(tx: StoreTransaction, { now }: RestoredBackup): Promise<number> {
+  const links = await readOpenInvitations(tx, now);
+  for (const link of links) await storeRevocation(tx, link, now);
   return links.length;
 }
 

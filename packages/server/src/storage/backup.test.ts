@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
+import { insertInvitation, readOpenInvitations } from '../nouns/people/invitation-table.ts';
 import { restore } from '../nouns/restore.ts';
 import { insertSchedule, readSchedule } from '../nouns/schedules/schedule-table.ts';
 import { backUp, type DatabasePlace } from './backup.ts';
@@ -49,7 +50,7 @@ async function filledPlace(engine: string): Promise<DatabasePlace> {
     `{"enabled":true,"value":${JSON.stringify('x'.repeat(index * 500))},"n":1.0}`,
   ]);
   await store.commit(ADA, changing(environment, ...states));
-  await store.commit(ADA, (transaction) => transaction.insertKey(makeKey(project), 'digest-of-a-key'));
+  await store.commit(ADA, (tx) => tx.insertKey(makeKey(project), 'digest-of-a-key'));
   await database.query(
     `INSERT INTO stream_presence (node_id, environment_id, key_id, streams, seen_at)
       VALUES ('fleeting-node', 'e', 'k', 1, 2)`,
@@ -161,7 +162,7 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
         });
         const rights = { role: 'viewer', canChangeProtected: false } as const;
         const link = { id: 'link', kind: 'invite', email: 'bob@example.com', ...rights, ...made } as const;
-        await tx.people.insertInvitation({ ...link, expiresAt: later }, 'digest');
+        await insertInvitation(tx, { ...link, expiresAt: later }, 'digest');
       });
       return place;
     }
@@ -172,7 +173,7 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
         late: await readSchedule(db, 'late'),
         later: (await readSchedule(db, 'later'))?.status,
         plan: await db.rollouts.find('plan'),
-        links: (await db.people.openInvitations(NOW)).length,
+        links: (await readOpenInvitations(db, NOW)).length,
       }));
     }
 

@@ -23,7 +23,6 @@ import type {
 import { readAudit, readOperation, readOperationsUnder } from './audit-reader.ts';
 import { isReferenceClosed } from './closed-references.ts';
 import type { Parameter, Queryable } from './database.ts';
-import { SqlPeopleReader } from './people.ts';
 import { SqlRolloutReader } from './rollout-table.ts';
 import {
   byText,
@@ -64,7 +63,6 @@ type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly env
 
 /** Reads of the management side over one transaction or snapshot. */
 export class SqlReader implements StoreReader {
-  readonly people: SqlPeopleReader;
   readonly rollouts: SqlRolloutReader;
   readonly usage: SqlUsageReader;
   readonly #queryable: Queryable;
@@ -72,7 +70,6 @@ export class SqlReader implements StoreReader {
   /** Reads through `queryable`, which decides what is seen. */
   constructor(queryable: Queryable) {
     this.#queryable = queryable;
-    this.people = new SqlPeopleReader(queryable);
     this.rollouts = new SqlRolloutReader(queryable);
     this.usage = new SqlUsageReader(queryable);
   }

@@ -13,7 +13,6 @@ import type { ArchivedStates } from '../domain/store.ts';
 import { HOUR_MS } from '../domain/usage.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
-import type { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
 import { removeProjectRoles } from './rights.ts';
 import { SqlRolloutWriter } from './rollout-table.ts';
@@ -25,7 +24,6 @@ import { type Insert, insertRows, parseArchivedStates, parseTextList, writeArchi
  */
 export abstract class RecordWriter extends SqlReader {
   override readonly rollouts: SqlRolloutWriter;
-  abstract override readonly people: SqlPeopleWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #now: () => number;
@@ -38,6 +36,8 @@ export abstract class RecordWriter extends SqlReader {
     this.#now = now;
     this.rollouts = new SqlRolloutWriter(sql, journal);
   }
+
+  abstract lockPeople(): Promise<void>;
 
   abstract lockEnvironment(id: string): Promise<Environment | undefined>;
 
@@ -84,7 +84,7 @@ export abstract class RecordWriter extends SqlReader {
     const deleted = await this.#rows('DELETE FROM projects WHERE id = $1 RETURNING id', id);
     if (deleted.length === 0) return;
     // Tokens and people are locked last, as by every other operation, so that none waits for another in a circle.
-    await this.people.lock();
+    await this.lockPeople();
     await removeProjectRoles(this.#sql, id);
     const entry = {
       action: 'project.deleted',

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Invitation, Operator, ProjectRole, Rights } from '../domain/rights.ts';
+import type { ProjectRole, Rights } from '../domain/rights.ts';
 import type { AccessToken } from '../nouns/access-tokens/access-token.ts';
 import {
   insertAccessToken,
   readAccessTokens,
   readTokenByDigest,
 } from '../nouns/access-tokens/access-token-table.ts';
+import type { Invitation } from '../nouns/people/invitation.ts';
+import { insertInvitation, readInvitationByDigest } from '../nouns/people/invitation-table.ts';
+import type { Operator } from '../nouns/people/operator.ts';
+import { insertOperator, readOperators } from '../nouns/people/operator-table.ts';
 import { migrate } from './schema.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
@@ -21,9 +25,9 @@ const BEFORE = 4;
 /** The rights of everyone in a store, by name. */
 async function allRights(store: SqlStore): Promise<Record<string, Rights>> {
   return store.read(async (reader) => {
-    const invitation = await reader.people.invitationByDigest('digest-of-link');
+    const invitation = await readInvitationByDigest(reader, 'digest-of-link');
     const named = [
-      ...(await reader.people.operators()).map((each) => [each.email, each] as const),
+      ...(await readOperators(reader)).map((each) => [each.email, each] as const),
       ...(await readAccessTokens(reader)).map((each) => [each.name, each] as const),
       ...(invitation === undefined ? [] : [['link', invitation] as const]),
     ];
@@ -106,17 +110,17 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
       ...{ id: 'inv', kind: 'invite', email: 'soon', createdBy: 'system', createdAt: AT, expiresAt: AT },
       ...limited,
     };
-    await home.store.commit(ADA, async (transaction) => {
-      for (const project of [shop, web]) await transaction.insertProject(project);
-      await transaction.people.insertOperator(operator, '');
-      await transaction.people.insertInvitation(link, 'digest-of-link');
-      await insertAccessToken(transaction, token, 'digest-of-token');
+    await home.store.commit(ADA, async (tx) => {
+      for (const project of [shop, web]) await tx.insertProject(project);
+      await insertOperator(tx, operator, '');
+      await insertInvitation(tx, link, 'digest-of-link');
+      await insertAccessToken(tx, token, 'digest-of-token');
     });
     expect(await allRights(home.store)).toEqual({ ada: limited, ci: limited, link: limited });
     const byDigest = await home.store.read((reader) => readTokenByDigest(reader, 'digest-of-token'));
     expect(byDigest?.token).toEqual(token);
 
-    await home.store.commit(ADA, (transaction) => transaction.deleteProject(shop));
+    await home.store.commit(ADA, (tx) => tx.deleteProject(shop));
     const left: Rights = { ...limited, projects: [inWeb] };
     expect(await allRights(home.store)).toEqual({ ada: left, ci: left, link: left });
     const rows = await home.database.query<{ roles: string }>(
@@ -124,7 +128,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
     );
     expect(rows.filter(({ roles }) => roles.includes(shop.id))).toEqual([]);
 
-    await home.store.commit(ADA, (transaction) => transaction.deleteProject(web));
+    await home.store.commit(ADA, (tx) => tx.deleteProject(web));
     const nothing: Rights = { role: 'none', canChangeProtected: false };
     expect(await allRights(home.store)).toEqual({ ada: nothing, ci: nothing, link: nothing });
   });
@@ -138,9 +142,9 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
   ])('damaged roles give no right: %s', async (roles) => {
     const project = { ...makeProject(`p${crypto.randomUUID()}`), id: 'p' };
     const known = await home.store.read((reader) => reader.projects());
-    if (known.length === 0) await home.store.commit(ADA, (transaction) => transaction.insertProject(project));
+    if (known.length === 0) await home.store.commit(ADA, (tx) => tx.insertProject(project));
     await home.database.query('UPDATE operators SET project_roles = $1', [roles]);
-    const [operator] = await home.store.read(({ people }) => people.operators());
+    const [operator] = await home.store.read((tx) => readOperators(tx));
     expect(operator?.projects).toBeUndefined();
   });
 });

@@ -24,7 +24,6 @@ import {
   type WriteTransaction,
 } from './database.ts';
 import { type Appended, appendToLog, Journal, type Sources } from './journal.ts';
-import { SqlPeopleStore } from './people-store.ts';
 import { SqlReader } from './reader.ts';
 import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
@@ -55,7 +54,6 @@ class NothingWritten<T> {
 
 /** The store over either engine. All SQL is in this folder, the same for both. */
 export class SqlStore implements Store {
-  readonly people: SqlPeopleStore;
   readonly #database: Database;
   readonly #sources: Sources;
   readonly #stateWriters: StateWriters;
@@ -63,7 +61,6 @@ export class SqlStore implements Store {
   /** Keeps its data in `database`, whose schema must be current (see `migrate`). */
   constructor(database: Database, sources: Partial<Sources> = {}) {
     this.#database = database;
-    this.people = new SqlPeopleStore(database);
     this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
     this.#stateWriters = new StateWriters((work) => this.#write(work), this.#sources);
   }

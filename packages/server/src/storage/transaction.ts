@@ -5,7 +5,6 @@ import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
 import type { AuthorCheck } from './author-check.ts';
 import type { WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
-import { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, KEYS_PER_STATEMENT, toEnvironment } from './reader.ts';
 import { RecordWriter } from './record-writer.ts';
 import { chunks, type Insert, insertRows, placeholders } from './rows.ts';
@@ -24,9 +23,9 @@ export const STATE_INSERT: Insert = {
  * states of flags; `RecordWriter`, which it extends, has the other records.
  */
 export class SqlTransaction extends RecordWriter implements StoreTransaction {
-  override readonly people: SqlPeopleWriter;
   readonly #sql: WriteTransaction;
   readonly journal: Journal;
+  readonly #author: AuthorCheck;
   readonly #now: () => number;
   /** The environments that this transaction has locked, as they are now. */
   readonly #locked = new Map<string, Environment>();
@@ -44,7 +43,7 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
     this.#sql = sql;
     this.journal = journal;
     this.#now = now;
-    this.people = new SqlPeopleWriter(sql, journal, author);
+    this.#author = author;
   }
 
   async lockEnvironment(id: string): Promise<Environment | undefined> {
@@ -64,6 +63,11 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
 
   protected forgetEnvironment(id: string): void {
     this.#locked.delete(id);
+  }
+
+  /** The end of the log is the lock; people change seldom enough to wait for it from the beginning. */
+  lockPeople(): Promise<void> {
+    return this.#author.lock(this.#sql);
   }
 
   now(): number {

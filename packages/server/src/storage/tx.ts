@@ -13,4 +13,9 @@ export interface UnloggedTx extends Queryable {
 /** The transaction of one operation. A function that writes through it also leaves the audit entry in the journal. */
 export interface Tx extends UnloggedTx {
   readonly journal: Journal;
+  /**
+   * Locks operators, links and access tokens until the commit: what is read next stays true. Checks the author's rights, as the
+   * commit does.
+   */
+  lockPeople(): Promise<void>;
 }

@@ -7,7 +7,12 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request.ts';
+import { mountInvitations, mountSetup } from '../../nouns/people/invitation-routes.ts';
+import { mountOperators } from '../../nouns/people/operator-routes.ts';
+import type { PeopleContext } from '../../nouns/people/people.ts';
+import { mountPassword, mountSession } from '../../nouns/people/session-routes.ts';
 import { mountRelayTokens } from '../../nouns/relays/relay-token-routes.ts';
+import { mountSso } from '../../nouns/sso/sso-routes.ts';
 import { mountWebhooks } from '../../nouns/webhooks/webhook-routes.ts';
 import type { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import {
@@ -19,11 +24,6 @@ import {
 import { mountBulkArchive } from '../flags/flag-routes.ts';
 import { mountChanges, mountStream } from '../flags/flag-state-routes.ts';
 import { mountReferences, RunningReferences } from '../history/references.ts';
-import { mountInvitations, mountSetup } from '../people/invitation-routes.ts';
-import { mountOperators } from '../people/operator-routes.ts';
-import type { PeopleContext } from '../people/people.ts';
-import { mountPassword, mountSession } from '../people/session-routes.ts';
-import { mountSso } from '../sso/sso-routes.ts';
 import { notePending } from './answers.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
 import { type HeavyThread, mountHeavyOperations } from './heavy-calls.ts';

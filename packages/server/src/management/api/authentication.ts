@@ -7,9 +7,14 @@ import { invalid, ServiceError, StoreOutage } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { bearerTokenIn } from '../../http/request.ts';
 import { type TokenHolder, TokenUses, verifyAccessToken } from '../../nouns/access-tokens/access-tokens.ts';
+import { type Caller, operatorActor, type PeopleContext } from '../../nouns/people/people.ts';
+import {
+  type ActiveSession,
+  noteSessionUse,
+  sessionIdIn,
+  verifySession,
+} from '../../nouns/people/sessions.ts';
 import { type RunningReferences, readReference, requireOpenReference } from '../history/references.ts';
-import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
-import { type ActiveSession, noteSessionUse, sessionIdIn, verifySession } from '../people/sessions.ts';
 import { checkNote } from '../rules.ts';
 import { type ManagementEnv, WORK_SECONDS } from './operation.ts';
 

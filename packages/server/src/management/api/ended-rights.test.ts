@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
-import type { Operator, PeopleTransaction } from '../../domain/rights.ts';
 import { readAccessTokens, storeRevocation } from '../../nouns/access-tokens/access-token-table.ts';
+import type { Operator } from '../../nouns/people/operator.ts';
+import { readOperatorByEmail, removeOperator, storeOperator } from '../../nouns/people/operator-table.ts';
+import { removeSessionsOf } from '../../nouns/people/session-table.ts';
+import { SESSION_COOKIE } from '../../nouns/people/sessions.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ADA, makeProject } from '../../storage/test-records.ts';
-import { SESSION_COOKIE } from '../people/sessions.ts';
+import type { Tx } from '../../storage/tx.ts';
 import { openTestApp, type TestApp, type TestOperation } from './test-app.ts';
 import { join, ORIGIN, PASSWORD, TestBrowser } from './test-browser.ts';
 
@@ -297,10 +300,10 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
   }
 
   const revoked = (name: string) => (other: SqlStore) =>
-    other.commit(ADA, async (transaction) => {
-      const found = (await readAccessTokens(transaction)).find((each) => each.name === name);
+    other.commit(ADA, async (tx) => {
+      const found = (await readAccessTokens(tx)).find((each) => each.name === name);
       if (found === undefined) throw new Error(`no token ${name}`);
-      await storeRevocation(transaction, found, Date.now());
+      await storeRevocation(tx, found, Date.now());
     });
 
   test.each(Object.keys(CALLS))(
@@ -324,18 +327,9 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
 
   /** What may happen to a person, and the refusal of a request that was on its way. */
   const ENDINGS = {
-    removed: [
-      (people: PeopleTransaction, person: Operator) => people.deleteOperator(person),
-      'not_signed_in',
-    ],
-    demoted: [
-      (people: PeopleTransaction, person: Operator) => people.updateOperator({ ...person, role: 'viewer' }),
-      'forbidden',
-    ],
-    'signed out': [
-      (people: PeopleTransaction, person: Operator) => people.deleteSessionsOf(person),
-      'not_signed_in',
-    ],
+    removed: [(tx: Tx, person: Operator) => removeOperator(tx, person), 'not_signed_in'],
+    demoted: [(tx: Tx, person: Operator) => storeOperator(tx, { ...person, role: 'viewer' }), 'forbidden'],
+    'signed out': [(tx: Tx, person: Operator) => removeSessionsOf(tx, person), 'not_signed_in'],
   } as const;
 
   test.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])(
@@ -350,17 +344,17 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
       ] as const;
       for (const [method, at, body] of calls) {
         const before = await endOfLog();
-        const person = await app.home.store.read(({ people }) => people.operatorByEmail(email));
+        const person = await app.home.store.read((tx) => readOperatorByEmail(tx, email));
         if (person === undefined) break;
         beforeNextCommit((other) =>
-          other.commit(ADA, async (transaction) => {
-            await end(transaction.people, person);
-            await transaction.insertProject(makeProject(`ended-${++count}`));
+          other.commit(ADA, async (tx) => {
+            await end(tx, person);
+            await tx.insertProject(makeProject(`ended-${++count}`));
           }),
         );
         expect((await browser.call(method, at, { body })).json.error).toBe(error);
         expect(await endOfLog()).toBe(before + 1);
-        await app.home.store.commit(ADA, ({ people }) => people.updateOperator(person));
+        await app.home.store.commit(ADA, (tx) => storeOperator(tx, person));
         await browser.signIn(email);
       }
     },
@@ -371,12 +365,10 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
     const email = `reduced-${++count}@example.com`;
     const rights = { projects: [{ project: name, role: 'editor' }] };
     const { browser } = await join(app, { email, ...rights });
-    const person = await app.home.store.read(({ people }) => people.operatorByEmail(email));
+    const person = await app.home.store.read((tx) => readOperatorByEmail(tx, email));
     if (person?.projects === undefined) throw new Error('the person has no role in the project');
     const projects = person.projects.map((each) => ({ ...each, role: 'viewer' as const }));
-    beforeNextCommit((other) =>
-      other.commit(ADA, ({ people }) => people.updateOperator({ ...person, projects })),
-    );
+    beforeNextCommit((other) => other.commit(ADA, (tx) => storeOperator(tx, { ...person, projects })));
     const answer = await browser.call('PUT', `${path}/environments/staging/flags/a`, { body: STATE });
     expect(answer.json.error).toBe('forbidden');
     expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);

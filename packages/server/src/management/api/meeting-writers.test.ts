@@ -3,10 +3,13 @@ import { until } from '@halyard/testing';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { insertAccessToken } from '../../nouns/access-tokens/access-token-table.ts';
+import { readOpenInvitations, takeInvitation } from '../../nouns/people/invitation-table.ts';
+import { readOperator, storePassword } from '../../nouns/people/operator-table.ts';
+import { removeSessionsOf } from '../../nouns/people/session-table.ts';
+import { PasswordHashes } from '../../nouns/people/sign-in.ts';
 import { insertSchedule } from '../../nouns/schedules/schedule-table.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeProject, makeToken } from '../../storage/test-records.ts';
-import { PasswordHashes } from '../people/sign-in.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
 import { join, PASSWORD, TestBrowser } from './test-browser.ts';
 
@@ -23,19 +26,19 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
   afterAll(() => app.close());
 
   /**
-   * Sends a request in the middle of another writer's transaction, which continues once the request waits
+   * Sends a request in the middle of another writer's tx, which continues once the request waits
    * for it. Returns the request's answer.
    */
   async function meet(
     send: () => Promise<TestAnswer>,
-    before: (transaction: StoreTransaction) => Promise<void>,
-    after: (transaction: StoreTransaction) => Promise<void> = async () => {},
+    before: (tx: StoreTransaction) => Promise<void>,
+    after: (tx: StoreTransaction) => Promise<void> = async () => {},
   ): Promise<TestAnswer> {
-    const { result } = await app.home.store.commit(ADA, async (transaction) => {
-      await before(transaction);
+    const { result } = await app.home.store.commit(ADA, async (tx) => {
+      await before(tx);
       const answer = send();
       await someoneWaits(answer);
-      await after(transaction);
+      await after(tx);
       return { answer };
     });
     return result.answer;
@@ -61,14 +64,14 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const browser = new TestBrowser(app);
     const met = await meet(
       () => browser.signIn(email, PASSWORD),
-      async ({ people }) => {
-        await people.lock();
-        const operator = await people.operator(id);
-        if (operator !== undefined) await people.setPassword(operator, hash);
+      async (tx) => {
+        await tx.lockPeople();
+        const operator = await readOperator(tx, id);
+        if (operator !== undefined) await storePassword(tx, operator, hash);
       },
-      async ({ people }) => {
-        const operator = await people.operator(id);
-        if (operator !== undefined) await people.deleteSessionsOf(operator);
+      async (tx) => {
+        const operator = await readOperator(tx, id);
+        if (operator !== undefined) await removeSessionsOf(tx, operator);
       },
     );
     expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);
@@ -81,12 +84,12 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const body = { current: PASSWORD, next: 'the battery of a thief' };
     const met = await meet(
       () => browser.call('POST', '/api/session/password', { body }),
-      async ({ people }) => {
-        await people.lock();
-        const operator = await people.operator(id);
+      async (tx) => {
+        await tx.lockPeople();
+        const operator = await readOperator(tx, id);
         if (operator === undefined) return;
-        await people.setPassword(operator, hash);
-        await people.deleteSessionsOf(operator, digestOf(browser.id ?? ''));
+        await storePassword(tx, operator, hash);
+        await removeSessionsOf(tx, operator, digestOf(browser.id ?? ''));
       },
     );
     expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);
@@ -98,13 +101,12 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const { id } = (await app.call('POST', '/api/invitations', { body })).json;
     const met = await meet(
       () => app.call('DELETE', `/api/invitations/${id}`),
-      async (transaction) => {
-        const { people } = transaction;
-        await people.lock();
+      async (tx) => {
+        await tx.lockPeople();
         // Something for the log, as joining is: an operation without a deed leaves no trace.
-        await transaction.insertProject(makeProject('joined'));
-        const link = (await people.openInvitations(Date.now())).find((one) => one.id === id);
-        if (link !== undefined) await people.useInvitation(link, Date.now());
+        await tx.insertProject(makeProject('joined'));
+        const link = (await readOpenInvitations(tx, Date.now())).find((one) => one.id === id);
+        if (link !== undefined) await takeInvitation(tx, link, Date.now());
       },
     );
     expect([met.status, met.json?.error]).toEqual([404, 'not_found']);
@@ -115,9 +117,9 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     for (const environment of ['development', 'staging']) {
       await app.call('PUT', `${path}/environments/${environment}/flags/a`, { body: { enabled: true } });
     }
-    const idOf = async (transaction: StoreTransaction, environment: string) => {
-      const project = await transaction.project(name);
-      const found = await transaction.environment(project?.id ?? '', environment);
+    const idOf = async (tx: StoreTransaction, environment: string) => {
+      const project = await tx.project(name);
+      const found = await tx.environment(project?.id ?? '', environment);
       if (found === undefined) throw new Error(`there is no ${environment}`);
       return found;
     };
@@ -126,12 +128,12 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
         app.call('POST', `${path}/environments/staging/copy`, {
           body: { from: 'development', deletes: true },
         }),
-      async (transaction) => {
-        await transaction.lockEnvironment((await idOf(transaction, 'development')).id);
-        await transaction.lockEnvironment((await idOf(transaction, 'staging')).id);
+      async (tx) => {
+        await tx.lockEnvironment((await idOf(tx, 'development')).id);
+        await tx.lockEnvironment((await idOf(tx, 'staging')).id);
       },
-      async (transaction) => {
-        await transaction.deleteEnvironment(await idOf(transaction, 'development'));
+      async (tx) => {
+        await tx.deleteEnvironment(await idOf(tx, 'development'));
       },
     );
     expect([met.status, met.json.error]).toEqual([404, 'environment_not_found']);
@@ -143,12 +145,12 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     await app.call('POST', '/api/import', { body: declaration });
     const met = await meet(
       () => app.call('PATCH', '/api/projects/bare/flags/a', { body: { tags: ['mine'] } }),
-      async (transaction) => {
-        const project = await transaction.project('bare');
+      async (tx) => {
+        const project = await tx.project('bare');
         if (project === undefined) throw new Error('there is no project');
-        await transaction.lockProject(project.id);
-        const flag = await transaction.flag(project.id, 'a');
-        if (flag !== undefined) await transaction.putFlag({ ...flag, description: 'yours' });
+        await tx.lockProject(project.id);
+        const flag = await tx.flag(project.id, 'a');
+        if (flag !== undefined) await tx.putFlag({ ...flag, description: 'yours' });
       },
     );
     expect([met.status, met.json]).toMatchObject([200, { description: 'yours', tags: ['mine'] }]);
@@ -156,9 +158,9 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
 
   test('one of two access tokens gets a name that both want', async () => {
     const create = () => app.call('POST', '/api/tokens', { body: { name: 'pipeline' } });
-    const met = await meet(create, async (transaction) => {
-      await transaction.people.lock();
-      await insertAccessToken(transaction, { ...makeToken(), name: 'pipeline' }, 'd'.repeat(64));
+    const met = await meet(create, async (tx) => {
+      await tx.lockPeople();
+      await insertAccessToken(tx, { ...makeToken(), name: 'pipeline' }, 'd'.repeat(64));
     });
     expect([met.status, met.json.error]).toEqual([409, 'already_exists']);
   });
@@ -167,49 +169,49 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const { name, path } = await app.project();
     await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
     const dueAt = Date.now() + 3_600_000;
-    const insert = async (transaction: StoreTransaction, count: number) => {
-      const { project, environments } = await lockAllOf(transaction, name);
+    const insert = async (tx: StoreTransaction, count: number) => {
+      const { project, environments } = await lockAllOf(tx, name);
       const environmentId = environments.find((one) => one.name === 'development')?.id ?? '';
       for (let made = 0; made < count; made++) {
-        await insertSchedule(transaction, {
+        await insertSchedule(tx, {
           ...{ id: crypto.randomUUID(), projectId: project.id, environmentId, status: 'pending', dueAt },
           ...{ changes: '[{"key":"a","state":null}]', createdBy: ADA.name, createdAt: Date.now() },
         });
       }
     };
-    await app.home.store.commit(ADA, (transaction) => insert(transaction, 999));
+    await app.home.store.commit(ADA, (tx) => insert(tx, 999));
     const body = {
       ...{ environment: 'production', dueAt: new Date(dueAt).toISOString() },
       changes: [{ key: 'a', state: null }],
     };
     const met = await meet(
       () => app.call('POST', `${path}/schedules`, { body }),
-      async (transaction) => {
-        const project = await transaction.project(name);
-        await transaction.lockProject(project?.id ?? '');
+      async (tx) => {
+        const project = await tx.project(name);
+        await tx.lockProject(project?.id ?? '');
       },
-      (transaction) => insert(transaction, 1),
+      (tx) => insert(tx, 1),
     );
     expect([met.status, met.json.error]).toEqual([400, 'invalid_argument']);
     expect(met.json.message).toContain('1000 pending schedules');
   });
 
   /** Locks a project as a writer of its flags does, and returns what it has. */
-  async function lockAllOf(transaction: StoreTransaction, name: string) {
-    const project = await transaction.project(name);
+  async function lockAllOf(tx: StoreTransaction, name: string) {
+    const project = await tx.project(name);
     if (project === undefined) throw new Error(`the project ${name} does not exist`);
-    await transaction.lockProject(project.id);
-    const environments = await transaction.environments(project.id);
+    await tx.lockProject(project.id);
+    const environments = await tx.environments(project.id);
     for (const { id } of environments.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-      await transaction.lockEnvironment(id);
+      await tx.lockEnvironment(id);
     return { project, environments };
   }
 
-  async function archive(transaction: StoreTransaction, name: string, key: string): Promise<void> {
-    const { project } = await lockAllOf(transaction, name);
-    const flag = await transaction.flag(project.id, key);
+  async function archive(tx: StoreTransaction, name: string, key: string): Promise<void> {
+    const { project } = await lockAllOf(tx, name);
+    const flag = await tx.flag(project.id, key);
     if (flag === undefined) throw new Error(`the flag ${key} does not exist`);
-    await transaction.archiveFlag(flag, { at: Date.now(), states: new Map() });
+    await tx.archiveFlag(flag, { at: Date.now(), states: new Map() });
   }
 
   test('a flag gets no state in an environment that is created while the flag is archived', async () => {
@@ -220,7 +222,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
         await app.call('POST', `${path}/environments`, { body: { name: 'canary' } });
         return app.call('PUT', `${path}/environments/canary/flags/a`, { body: { enabled: true } });
       },
-      (transaction) => archive(transaction, name, 'a'),
+      (tx) => archive(tx, name, 'a'),
     );
     expect([met.status, met.json.error]).toEqual([409, 'flag_archived']);
   });
@@ -234,7 +236,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     };
     const met = await meet(
       () => app.call('POST', '/api/import', { body }),
-      (transaction) => archive(transaction, name, 'a'),
+      (tx) => archive(tx, name, 'a'),
     );
     expect(met.json).toMatchObject({ kept: 1, changes: [] });
     expect((await app.call('GET', `${path}/flags/a`)).json.environments).toEqual({});
@@ -244,10 +246,10 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const { name, path } = await app.project();
     const met = await meet(
       () => app.call('POST', `${path}/environments`, { body: { name: 'canary' } }),
-      async (transaction) => {
-        const { project, environments } = await lockAllOf(transaction, name);
+      async (tx) => {
+        const { project, environments } = await lockAllOf(tx, name);
         const position = environments.length;
-        await transaction.insertEnvironment({ ...makeEnvironment(project, 'preview'), position });
+        await tx.insertEnvironment({ ...makeEnvironment(project, 'preview'), position });
       },
     );
     expect(met.status).toBe(201);

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { OpenApiDocument } from '../../http/docs/api-reference.ts';
-import { SESSION_COOKIE } from '../people/sessions.ts';
+import { SESSION_COOKIE } from '../../nouns/people/sessions.ts';
 import { OFREP_OPERATIONS } from './ofrep-operations.ts';
 import { describeErrors, type ManagementApp, SECURITY } from './operation.ts';
 import { KEY_SCHEMES, V1_OPERATIONS } from './v1-operations.ts';

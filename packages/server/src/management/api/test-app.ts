@@ -2,14 +2,14 @@ import pino from 'pino';
 import type { SsoSettings } from '../../domain/sso.ts';
 import type { Store } from '../../domain/store.ts';
 import { GuardedPoster } from '../../http/guarded-post.ts';
+import type { PeopleContext } from '../../nouns/people/people.ts';
+import { PasswordHashes, SignInMemory } from '../../nouns/people/sign-in.ts';
+import { IdentityProvider } from '../../nouns/sso/identity-provider.ts';
+import { SSO_PATHS, type Sso } from '../../nouns/sso/sso.ts';
 import { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import type { DashboardEvents } from '../deliveries/delivery-routes.ts';
-import type { PeopleContext } from '../people/people.ts';
-import { PasswordHashes, SignInMemory } from '../people/sign-in.ts';
-import { IdentityProvider } from '../sso/identity-provider.ts';
-import { SSO_PATHS, type Sso } from '../sso/sso.ts';
 import { createManagementApp } from './app.ts';
 import { openApiDocument } from './openapi.ts';
 import type { ManagementApp } from './operation.ts';
@@ -147,7 +147,6 @@ export class TestApp {
   #store(): Store {
     const { store } = this.home;
     return {
-      people: store.people,
       query: (text, parameters) => store.query(text, parameters),
       unlogged: (work) => store.unlogged(work),
       read: (work) => store.read(work),

@@ -1,4 +1,4 @@
-import { SESSION_COOKIE } from '../people/sessions.ts';
+import { SESSION_COOKIE } from '../../nouns/people/sessions.ts';
 import type { TestAnswer, TestApp, TestRequest } from './test-app.ts';
 
 /** The public address of the tests' application. */

@@ -4,6 +4,13 @@
  */
 import type { z } from '@hono/zod-openapi';
 import type { TokenRecordSchema } from '../../nouns/access-tokens/access-token-schemas.ts';
+import type {
+  InvitationRecordSchema,
+  LinkSchema,
+  OfferedLinkSchema,
+  OperatorRecordSchema,
+  SessionSchema,
+} from '../../nouns/people/people-schemas.ts';
 import type { RelayTokenSchema } from '../../nouns/relays/relay-token-schemas.ts';
 import type { RolloutPlanSchema } from '../../nouns/rollouts/rollout-routes.ts';
 import type { ScheduleSchema } from '../../nouns/schedules/schedule-routes.ts';
@@ -15,13 +22,6 @@ import type { ArchivedFlagsSchema } from '../flags/flag-routes.ts';
 import type { ChangeWrittenSchema } from '../flags/flag-state-routes.ts';
 import type { SearchHitSchema } from '../flags/search-routes.ts';
 import type { AuditEntrySchema, RevertedSchema } from '../history/history-routes.ts';
-import type {
-  InvitationRecordSchema,
-  LinkSchema,
-  OfferedLinkSchema,
-  OperatorRecordSchema,
-  SessionSchema,
-} from '../people/people-schemas.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../usage/usage-routes.ts';
 import type {
   DoneSchema,
@@ -114,4 +114,4 @@ export type WebhookRecord = z.infer<typeof WebhookSchema>;
 /** One attempt to send a message of a webhook. */
 export type WebhookDelivery = z.infer<typeof WebhookDeliverySchema>;
 
-export type { SsoProblem } from '../sso/sso.ts';
+export type { SsoProblem } from '../../nouns/sso/sso.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { offerSetup } from '../../nouns/people/invitations.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { offerSetup } from '../people/invitations.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
 import { PASSWORD, TestBrowser } from './test-browser.ts';
 

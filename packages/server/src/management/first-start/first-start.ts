@@ -3,14 +3,15 @@ import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { StateText } from '../../domain/project.ts';
-import type { Operator } from '../../domain/rights.ts';
+import type { Operator } from '../../nouns/people/operator.ts';
+import { hasOperators, insertOperator } from '../../nouns/people/operator-table.ts';
+import { isSetupNeeded } from '../../nouns/people/operators.ts';
+import { checkEmail, nameIn, type PeopleContext } from '../../nouns/people/people.ts';
+import { checkPassword } from '../../nouns/people/sign-in.ts';
 import type { ManagementContext } from '../context.ts';
 import { importDeclaration } from '../documents/import.ts';
 import { createFlag } from '../flags/flags.ts';
 import { createProjectKey } from '../keys/project-keys.ts';
-import { isSetupNeeded } from '../people/operators.ts';
-import { checkEmail, nameIn, type PeopleContext } from '../people/people.ts';
-import { checkPassword } from '../people/sign-in.ts';
 import { createProject, listProjects } from '../projects/projects.ts';
 import { write } from '../write.ts';
 
@@ -151,9 +152,9 @@ async function createAdmin(context: PeopleContext, emailText: string, password: 
     createdAt: context.now(),
   };
   const hash = await context.passwords.hash(password);
-  await write(context, { ...SYSTEM, note: 'from the settings' }, async ({ people }) => {
-    await people.lock();
+  await write(context, { ...SYSTEM, note: 'from the settings' }, async (tx) => {
+    await tx.lockPeople();
     // Another node may have been first.
-    if (!(await people.hasOperators())) await people.insertOperator(operator, hash);
+    if (!(await hasOperators(tx))) await insertOperator(tx, operator, hash);
   });
 }

@@ -4,18 +4,12 @@ import { quote, ServiceError } from '../../domain/errors.ts';
 import { type Credential, type Permissions, type TokenLimit, UNLIMITED } from '../../domain/rights.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import {
-  ADMIN_NAME,
-  lockGrant,
-  newRights,
-  permissionsOf,
-  type RightsChange,
-} from '../../management/people/grants.ts';
-import { endLinks } from '../../management/people/operators.ts';
 import { administersAll } from '../../management/rights.ts';
 import { checkExpiry, checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import { storeLastUse } from '../../storage/last-use.ts';
+import { ADMIN_NAME, lockGrant, newRights, permissionsOf, type RightsChange } from '../people/grants.ts';
+import { endLinks } from '../people/operators.ts';
 import { type AccessToken, isValid } from './access-token.ts';
 import {
   insertAccessToken,
@@ -133,8 +127,8 @@ export function revokeAccessToken(
     }
     if (token.revokedAt !== undefined) return;
 
-    await tx.people.lock();
-    await endLinks(context, tx.people, (link) => link.createdBy === `token:${token.name}`);
+    await tx.lockPeople();
+    await endLinks(context, tx, (link) => link.createdBy === `token:${token.name}`);
     await storeRevocation(tx, token, context.now());
   });
 }

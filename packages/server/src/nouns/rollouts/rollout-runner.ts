@@ -4,7 +4,6 @@ import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from '../../dom
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { requireFlags } from '../../management/flags/flag-states.ts';
-import { currentPermissions } from '../../management/people/grants.ts';
 import { prefixNote } from '../../management/rules.ts';
 import { mayChange, write } from '../../management/write.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type FailedAttempts,
   runDue,
 } from '../due-runner.ts';
+import { currentPermissions } from '../people/grants.ts';
 import { applyStep } from './rollouts.ts';
 
 /** Plans per read. */
@@ -81,7 +81,7 @@ async function runDueStep(tx: StoreTransaction, plan: RolloutPlan, at: number): 
   const moved = await applyStep(tx, { plan: current, environment, at });
 
   // Under the lock of people, as a commit checks the author of a request.
-  await tx.people.lock();
+  await tx.lockPeople();
   await requireRights();
   return moved;
 }

@@ -4,7 +4,6 @@ import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { changeStates } from '../../management/flags/change-states.ts';
 import { requireFlags } from '../../management/flags/flag-states.ts';
-import { currentPermissions } from '../../management/people/grants.ts';
 import { prefixNote } from '../../management/rules.ts';
 import { requireChangeOf, write } from '../../management/write.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type FailedAttempts,
   runDue,
 } from '../due-runner.ts';
+import { currentPermissions } from '../people/grants.ts';
 import type { Schedule } from './schedule.ts';
 import { readNextSchedules, settleSchedule } from './schedule-table.ts';
 import { operationOf, readSteps } from './steps.ts';
@@ -75,7 +75,7 @@ async function runSchedule(tx: StoreTransaction, schedule: Schedule, at: number)
   await changeStates(tx, environment, operations);
 
   // Under the lock of people, as a commit checks the author of a request.
-  await tx.people.lock();
+  await tx.lockPeople();
   await requireRights();
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { runDueSchedules } from '../../nouns/schedules/schedule-runner.ts';
+import { openTestApp, type TestAnswer, type TestApp } from '../../management/api/test-app.ts';
+import { join, TestBrowser, type TestOperator } from '../../management/api/test-browser.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
-import { openTestApp, type TestAnswer, type TestApp } from '../api/test-app.ts';
-import { join, TestBrowser, type TestOperator } from '../api/test-browser.ts';
+import { runDueSchedules } from '../schedules/schedule-runner.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,13 +1,23 @@
-import type { Identity, Operator, PeopleTransaction, ProjectRole, Rights } from '../../domain/rights.ts';
+import type { ProjectRole, Rights } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { groupRights, type SsoSettings } from '../../domain/sso.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import { shorten, visibleName } from '../../domain/text.ts';
+import { MAX_TEXT } from '../../management/rules.ts';
+import { type Written, writeRecord } from '../../management/write.ts';
+import type { Tx } from '../../storage/tx.ts';
+import type { Identity, Operator } from '../people/operator.ts';
+import {
+  insertOperator,
+  readOperatorByEmail,
+  readOperatorByIdentity,
+  readOperators,
+  storeIdentity,
+} from '../people/operator-table.ts';
 import { endLinks, replaceOperator, withRights } from '../people/operators.ts';
 import { type Caller, isEmail, nameIn, operatorActor, type PeopleContext } from '../people/people.ts';
+import { removeSessionsOf, storeRefusal, takeSignOn } from '../people/session-table.ts';
 import { type StartedSession, startSession } from '../people/sessions.ts';
-import { MAX_TEXT } from '../rules.ts';
-import { type Written, writeRecord } from '../write.ts';
 import { type Claims, ProviderError, type VouchedPerson } from './identity-provider.ts';
 import { SignOnRefused, type SsoProblem } from './sso.ts';
 
@@ -38,6 +48,7 @@ export function personOf(
   const { issuer, groupClaim, trustEmail } = settings;
   const groups = claimAt(idToken, groupClaim) ?? claimAt(userInfo, groupClaim);
   const source = typeof idToken.email === 'string' ? idToken : userInfo;
+
   // Only A to Z: the lower case of other letters, such as the Kelvin sign, can be the address of another person.
   const email = String(source.email ?? '').replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   for (const text of [subject, email]) {
@@ -45,6 +56,7 @@ export function personOf(
       throw new ProviderError('invalid', 'the subject or the e-mail is not a text that can be stored');
     }
   }
+
   const name = [idToken.name, userInfo.name].find((one) => typeof one === 'string');
   return {
     identity: { issuer, subject },
@@ -113,34 +125,37 @@ export async function signOn(
   person: SsoPerson,
   { settings, nonce, caller, onNoAdmin }: SignOn,
 ): Promise<Written<StartedSession>> {
-  const known = await context.store.read(({ people }) => people.operatorByIdentity(person.identity));
+  const known = await context.store.read((db) => readOperatorByIdentity(db, person.identity));
   const email = known?.email ?? person.email;
   if (email === undefined) throw new SignOnRefused('no_email');
   const actor = {
     ...operatorActor(newcomer(context, person, email, NO_RIGHTS), caller),
     note: 'single sign-on',
   };
+
   let hasNoAdmin = false;
-  const outcome = await writeRecord(context, actor, async (transaction) => {
-    const { people } = transaction;
-    await people.lock();
+  const outcome = await writeRecord(context, actor, async (tx) => {
+    await tx.lockPeople();
     hasNoAdmin = false;
-    if (!(await people.useSignOn(digestOf(nonce), context.now()))) throw new SignOnRefused('expired');
-    const operator = await people.operatorByIdentity(person.identity);
-    const rights = await admissible(transaction, person, settings);
+    if (!(await takeSignOn(tx, digestOf(nonce), context.now()))) throw new SignOnRefused('expired');
+
+    const operator = await readOperatorByIdentity(tx, person.identity);
+    const rights = await admissible(tx, person, settings);
     if (typeof rights === 'string') {
       if (operator === undefined) throw refusal(rights, person, settings);
-      await setRights(context, people, operator, NO_RIGHTS);
-      hasNoAdmin = await lostLastAdmin(people, operator);
-      await people.deleteSessionsOf(operator);
-      await people.refuseSignOn(operator, rights);
+      await setRights(context, tx, operator, NO_RIGHTS);
+      hasNoAdmin = await lostLastAdmin(tx, operator);
+      await removeSessionsOf(tx, operator);
+      await storeRefusal(tx, operator, rights);
       return { refused: rights };
     }
-    const admitted = operator ?? (await admit(context, people, person, rights));
-    const signedOn = await setRights(context, people, admitted, rights);
-    hasNoAdmin = await lostLastAdmin(people, admitted);
-    return startSession(context, transaction, signedOn, caller);
+
+    const admitted = operator ?? (await admit(context, tx, person, rights));
+    const signedOn = await setRights(context, tx, admitted, rights);
+    hasNoAdmin = await lostLastAdmin(tx, admitted);
+    return startSession(context, tx, signedOn, caller);
   });
+
   if (hasNoAdmin) onNoAdmin();
   // Thrown here, because a transaction that throws changes nothing.
   if ('refused' in outcome) throw refusal(outcome.refused, person, settings);
@@ -166,6 +181,7 @@ async function admissible(
     if (!person.isEmailVerified) return 'email_unverified';
     if (!emailDomains.includes(person.email.replace(/^.*@/s, ''))) return 'email_domain';
   }
+
   const { projects: named, ...rights } = groupRights(person.groups, settings);
   const projects: ProjectRole[] = [];
   for (const [project, role] of [...named].sort()) {
@@ -177,26 +193,24 @@ async function admissible(
 }
 
 /** The account of a person at their first sign-on. Every other way to sign in to it ends. */
-async function admit(
-  context: PeopleContext,
-  people: PeopleTransaction,
-  person: SsoPerson,
-  rights: Rights,
-): Promise<Operator> {
+async function admit(context: PeopleContext, tx: Tx, person: SsoPerson, rights: Rights): Promise<Operator> {
   const { identity, email, isEmailVerified } = person;
   if (email === undefined) throw new SignOnRefused('no_email');
   if (!isEmailVerified) throw new SignOnRefused('email_unverified');
-  const holder = await people.operatorByEmail(email);
+
+  const holder = await readOperatorByEmail(tx, email);
   // The address has another owner now: the account is not theirs. An administrator can remove it.
   if (holder?.identity?.issuer === identity.issuer) throw new SignOnRefused('email_taken');
-  await endLinks(context, people, (link) => link.email === email);
+
+  await endLinks(context, tx, (link) => link.email === email);
   if (holder === undefined) {
     const operator = newcomer(context, person, email, rights);
-    await people.insertOperator(operator, '');
+    await insertOperator(tx, operator, '');
     return operator;
   }
-  await people.linkOperator(holder, identity);
-  await people.deleteSessionsOf(holder);
+
+  await storeIdentity(tx, holder, identity);
+  await removeSessionsOf(tx, holder);
   return { ...holder, identity };
 }
 
@@ -218,18 +232,13 @@ function newcomer(
 }
 
 /** Whether no administrator is left, after this operator was one. */
-async function lostLastAdmin(people: PeopleTransaction, before: Operator): Promise<boolean> {
-  return before.role === 'admin' && !(await people.operators()).some(({ role }) => role === 'admin');
+async function lostLastAdmin(tx: Tx, before: Operator): Promise<boolean> {
+  return before.role === 'admin' && !(await readOperators(tx)).some(({ role }) => role === 'admin');
 }
 
 /** Gives the operator these rights. */
-async function setRights(
-  context: PeopleContext,
-  people: PeopleTransaction,
-  known: Operator,
-  rights: Rights,
-): Promise<Operator> {
+async function setRights(context: PeopleContext, tx: Tx, known: Operator, rights: Rights): Promise<Operator> {
   const operator = withRights(known, rights);
-  await replaceOperator(context, people, { known, operator });
+  await replaceOperator(context, tx, { known, operator });
   return operator;
 }

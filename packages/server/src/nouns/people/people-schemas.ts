@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { INVITATION_KINDS } from '../../domain/rights.ts';
-import { permissionMembers } from '../api/rights-schemas.ts';
-import { seqMember, TimeSchema } from '../api/schemas.ts';
-import { MAX_TEXT } from '../rules.ts';
+import { permissionMembers } from '../../management/api/rights-schemas.ts';
+import { seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import { MAX_TEXT } from '../../management/rules.ts';
+import { INVITATION_KINDS } from './invitation.ts';
 
 /** A person's e-mail. The format `email` of JSON Schema has neither `ada@localhost` nor letters beyond ASCII. */
 export const EmailSchema = z

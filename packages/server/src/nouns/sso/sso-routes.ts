@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { SIGN_ON_MS } from '../../domain/rights.ts';
 import { isSameSecret } from '../../domain/secret.ts';
 import { logFailure, notFound } from '../../http/errors.ts';
-import { describeOperation, type ManagementApp, type ManagementEnv } from '../api/operation.ts';
+import { describeOperation, type ManagementApp, type ManagementEnv } from '../../management/api/operation.ts';
 import { cookieIn, removeCookie, setCookie } from '../people/cookies.ts';
+import { SIGN_ON_MS } from '../people/operator.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { sessionCookie, sessionIdIn, verifySession } from '../people/sessions.ts';
 import { networkOf } from '../people/sign-in.ts';

@@ -1,14 +1,14 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
-import type { Operator } from '../../domain/rights.ts';
-import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
-import { rightsMembers, rightsRecord } from '../api/rights-schemas.ts';
-import { DoneSchema, seqMember } from '../api/schemas.ts';
-import { seesPeople } from '../rights.ts';
-import { changeOperator, listOperators, removeOperator } from './operators.ts';
+import { done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
+import { rightsMembers, rightsRecord } from '../../management/api/rights-schemas.ts';
+import { DoneSchema, seqMember } from '../../management/api/schemas.ts';
+import { seesPeople } from '../../management/rights.ts';
+import type { Operator } from './operator.ts';
+import { changeOperator, deleteOperator, listOperators } from './operators.ts';
 import type { PeopleContext } from './people.ts';
 import { OperatorRecordSchema } from './people-schemas.ts';
 
@@ -81,7 +81,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       summary: 'Remove an operator, with all their sessions and open links',
       answer: { status: 200, schema: DoneSchema, description: 'The operator can no longer sign in.' },
     },
-    async ({ params, actor }) => done(await removeOperator(context, actor, params.id)),
+    async ({ params, actor }) => done(await deleteOperator(context, actor, params.id)),
   );
 }
 

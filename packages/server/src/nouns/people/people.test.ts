@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
+import { ADMIN_TOKEN, openTestApp, type TestApp, type TestRequest } from '../../management/api/test-app.ts';
+import { join, ORIGIN, PASSWORD, TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { ADMIN_TOKEN, openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
-import { join, ORIGIN, PASSWORD, TestBrowser } from '../api/test-browser.ts';
 import { offerSetup } from './invitations.ts';
 
 setDefaultTimeout(60_000);

@@ -1,10 +1,10 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { Operator } from '../../domain/rights.ts';
 import { shorten } from '../../domain/text.ts';
-import { rightsOf } from '../rights.ts';
-import { MAX_TEXT } from '../rules.ts';
+import { rightsOf } from '../../management/rights.ts';
+import { MAX_TEXT } from '../../management/rules.ts';
 import type { Sso } from '../sso/sso.ts';
+import type { Operator } from './operator.ts';
 import type { SignInContext } from './sign-in.ts';
 
 /** The parts of the node that operations on people use. */

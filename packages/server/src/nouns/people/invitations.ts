@@ -1,23 +1,35 @@
 import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
-import {
-  INVITATION_LIFETIME,
-  type Invitation,
-  isOpen,
-  type Operator,
-  type PeopleTransaction,
-  type Rights,
-} from '../../domain/rights.ts';
+import type { Rights } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
-import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { administersAll, requireRole, rightsOf } from '../rights.ts';
-import { checkLabel } from '../rules.ts';
+import type { StoreReader } from '../../domain/store.ts';
+import { administersAll, requireRole, rightsOf } from '../../management/rights.ts';
+import { checkLabel } from '../../management/rules.ts';
+import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { Tx } from '../../storage/tx.ts';
 import { isManagedBySso } from '../sso/sso.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
 import { currentPermissions, isSettingsToken, lockGrant, newRights, type RightsChange } from './grants.ts';
+import { INVITATION_LIFETIME, type Invitation, isOpen } from './invitation.ts';
+import {
+  insertInvitation,
+  insertSetup,
+  readInvitationByDigest,
+  readOpenInvitations,
+  storeRevocation,
+  takeInvitation,
+} from './invitation-table.ts';
+import type { Operator } from './operator.ts';
+import {
+  hasOperators,
+  insertOperator,
+  readOperator,
+  readOperatorByEmail,
+  storePassword,
+} from './operator-table.ts';
 import { endLinks, findOperator, mayOffer } from './operators.ts';
 import { type Caller, checkEmail, nameIn, operatorActor, type PeopleContext } from './people.ts';
+import { removeSessionsOf } from './session-table.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 import { checkPassword } from './sign-in.ts';
 
@@ -28,10 +40,10 @@ export interface NewInvitation extends RightsChange {
 
 /** The one-time links that can be used, to rights that the actor administers, newest first. */
 export async function listInvitations(context: PeopleContext, actor: Actor): Promise<readonly Invitation[]> {
-  return context.store.read(async (reader) => {
+  return context.store.read(async (db) => {
     const listed: Invitation[] = [];
-    for (const link of await reader.people.openInvitations(context.now())) {
-      if (administersAll(actor, link) && (await isStillOffered(context, reader, link))) listed.push(link);
+    for (const link of await readOpenInvitations(db, context.now())) {
+      if (administersAll(actor, link) && (await isStillOffered(context, db, link))) listed.push(link);
     }
     return listed;
   });
@@ -48,14 +60,15 @@ export async function invite(
 ): Promise<Written<OfferedLink>> {
   const email = checkEmail(input.email);
   requirePasswords(context, actor);
-  return writeRecord(context, actor, async (transaction) => {
-    const { people } = transaction;
-    const grant = await lockGrant(transaction, { actor, projects: input.projects });
+
+  return writeRecord(context, actor, async (tx) => {
+    const grant = await lockGrant(tx, { actor, projects: input.projects });
     const rights = newRights(grant, input);
+    if ((await readOperatorByEmail(tx, email)) !== undefined) throw alreadyOperator(email);
+
     const offered = newLink(context, { kind: 'invite', email, ...rights, createdBy: actor.name });
-    if ((await people.operatorByEmail(email)) !== undefined) throw alreadyOperator(email);
-    await replaceLinks(context, people, { actor: grant.actor, link: offered.record });
-    await people.insertInvitation(offered.record, digestOf(offered.token));
+    await replaceLinks(context, tx, { actor: grant.actor, link: offered.record });
+    await insertInvitation(tx, offered.record, digestOf(offered.token));
     return offered;
   });
 }
@@ -81,42 +94,44 @@ export function offerReset(
   actor: Actor,
   operatorId: string,
 ): Promise<Written<OfferedLink>> {
-  return writeRecord(context, actor, async (transaction) => {
-    const { people } = transaction;
-    const grant = await lockGrant(transaction, { actor });
+  return writeRecord(context, actor, async (tx) => {
+    const grant = await lockGrant(tx, { actor });
     requireRole(grant.actor, 'admin');
-    const operator = await findOperator(people, operatorId);
+
+    const operator = await findOperator(tx, operatorId);
     const { email } = operator;
     if (isManagedBySso(operator, context.sso)) {
       throw invalid(`${quote(email)} signs in by single sign-on and has no password.`);
     }
     requirePasswords(context, actor);
+
     const offered = newLink(context, {
       kind: 'reset',
       email,
       ...rightsOf(operator),
       createdBy: actor.name,
     });
-    await replaceLinks(context, people, { actor: grant.actor, link: offered.record });
-    await people.insertInvitation(offered.record, digestOf(offered.token));
+    await replaceLinks(context, tx, { actor: grant.actor, link: offered.record });
+    await insertInvitation(tx, offered.record, digestOf(offered.token));
     return offered;
   });
 }
 
 /** Revokes a link. `not_found` for one that is no longer open, or to rights that the actor does not administer. */
 export function revokeInvitation(context: PeopleContext, actor: Actor, id: string): Promise<Written<object>> {
-  return writeDone(context, actor, async ({ people }) => {
+  return writeDone(context, actor, async (tx) => {
     // Waits for a concurrent use of the link: it must not be reported as revoked after a person has joined with it.
-    await people.lock();
+    await tx.lockPeople();
+
     const now = context.now();
-    const invitation = (await people.openInvitations(now)).find((candidate) => candidate.id === id);
+    const invitation = (await readOpenInvitations(tx, now)).find((candidate) => candidate.id === id);
     if (invitation === undefined || !administersAll(actor, invitation)) {
       throw new ServiceError(
         'not_found',
         `The open invitation with the id ${quote(id)} does not exist: list the invitations to find it.`,
       );
     }
-    await people.revokeInvitation(invitation, now);
+    await storeRevocation(tx, invitation, now);
   });
 }
 
@@ -127,19 +142,19 @@ export function revokeInvitation(context: PeopleContext, actor: Actor, id: strin
 export async function offerSetup(context: PeopleContext, createdBy: string): Promise<OfferedLink> {
   const rights = { role: 'admin', canChangeProtected: true } as const;
   const offered = newLink(context, { kind: 'setup', ...rights, createdBy });
-  await context.store.people.offerSetup(offered.record, digestOf(offered.token));
+  await context.store.unlogged((tx) => insertSetup(tx, offered.record, digestOf(offered.token)));
   return offered;
 }
 
 /** Ends the earlier links of the same kind for the e-mail, as far as the actor could revoke them. */
 async function replaceLinks(
   context: PeopleContext,
-  people: PeopleTransaction,
+  tx: Tx,
   { actor, link: { kind, email } }: { readonly actor: Actor; readonly link: Invitation },
 ): Promise<void> {
   const matches = (earlier: Invitation) =>
     earlier.kind === kind && earlier.email === email && administersAll(actor, earlier);
-  await endLinks(context, people, matches);
+  await endLinks(context, tx, matches);
 }
 
 function alreadyOperator(email: string): ServiceError {
@@ -174,6 +189,7 @@ export async function setUp(
   const email = checkEmail(input.email);
   const name = checkLabel(input.name);
   checkPassword(input.password, email);
+
   const invitation = await inspectInvitation(context, input.token);
   if (invitation.kind !== 'setup') throw invitationInvalid();
   return useLink(context, {
@@ -197,9 +213,10 @@ export async function acceptInvitation(
   if (kind === 'setup' || email === undefined) throw invitationInvalid();
   requirePasswords(context, { name: createdBy });
   checkPassword(input.password, email);
+
   const operator =
     kind === 'reset'
-      ? await context.store.read(({ people }) => people.operatorByEmail(email))
+      ? await context.store.read((db) => readOperatorByEmail(db, email))
       : newOperator(context, invitation, email, checkLabel(input.name ?? nameIn(email)));
   if (operator === undefined) throw invitationInvalid();
   return useLink(context, { input, caller, operator });
@@ -214,30 +231,28 @@ interface LinkUse {
 async function useLink(context: PeopleContext, use: LinkUse): Promise<Written<StartedSession>> {
   const { input, caller, operator } = use;
   const hash = await context.passwords.hash(input.password);
-  return writeRecord(context, operatorActor(operator, caller), async (transaction) => {
-    const { people } = transaction;
-    await people.lock();
+
+  return writeRecord(context, operatorActor(operator, caller), async (tx) => {
+    await tx.lockPeople();
+
     // Checked again: another request may have used the link while the hash was computed.
-    const invitation = await openInvitation(context, transaction, input.token);
-    if (!(await people.useInvitation(invitation, context.now()))) throw invitationInvalid();
+    const invitation = await openInvitation(context, tx, input.token);
+    if (!(await takeInvitation(tx, invitation, context.now()))) throw invitationInvalid();
+
     if (invitation.kind === 'reset') {
-      return startSession(context, transaction, await replacePassword(transaction, operator, hash), caller);
+      return startSession(context, tx, await replacePassword(tx, operator, hash), caller);
     }
-    await people.insertOperator(operator, hash);
-    return startSession(context, transaction, operator, caller);
+    await insertOperator(tx, operator, hash);
+    return startSession(context, tx, operator, caller);
   });
 }
 
-async function replacePassword(
-  { people }: StoreTransaction,
-  { id }: Operator,
-  hash: string,
-): Promise<Operator> {
-  const known = await people.operator(id);
+async function replacePassword(tx: Tx, { id }: Operator, hash: string): Promise<Operator> {
+  const known = await readOperator(tx, id);
   if (known === undefined) throw invitationInvalid();
   const { identity: _, ...operator } = known;
-  await people.setPassword(operator, hash);
-  await people.deleteSessionsOf(operator);
+  await storePassword(tx, operator, hash);
+  await removeSessionsOf(tx, operator);
   return operator;
 }
 
@@ -264,8 +279,10 @@ function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
   const expiresAt = createdAt + INVITATION_LIFETIME[facts.kind];
   const token = INVITATION_PREFIX + formatSecret(context.randomBytes(32));
   const id = context.newId();
+
   const madeWith = isSettingsToken({ name: facts.createdBy }) ? proofOf(context, id) : undefined;
   const page = facts.kind === 'setup' ? 'setup' : 'invitation';
+
   return {
     record: { id, ...facts, ...defined({ madeWith }), createdAt, expiresAt },
     token,
@@ -284,25 +301,19 @@ function proofOf({ adminToken }: PeopleContext, id: string): string | undefined 
  * create it, without saying which.
  */
 export function inspectInvitation(context: PeopleContext, token: string): Promise<Invitation> {
-  return context.store.read((reader) => openInvitation(context, reader, token));
+  return context.store.read((db) => openInvitation(context, db, token));
 }
 
-/** Does the same as {@link inspectInvitation} in a transaction. */
-async function openInvitation(
-  context: PeopleContext,
-  reader: StoreReader,
-  token: string,
-): Promise<Invitation> {
-  const { people } = reader;
+/** Does the same as {@link inspectInvitation} in a tx. */
+async function openInvitation(context: PeopleContext, db: StoreReader, token: string): Promise<Invitation> {
   const invitation =
     token.startsWith(INVITATION_PREFIX) && token.length <= 100
-      ? await people.invitationByDigest(digestOf(token))
+      ? await readInvitationByDigest(db, digestOf(token))
       : undefined;
   if (invitation === undefined || !isOpen(invitation, context.now())) throw invitationInvalid();
+
   const isUsable =
-    invitation.kind === 'setup'
-      ? !(await people.hasOperators())
-      : await isStillOffered(context, reader, invitation);
+    invitation.kind === 'setup' ? !(await hasOperators(db)) : await isStillOffered(context, db, invitation);
   if (!isUsable) throw invitationInvalid();
   return invitation;
 }
@@ -314,14 +325,10 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * Whether the creator of a link could still create it. Links of people and tokens end with a removal, a demotion and a
  * revocation; a token that expires, or the one from the settings that is replaced, does nothing at that moment.
  */
-async function isStillOffered(
-  context: PeopleContext,
-  reader: StoreReader,
-  link: Invitation,
-): Promise<boolean> {
+async function isStillOffered(context: PeopleContext, db: StoreReader, link: Invitation): Promise<boolean> {
   if (link.madeWith !== undefined && link.madeWith !== proofOf(context, link.id)) return false;
   const times = { now: context.now(), since: link.createdAt + CLOCK_TOLERANCE_MS };
-  const permissions = await currentPermissions(reader, link.createdBy, times);
+  const permissions = await currentPermissions(db, link.createdBy, times);
   return permissions !== undefined && mayOffer({ name: link.createdBy, permissions }, link);
 }
 

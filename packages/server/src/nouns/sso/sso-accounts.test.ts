@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { startIdentityProvider, type TestIdentityProvider } from '@halyard/testing/identity-provider';
 import pino from 'pino';
 import type { SsoSettings } from '../../domain/sso.ts';
+import { openTestApp } from '../../management/api/test-app.ts';
+import { join, ORIGIN, PASSWORD, TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp } from '../api/test-app.ts';
-import { join, ORIGIN, PASSWORD, TestBrowser } from '../api/test-browser.ts';
 import { CLIENT, outcome, personIn, SsoBrowser, settingsOf, sharedApp } from './test-sign-on.ts';
 
 setDefaultTimeout(60_000);

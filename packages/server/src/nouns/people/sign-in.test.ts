@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { until } from '@halyard/testing';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
+import { join, PASSWORD, TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
-import { join, PASSWORD, TestBrowser } from '../api/test-browser.ts';
+import { takeAttempt } from './attempt-table.ts';
 import { checkPassword, PasswordHashes, SIGN_IN_LIMIT } from './sign-in.ts';
 
 test('verifies a password, however its letters were composed', async () => {
@@ -153,7 +154,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     const window = { now: app.node.now, windowMs: SIGN_IN_LIMIT.windowMs };
     expect((await there('a').signIn('stranger@example.com', 'a wrong password')).status).toBe(401);
     for (let count = 2; count < SIGN_IN_LIMIT.networkFailures; count++) {
-      await store.people.reserveAttempt([network], window);
+      await takeAttempt(store, [network], window);
     }
     // Sign-ins that succeed count nothing, and neither do those that are refused.
     for (let count = 0; count < 3; count++) {
@@ -176,10 +177,9 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
   });
 
   test('refuses a locked account or network from memory, and asks the database again after a second', async () => {
-    const { people } = app.context.store;
     const there = () => new TestBrowser(app, '192.0.2.55').signIn('hal@example.com', 'a wrong password');
     for (let count = 0; count < SIGN_IN_LIMIT.failures; count++) expect((await there()).status).toBe(401);
-    using asked = spyOn(people, 'reserveAttempt');
+    using asked = spyOn(app.context.store, 'unlogged');
     for (let count = 0; count < 10; count++) {
       const { status, headers } = await there();
       expect([status, headers.get('Retry-After')]).toEqual([429, String(SIGN_IN_LIMIT.windowMs / 1000)]);
@@ -192,9 +192,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
   });
 
   test('an attempt without a place for its hash writes nothing', async () => {
-    const { people } = app.context.store;
-    using asked = spyOn(people, 'reserveAttempt');
-    using refunded = spyOn(people, 'refundAttempt');
+    using asked = spyOn(app.context.store, 'unlogged');
     const gate = Promise.withResolvers<void>();
     using verify = spyOn(Bun.password, 'verify');
     verify.mockImplementation(() => gate.promise.then(() => false));
@@ -208,14 +206,15 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
       return status;
     });
     expect((await Promise.all(all)).toSorted()).toEqual([...Array(32).fill(401), ...Array(18).fill(429)]);
+    // Counted before each attempt, and nothing refunded after it.
     expect(asked).toHaveBeenCalledTimes(32);
-    expect(refunded).not.toHaveBeenCalled();
   });
 
   test('an attempt that succeeds is refunded in one transaction', async () => {
-    using refunded = spyOn(app.context.store.people, 'refundAttempt');
+    using counted = spyOn(app.context.store, 'unlogged');
     expect((await new TestBrowser(app, '192.0.2.56').signIn('ada@example.com')).status).toBe(200);
-    expect(refunded).toHaveBeenCalledTimes(1);
+    // Before the attempt and after it.
+    expect(counted).toHaveBeenCalledTimes(2);
   });
 
   test('an unreachable log does not count as a failed sign-in', async () => {

@@ -1,14 +1,34 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
-import type { Invitation, Operator, PeopleReader, PeopleTransaction, Rights } from '../../domain/rights.ts';
-import type { ManagementContext } from '../context.ts';
-import { administers, administersAll, requireRole, rightsOf, sees, visibleProjects } from '../rights.ts';
-import { checkLabel } from '../rules.ts';
+import type { Rights } from '../../domain/rights.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import {
+  administers,
+  administersAll,
+  requireRole,
+  rightsOf,
+  sees,
+  visibleProjects,
+} from '../../management/rights.ts';
+import { checkLabel } from '../../management/rules.ts';
+import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
 import { isManagedBySso } from '../sso/sso.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
 import { changeRights, lockGrant, type RightsChange } from './grants.ts';
+import type { Invitation } from './invitation.ts';
+import { readOpenInvitations, storeRevocation } from './invitation-table.ts';
+import type { Operator } from './operator.ts';
+import {
+  hasOperators,
+  readOperator,
+  readOperators,
+  removeOperator,
+  storeOperator,
+} from './operator-table.ts';
 import { operatorActor, operatorName, type PeopleContext } from './people.ts';
+import { removeSessionsOf } from './session-table.ts';
 
 /** A change to an operator; absent members stay unchanged. */
 export interface OperatorChange extends RightsChange {
@@ -20,7 +40,7 @@ export interface OperatorChange extends RightsChange {
  * roles; others see the people of their projects and themselves.
  */
 export async function listOperators(context: ManagementContext, actor: Actor): Promise<readonly Operator[]> {
-  const operators = await context.store.read(({ people }) => people.operators());
+  const operators = await context.store.read((db) => readOperators(db));
   const visible = visibleProjects(actor);
   if (visible === undefined || visible.some((id) => administers(actor, [id]))) return operators;
   return operators.filter((operator) => {
@@ -34,7 +54,7 @@ export async function listOperators(context: ManagementContext, actor: Actor): P
 
 /** Whether there is no operator yet. */
 export async function isSetupNeeded(context: ManagementContext): Promise<boolean> {
-  return !(await context.store.read(({ people }) => people.hasOperators()));
+  return !(await context.store.read((db) => hasOperators(db)));
 }
 
 /**
@@ -49,20 +69,22 @@ export function changeOperator(
 ): Promise<Written<Operator>> {
   const { id, change, keep } = input;
   const label = change.name === undefined ? {} : { name: checkLabel(change.name) };
-  return writeRecord(context, actor, async (transaction) => {
-    const { people } = transaction;
-    const grant = await lockGrant(transaction, { actor, projects: change.projects });
-    const known = await findOperator(people, id);
+
+  return writeRecord(context, actor, async (tx) => {
+    const grant = await lockGrant(tx, { actor, projects: change.projects });
+    const known = await findOperator(tx, id);
     if (change.name !== undefined) requireRole(grant.actor, 'admin');
+
     const rights = changeRights(grant, known, change);
     if (!Bun.deepEquals(rightsOf(known), rights) && isManagedBySso(known, context.sso)) {
       throw invalid(
         `${quote(known.email)} signs in by single sign-on: the role comes from their groups at the identity provider.`,
       );
     }
+
     const operator = withRights({ ...known, ...label }, rights);
-    if (known.role === 'admin' && operator.role !== 'admin') await requireAnotherAdmin(people, known);
-    await replaceOperator(context, people, { known, operator, ...defined({ keep }) });
+    if (known.role === 'admin' && operator.role !== 'admin') await requireAnotherAdmin(tx, known);
+    await replaceOperator(context, tx, { known, operator, ...defined({ keep }) });
     return operator;
   });
 }
@@ -78,21 +100,23 @@ export function withRights({ projects: _, ...operator }: Operator, rights: Right
  */
 export async function replaceOperator(
   context: ManagementContext,
-  people: PeopleTransaction,
+  tx: Tx,
   {
     known,
     operator,
     keep,
   }: { readonly known: Operator; readonly operator: Operator; readonly keep?: string },
 ): Promise<void> {
-  await people.updateOperator(operator);
+  await storeOperator(tx, operator);
   if (Bun.deepEquals(rightsOf(known), rightsOf(operator))) return;
+
   const creator = operatorActor(operator, {});
-  await endLinks(context, people, (link) => link.createdBy === creator.name && !mayOffer(creator, link));
+  await endLinks(context, tx, (link) => link.createdBy === creator.name && !mayOffer(creator, link));
+
   // Sessions have no rights of their own: each request reads them. A role in one project ends none, because the administrators of
   // a project could sign out anyone; a new role for all projects does, so that a stolen session does not rise with its owner.
   if (known.role !== operator.role || known.canChangeProtected !== operator.canChangeProtected) {
-    await people.deleteSessionsOf(operator, keep);
+    await removeSessionsOf(tx, operator, keep);
   }
 }
 
@@ -105,36 +129,37 @@ export function mayOffer(actor: Actor, link: Pick<Invitation, 'kind'> & Rights):
  * Removes an operator with all sessions, and all open links to or by the operator, which could restore access. Access
  * tokens stay, because pipelines depend on them. `not_found`, `invalid_argument` for the last administrator.
  */
-export function removeOperator(
+export function deleteOperator(
   context: ManagementContext,
   actor: Actor,
   id: string,
 ): Promise<Written<object>> {
-  return writeDone(context, actor, async ({ people }) => {
-    await people.lock();
-    const operator = await findOperator(people, id);
-    if (operator.role === 'admin') await requireAnotherAdmin(people, operator);
+  return writeDone(context, actor, async (tx) => {
+    await tx.lockPeople();
+    const operator = await findOperator(tx, id);
+    if (operator.role === 'admin') await requireAnotherAdmin(tx, operator);
+
     const creator = operatorName(operator);
-    await endLinks(context, people, (link) => link.email === operator.email || link.createdBy === creator);
-    await people.deleteOperator(operator);
+    await endLinks(context, tx, (link) => link.email === operator.email || link.createdBy === creator);
+    await removeOperator(tx, operator);
   });
 }
 
 /** Revokes the open links that match. */
 export async function endLinks(
   context: ManagementContext,
-  people: PeopleTransaction,
+  tx: Tx,
   matches: (link: Invitation) => boolean,
 ): Promise<void> {
   const now = context.now();
-  for (const link of await people.openInvitations(now)) {
-    if (matches(link)) await people.revokeInvitation(link, now);
+  for (const link of await readOpenInvitations(tx, now)) {
+    if (matches(link)) await storeRevocation(tx, link, now);
   }
 }
 
 /** The operator of that id, or `not_found`. */
-export async function findOperator(people: PeopleReader, id: string): Promise<Operator> {
-  const operator = await people.operator(id);
+export async function findOperator(db: Queryable, id: string): Promise<Operator> {
+  const operator = await readOperator(db, id);
   if (operator !== undefined) return operator;
   throw new ServiceError(
     'not_found',
@@ -142,8 +167,8 @@ export async function findOperator(people: PeopleReader, id: string): Promise<Op
   );
 }
 
-async function requireAnotherAdmin(people: PeopleReader, operator: Operator): Promise<void> {
-  const operators = await people.operators();
+async function requireAnotherAdmin(db: Queryable, operator: Operator): Promise<void> {
+  const operators = await readOperators(db);
   if (operators.some((other) => other.role === 'admin' && other.id !== operator.id)) return;
   throw invalid(
     `${quote(operator.email)} is the only administrator: make another operator an administrator first.`,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import { startIdentityProvider, type TestIdentityProvider } from '@halyard/testing/identity-provider';
-import { SIGN_ON_MS } from '../../domain/rights.ts';
+import { ORIGIN, TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
-import { ORIGIN, TestBrowser } from '../api/test-browser.ts';
+import { SIGN_ON_MS } from '../people/operator.ts';
 import { CLIENT, outcome, personIn, SsoBrowser, settingsOf, sharedApp } from './test-sign-on.ts';
 
 setDefaultTimeout(60_000);

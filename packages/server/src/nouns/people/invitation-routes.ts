@@ -1,11 +1,11 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import type { Invitation } from '../../domain/rights.ts';
-import { created, done, isoTime, ok } from '../api/answers.ts';
-import { type ManagementApp, mount, mountPublic } from '../api/operation.ts';
-import { rightsMembers, rightsRecord } from '../api/rights-schemas.ts';
-import { DoneSchema } from '../api/schemas.ts';
-import type { Written } from '../write.ts';
+import { created, done, isoTime, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount, mountPublic } from '../../management/api/operation.ts';
+import { rightsMembers, rightsRecord } from '../../management/api/rights-schemas.ts';
+import { DoneSchema } from '../../management/api/schemas.ts';
+import type { Written } from '../../management/write.ts';
+import type { Invitation } from './invitation.ts';
 import {
   acceptInvitation,
   inspectInvitation,
@@ -79,13 +79,11 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
   mount(
     app,
     {
-      ...{
-        method: 'delete',
-        path: '/api/invitations/{id}',
-        id: 'revokeInvitation',
-        tag,
-        errors: ['not_found'],
-      },
+      method: 'delete',
+      path: '/api/invitations/{id}',
+      id: 'revokeInvitation',
+      tag,
+      errors: ['not_found'],
       role: 'admin',
       scope: 'visible',
       summary: 'Revoke a one-time link',
@@ -96,13 +94,11 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
   mount(
     app,
     {
-      ...{
-        method: 'post',
-        path: '/api/operators/{id}/reset',
-        id: 'resetPassword',
-        tag,
-        errors: ['not_found'],
-      },
+      method: 'post',
+      path: '/api/operators/{id}/reset',
+      id: 'resetPassword',
+      tag,
+      errors: ['not_found'],
       role: 'admin',
       scope: 'server',
       summary: 'Create a password reset link; the old password works until it is used',

@@ -10,11 +10,13 @@ import {
   type TokenLimit,
   UNLIMITED,
 } from '../../domain/rights.ts';
-import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { isValid } from '../../nouns/access-tokens/access-token.ts';
-import { readAccessTokens } from '../../nouns/access-tokens/access-token-table.ts';
-import { findProject } from '../lookup.ts';
-import { administers, requireRole, rightsOf } from '../rights.ts';
+import type { StoreTransaction } from '../../domain/store.ts';
+import { findProject } from '../../management/lookup.ts';
+import { administers, requireRole, rightsOf } from '../../management/rights.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { isValid } from '../access-tokens/access-token.ts';
+import { readAccessTokens } from '../access-tokens/access-token-table.ts';
+import { readOperatorByEmail } from './operator-table.ts';
 
 /** The name of the token from the settings. */
 export const ADMIN_NAME = 'admin';
@@ -54,11 +56,11 @@ export interface Grant {
  * the open links of the actor, and must not miss a new one. `invalid_argument`, `project_not_found`.
  */
 export async function lockGrant(
-  transaction: StoreTransaction,
+  tx: StoreTransaction,
   { actor, projects }: { readonly actor: Actor; readonly projects?: readonly NamedRole[] | undefined },
 ): Promise<Grant> {
-  const named = projects && (await lockProjects(transaction, actor, projects));
-  await transaction.people.lock();
+  const named = projects && (await lockProjects(tx, actor, projects));
+  await tx.lockPeople();
   return { actor, named };
 }
 
@@ -73,6 +75,7 @@ export function changeRights(
 ): Rights {
   if (role !== known.role || canChangeProtected !== known.canChangeProtected) requireRole(actor, 'admin');
   for (const { projectId } of named ?? []) requireRole(actor, 'admin', { id: projectId });
+
   const before = known.projects ?? [];
   const others = before.filter(({ projectId }) => !administers(actor, [projectId]));
   const projects = named === undefined ? before : [...others, ...named].sort(byProject);
@@ -87,24 +90,26 @@ export function newRights(grant: Grant, change: Omit<RightsChange, 'projects'>):
 }
 
 async function lockProjects(
-  transaction: StoreTransaction,
+  tx: StoreTransaction,
   actor: Actor,
   roles: readonly NamedRole[],
 ): Promise<readonly ProjectRole[]> {
   if (roles.length > MAX_PROJECTS)
     throw invalid(`"projects" has ${roles.length} entries: at most ${MAX_PROJECTS} are kept.`);
+
   const names = new Set<string>();
   const found: ProjectRole[] = [];
   for (const { project: name, role, canChangeProtected = false } of roles) {
     if (names.has(name)) throw invalid(`"projects" names ${quote(name)} twice: give one role.`);
     names.add(name);
-    const { id: projectId } = await findProject(transaction, actor, name);
+    const { id: projectId } = await findProject(tx, actor, name);
     found.push({ projectId, project: name, role, canChangeProtected });
   }
+
   for (const { projectId } of found.toSorted((a, b) => (a.projectId < b.projectId ? -1 : 1)))
-    await transaction.lockProject(projectId);
+    await tx.lockProject(projectId);
   // A project may have been deleted before it was locked.
-  for (const { project } of found) await findProject(transaction, actor, project);
+  for (const { project } of found) await findProject(tx, actor, project);
   return found.sort(byProject);
 }
 
@@ -117,16 +122,17 @@ function byProject(a: ProjectRole, b: ProjectRole): number {
  * An actor created after `since`, in epoch milliseconds, is a different one that has the same name.
  */
 export async function currentPermissions(
-  reader: StoreReader,
+  db: Queryable,
   actorName: string,
   { now, since = Number.POSITIVE_INFINITY }: { readonly now: number; readonly since?: number },
 ): Promise<Permissions | undefined> {
   const [, kind, name = ''] = /^(token|operator):(.*)$/s.exec(actorName) ?? [];
   if (actorName === SYSTEM.name || (kind === 'token' && name === ADMIN_NAME)) return UNLIMITED;
+
   const found =
     kind === 'operator'
-      ? await reader.people.operatorByEmail(name)
-      : (await readAccessTokens(reader)).find((token) => token.name === name && isValid(token, now));
+      ? await readOperatorByEmail(db, name)
+      : (await readAccessTokens(db)).find((token) => token.name === name && isValid(token, now));
   if (found === undefined || found.createdAt > since) return undefined;
   return permissionsOf(found);
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'bun:test';
 import type { ProviderPerson, TestIdentityProvider } from '@halyard/testing/identity-provider';
 import type { SsoSettings } from '../../domain/sso.ts';
+import { openTestApp, type TestAnswer, type TestApp } from '../../management/api/test-app.ts';
+import { join, ORIGIN, TestBrowser } from '../../management/api/test-browser.ts';
 import type { TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestAnswer, type TestApp } from '../api/test-app.ts';
-import { join, ORIGIN, TestBrowser } from '../api/test-browser.ts';
 
 /** The client as provider and server know it. */
 export const CLIENT = {

@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net';
 import { invalid, ServiceError } from '../../domain/errors.ts';
 import { passwordProblem } from '../../domain/password.ts';
-import type { AttemptBucket } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
-import type { ManagementContext } from '../context.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { type AttemptBucket, storeSuccess, takeAttempt } from './attempt-table.ts';
 
 /** Argon2id with 19 MiB and two rounds: the minimum that OWASP recommends. `memoryCost` in KiB. */
 const ARGON2: Bun.Password.Argon2Algorithm = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 };
@@ -164,6 +164,7 @@ export async function attempt<T>(
     { name: `${account}@${network ?? ''}`, limit: SIGN_IN_LIMIT.failures },
     ...(network === undefined ? [] : [{ name: `network:${network}`, limit: SIGN_IN_LIMIT.networkFailures }]),
   ];
+
   const failures = await context.passwords.admit(() => reserve(context, buckets));
   let hasFailed = false;
   try {
@@ -187,7 +188,8 @@ async function reserve(
     const until = signIns.fullUntil(name, now);
     if (until !== undefined) throw tooManyFailures(until - now);
   }
-  const reserved = await store.people.reserveAttempt(buckets, { now, windowMs: SIGN_IN_LIMIT.windowMs });
+
+  const reserved = await takeAttempt(store, buckets, { now, windowMs: SIGN_IN_LIMIT.windowMs });
   if ('failures' in reserved) return reserved.failures;
   signIns.noteFull(reserved.full, reserved.fullUntil, now);
   throw tooManyFailures(reserved.fullUntil - now);
@@ -199,6 +201,7 @@ async function slow(context: SignInContext, account: string): Promise<void> {
   const { waiting } = context.signIns;
   const before = waiting.get(account) ?? 0;
   if (before >= slowedAtOnce) throw tooManyFailures(slowedMs);
+
   waiting.set(account, before + 1);
   try {
     await (context.pause ?? Bun.sleep)(slowedMs);
@@ -211,7 +214,8 @@ async function slow(context: SignInContext, account: string): Promise<void> {
 
 async function refund(context: SignInContext, buckets: readonly AttemptBucket[]): Promise<void> {
   try {
-    await context.store.people.refundAttempt(buckets.map(({ name }) => name));
+    const names = buckets.map(({ name }) => name);
+    await context.store.unlogged((tx) => storeSuccess(tx, names));
   } catch {
     // The outcome of the attempt matters more than a count that is one too high for a while.
   }
@@ -235,6 +239,7 @@ export function networkOf(ip: string): string {
   if (!isIPv6(ip)) return ip;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);
   if (mapped?.[1] !== undefined) return mapped[1];
+
   const [head = '', tail = ''] = ip.split('::');
   const groups = head.split(':').filter((group) => group !== '');
   const rest = tail.split(':').filter((group) => group !== '');

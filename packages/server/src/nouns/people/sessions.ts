@@ -1,19 +1,16 @@
 import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import {
-  type Credentials,
-  type FoundSession,
-  isLive,
-  type Operator,
-  SESSION_LIFETIME,
-  type Session,
-} from '../../domain/rights.ts';
+import { SESSION_LIFETIME } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
+import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { removeFailures } from './attempt-table.ts';
 import { cookieIn, removeCookie, setCookie } from './cookies.ts';
+import { type Credentials, type FoundSession, isLive, type Operator, type Session } from './operator.ts';
+import { readCredentials, storePassword } from './operator-table.ts';
 import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
+import { insertSession, readSession, removeSession, removeSessionsOf, storeUse } from './session-table.ts';
 import { accountBucket, attempt, checkPassword } from './sign-in.ts';
 
 /** The prefix of every session id, for secret scanners and the log. */
@@ -51,9 +48,10 @@ export function signIn(
   const email = normalizeEmail(input.email);
   return attempt(context, { email, ...caller }, async () => {
     const { operator, passwordHash } = await verifyPassword(context, { email, password: input.password });
-    return writeRecord(context, operatorActor(operator, caller), async (transaction) => {
-      const known = await lockCredentials(transaction, { operator, passwordHash });
-      return startSession(context, transaction, known, caller);
+
+    return writeRecord(context, operatorActor(operator, caller), async (tx) => {
+      const known = await lockCredentials(tx, { operator, passwordHash });
+      return startSession(context, tx, known, caller);
     });
   });
 }
@@ -63,18 +61,18 @@ export function signIn(
  * starts after a new password has ended them all. `sign_in_failed`.
  */
 async function lockCredentials(
-  { people }: StoreTransaction,
+  tx: Tx,
   { operator: { email }, passwordHash }: Credentials,
 ): Promise<Operator> {
-  await people.lock();
-  const now = await people.credentials(email);
+  await tx.lockPeople();
+  const now = await readCredentials(tx, email);
   // The account was changed or removed while the hash was computed.
   if (now?.passwordHash !== passwordHash) throw signInFailed();
   return now.operator;
 }
 
 async function verifyPassword(context: PeopleContext, { email, password }: SignIn): Promise<Credentials> {
-  const known = await context.store.read(({ people }) => people.credentials(email));
+  const known = await context.store.read((db) => readCredentials(db, email));
   // An operator of single sign-on has none.
   const isRight = await context.passwords.verify(password, known?.passwordHash || undefined);
   if (!isRight || known === undefined) throw signInFailed();
@@ -84,20 +82,20 @@ async function verifyPassword(context: PeopleContext, { email, password }: SignI
 /** Starts a session in a transaction, ends the one that it replaces in the browser, and resets the account's failed attempts. */
 export async function startSession(
   context: PeopleContext,
-  transaction: StoreTransaction,
+  tx: Tx,
   operator: Operator,
   { sessionDigest }: Caller,
 ): Promise<StartedSession> {
-  const { people } = transaction;
-  const replaced = sessionDigest === undefined ? undefined : await people.session(sessionDigest);
-  if (replaced !== undefined) await people.deleteSession(replaced.session.digest, replaced.operator);
+  const replaced = sessionDigest === undefined ? undefined : await readSession(tx, sessionDigest);
+  if (replaced !== undefined) await removeSession(tx, replaced.session.digest, replaced.operator);
 
   const id = SESSION_PREFIX + formatSecret(context.randomBytes(32));
   const now = context.now();
   const session = { digest: digestOf(id), operatorId: operator.id, createdAt: now, lastUsedAt: now };
-  await people.insertSession(session, operator);
+  await insertSession(tx, session, operator);
+
   const account = accountBucket(operator.email);
-  await people.forgetFailures(account);
+  await removeFailures(tx, account);
   context.signIns.forget(account);
   return { id, session, operator: { ...operator, lastSeenAt: now } };
 }
@@ -105,7 +103,7 @@ export async function startSession(
 /** The session of this id; `undefined` for an unknown, ended or malformed id. */
 export async function verifySession(context: PeopleContext, id: string): Promise<FoundSession | undefined> {
   if (!id.startsWith(SESSION_PREFIX) || id.length > 100) return undefined;
-  const found = await context.store.read(({ people }) => people.session(digestOf(id)));
+  const found = await context.store.read((db) => readSession(db, digestOf(id)));
   return found !== undefined && isLive(found.session, context.now()) ? found : undefined;
 }
 
@@ -117,7 +115,7 @@ export function noteSessionUse(
 ): void {
   const now = context.now();
   if (now - session.lastUsedAt < RESOLUTION_MS) return;
-  void context.store.people.touchSession(session, now).catch(onFailure);
+  void context.store.unlogged((tx) => storeUse(tx, session, now)).catch(onFailure);
 }
 
 /** Signs out: the session ends on all nodes. */
@@ -126,8 +124,8 @@ export function signOut(
   { session, operator }: ActiveSession,
   caller: Caller,
 ): Promise<Written<object>> {
-  return writeDone(context, operatorActor(operator, caller), ({ people }) =>
-    people.deleteSession(session.digest, operator),
+  return writeDone(context, operatorActor(operator, caller), (tx) =>
+    removeSession(tx, session.digest, operator),
   );
 }
 
@@ -142,13 +140,15 @@ export async function changePassword(
   { current, next }: { readonly current: string; readonly next: string },
 ): Promise<Written<object>> {
   checkPassword(next, email);
+
   return attempt(context, { email }, async () => {
     const checked = await verifyPassword(context, { email, password: current });
     const hash = await context.passwords.hash(next);
-    return writeDone(context, actor, async (transaction) => {
-      const operator = await lockCredentials(transaction, checked);
-      await transaction.people.setPassword(operator, hash);
-      await transaction.people.deleteSessionsOf(operator, session.digest);
+
+    return writeDone(context, actor, async (tx) => {
+      const operator = await lockCredentials(tx, checked);
+      await storePassword(tx, operator, hash);
+      await removeSessionsOf(tx, operator, session.digest);
     });
   });
 }

@@ -1,5 +1,5 @@
-import type { Operator } from '../../domain/rights.ts';
 import type { SsoSettings } from '../../domain/sso.ts';
+import type { Operator } from '../people/operator.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
 /** Single sign-on as it is set up: its settings and the provider. */

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import { invalid, ServiceError } from '../../domain/errors.ts';
-import { sessionEnd } from '../../domain/rights.ts';
-import { created, done, isoTime, ok } from '../api/answers.ts';
-import { type ManagementApp, mount, mountPublic } from '../api/operation.ts';
-import { DoneSchema } from '../api/schemas.ts';
+import { created, done, isoTime, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount, mountPublic } from '../../management/api/operation.ts';
+import { DoneSchema } from '../../management/api/schemas.ts';
+import type { Written } from '../../management/write.ts';
 import { isManagedBySso, SSO_PATHS } from '../sso/sso.ts';
-import type { Written } from '../write.ts';
+import { sessionEnd } from './operator.ts';
 import { operatorRecord } from './operator-routes.ts';
 import { isSetupNeeded } from './operators.ts';
 import type { PeopleContext } from './people.ts';
