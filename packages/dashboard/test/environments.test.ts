@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { openSse, until } from '@halyard/testing';
+import { SqlUsageStore } from '../../server/src/nouns/usage/usage-table.ts';
 import { openSqlite } from '../../server/src/storage/engines/sqlite.ts';
 import { databaseFile } from '../../server/src/storage/schema.ts';
-import { SqlUsageStore } from '../../server/src/storage/usage-store.ts';
 import { sharedWorld } from './support/world.ts';
 
 // A test writes to the database itself.

@@ -11,7 +11,6 @@ import type {
   StoredState,
 } from './project.ts';
 import type { RolloutReader, RolloutTransaction } from './rollout-plan.ts';
-import type { UsageReader } from './usage.ts';
 
 /**
  * Reads of the management side. Lists are sorted by name or key (code units), environments by position first, audit
@@ -19,7 +18,6 @@ import type { UsageReader } from './usage.ts';
  */
 export interface StoreReader extends Queryable {
   readonly rollouts: RolloutReader;
-  readonly usage: UsageReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;

@@ -40,38 +40,6 @@ export function* usageParts(
   if (part.length > 0) yield part;
 }
 
-/** The reads of a flag in one environment within one hour. */
-export interface HourlyReads {
-  readonly environmentId: string;
-  /** The start of the hour, in epoch milliseconds. */
-  readonly hour: number;
-  readonly outcome: UsageOutcome;
-  readonly reads: number;
-}
-
-/** The last hour in which a flag was read in an environment. */
-export interface LastRead {
-  readonly environmentId: string;
-  readonly flagKey: string;
-  /** The start of the hour, in epoch milliseconds. */
-  readonly hour: number;
-}
-
-/** Reads of usage counts. Part of the store's port. */
-export interface UsageReader {
-  /**
-   * When the flags of a project were last read, or one of them; in no order. Here and below, hours that lie farther ahead of
-   * `now` than clocks may differ are left out: nothing is known of when those reads were.
-   */
-  lastReads(projectId: string, now: number, flagKey?: string): Promise<readonly LastRead[]>;
-  /** The reads of one flag from the hour `since` on, in the environments that exist; the oldest first. */
-  hours(
-    projectId: string,
-    flagKey: string,
-    times: { readonly since: number; readonly now: number },
-  ): Promise<readonly HourlyReads[]>;
-}
-
 /** Where reads are added up. */
 export interface UsageStore {
   /**

@@ -4,12 +4,12 @@ import pino from 'pino';
 import { StoreOutage } from '../domain/errors.ts';
 import { UsageTally } from '../evaluation/usage/usage-tally.ts';
 import { insertRelayToken, readRelayTokens } from '../nouns/relays/relay-token-table.ts';
+import { SqlUsageStore } from '../nouns/usage/usage-table.ts';
 import { CommitUncertainError } from '../storage/database.ts';
 import { openSqlite } from '../storage/engines/sqlite.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
 import { ADA } from '../storage/test-records.ts';
-import { SqlUsageStore } from '../storage/usage-store.ts';
 import { Housekeeping } from './housekeeping.ts';
 
 beforeEach(() => {

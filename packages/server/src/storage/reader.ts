@@ -34,7 +34,6 @@ import {
   withoutNulls,
 } from './rows.ts';
 import { searchEverywhere } from './search.ts';
-import { SqlUsageReader } from './usage-store.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
@@ -64,14 +63,12 @@ type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly env
 /** Reads of the management side over one transaction or snapshot. */
 export class SqlReader implements StoreReader {
   readonly rollouts: SqlRolloutReader;
-  readonly usage: SqlUsageReader;
   readonly #queryable: Queryable;
 
   /** Reads through `queryable`, which decides what is seen. */
   constructor(queryable: Queryable) {
     this.#queryable = queryable;
     this.rollouts = new SqlRolloutReader(queryable);
-    this.usage = new SqlUsageReader(queryable);
   }
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {

@@ -3,6 +3,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { mountAccessTokens } from '../../nouns/access-tokens/access-token-routes.ts';
 import { mountRolloutPlans } from '../../nouns/rollouts/rollout-routes.ts';
 import { mountSchedules } from '../../nouns/schedules/schedule-routes.ts';
+import { mountUsage } from '../../nouns/usage/usage-routes.ts';
 import type { ManagementContext } from '../context.ts';
 import { mountImportExport } from '../documents/document-routes.ts';
 import { mountEnvironments } from '../environments/environment-routes.ts';
@@ -13,7 +14,6 @@ import { mountSearch } from '../flags/search-routes.ts';
 import { mountAudit, mountHistory } from '../history/history-routes.ts';
 import { mountProjectKeys } from '../keys/key-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
-import { mountUsage } from '../usage/usage-routes.ts';
 import { IncomingBodies } from './incoming-bodies.ts';
 import type { ManagementApp, ManagementEnv } from './operation.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { sharedPostgres, until, within } from '@halyard/testing';
 import { StoreBusy, StoreOutage } from '../../domain/errors.ts';
+import { SqlUsageStore } from '../../nouns/usage/usage-table.ts';
 import { loadSnapshot, logSourceOf } from '../change-log.ts';
 import { CommitUncertainError, type Database } from '../database.ts';
 import { SqlStore } from '../store.ts';
 import { withTransactions } from '../test-engines.ts';
 import { ADA, changing, makeEnvironment, makeFlag, readLog } from '../test-records.ts';
-import { SqlUsageStore } from '../usage-store.ts';
 import { openPostgres } from './postgres.ts';
 import { openHome } from './test-home.ts';
 

@@ -1,17 +1,20 @@
-import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
-import { StoreOutage } from '../domain/errors.ts';
+import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
+import { StoreOutage } from '../../domain/errors.ts';
 import {
   type EnvironmentUsage,
   HOUR_MS,
-  type HourlyReads,
-  type LastRead,
   USAGE_OUTCOMES,
   USAGE_RETENTION,
-  type UsageReader,
+  type UsageOutcome,
   type UsageStore,
-} from '../domain/usage.ts';
-import { CommitUncertainError, type Database, type Parameter, type Queryable } from './database.ts';
-import { insertRows } from './rows.ts';
+} from '../../domain/usage.ts';
+import {
+  CommitUncertainError,
+  type Database,
+  type Parameter,
+  type Queryable,
+} from '../../storage/database.ts';
+import { insertRows } from '../../storage/rows.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 
@@ -32,36 +35,51 @@ const readsIn = (table: string) => `${table} JOIN environments ON environments.i
   WHERE project_id = $1 AND deleted_at IS NULL AND hour <= $2
     AND (hour > environments.created_at - ${HOUR_MS} OR environments.created_at > $2)`;
 
-/** Reads of usage counts over one transaction or snapshot. */
-export class SqlUsageReader implements UsageReader {
-  readonly #queryable: Queryable;
+/** The reads of a flag in one environment within one hour. */
+export interface HourlyReads {
+  readonly environmentId: string;
+  /** The start of the hour, in epoch milliseconds. */
+  readonly hour: number;
+  readonly outcome: UsageOutcome;
+  readonly reads: number;
+}
 
-  /** Reads through `queryable`, which decides what is seen. */
-  constructor(queryable: Queryable) {
-    this.#queryable = queryable;
-  }
+/** The last hour in which a flag was read in an environment. */
+export interface LastRead {
+  readonly environmentId: string;
+  readonly flagKey: string;
+  /** The start of the hour, in epoch milliseconds. */
+  readonly hour: number;
+}
 
-  lastReads(projectId: string, now: number, flagKey?: string): Promise<readonly LastRead[]> {
-    const one = flagKey === undefined ? '' : 'AND flag_key = $3';
-    const parameters = [projectId, now + CLOCK_TOLERANCE_MS];
-    return this.#queryable.query<LastRead>(
-      `SELECT environment_id AS "environmentId", flag_key AS "flagKey", hour FROM ${readsIn('flag_last_reads')}
-        ${one}`,
-      flagKey === undefined ? parameters : [...parameters, flagKey],
-    );
-  }
+/**
+ * When the flags of a project were last read, or one of them; in no order. Here and below, hours that lie farther ahead of `now`
+ * than clocks may differ are left out: nothing is known of when those reads were.
+ */
+export function readLastReads(
+  db: Queryable,
+  projectId: string,
+  now: number,
+  flagKey?: string,
+): Promise<readonly LastRead[]> {
+  const one = flagKey === undefined ? '' : 'AND flag_key = $3';
+  return db.query<LastRead>(
+    `SELECT environment_id AS "environmentId", flag_key AS "flagKey", hour FROM ${readsIn('flag_last_reads')} ${one}`,
+    [projectId, now + CLOCK_TOLERANCE_MS, ...(flagKey === undefined ? [] : [flagKey])],
+  );
+}
 
-  hours(
-    projectId: string,
-    flagKey: string,
-    { since, now }: { readonly since: number; readonly now: number },
-  ): Promise<readonly HourlyReads[]> {
-    return this.#queryable.query<HourlyReads>(
-      `SELECT environment_id AS "environmentId", hour, outcome, reads FROM ${readsIn('flag_usage')}
-        AND flag_key = $3 AND hour >= $4 ORDER BY hour`,
-      [projectId, now + CLOCK_TOLERANCE_MS, flagKey, since],
-    );
-  }
+/** The reads of one flag from the hour `since` on, in the environments that exist; the oldest first. */
+export function readHours(
+  db: Queryable,
+  { projectId, flagKey }: { readonly projectId: string; readonly flagKey: string },
+  { since, now }: { readonly since: number; readonly now: number },
+): Promise<readonly HourlyReads[]> {
+  return db.query<HourlyReads>(
+    `SELECT environment_id AS "environmentId", hour, outcome, reads FROM ${readsIn('flag_usage')}
+      AND flag_key = $3 AND hour >= $4 ORDER BY hour`,
+    [projectId, now + CLOCK_TOLERANCE_MS, flagKey, since],
+  );
 }
 
 /** Adds up reads, over either engine. */
@@ -79,6 +97,7 @@ export class SqlUsageStore implements UsageStore {
     const hour = hourOf(at);
     const counts: Parameter[][] = [];
     const lastReads: Parameter[][] = [];
+
     for (const { environmentId, flags } of usage) {
       for (const [flagKey, ...reads] of flags) {
         lastReads.push([environmentId, flagKey, hour]);
@@ -88,8 +107,10 @@ export class SqlUsageStore implements UsageStore {
         }
       }
     }
+
     // In one order, so that two nodes that count the same flags never wait for each other.
     for (const rows of [counts, lastReads]) rows.sort(byColumns);
+
     const added = this.#database.transaction(async (transaction) => {
       await insertRows(transaction, {
         table: 'flag_usage',

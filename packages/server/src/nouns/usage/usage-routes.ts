@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
+import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
 import { type ReadsFrom, readFlagUsage, readProjectUsage } from './usage.ts';
 
 const tag = 'Usage';

@@ -1,8 +1,9 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { Environment } from '../../domain/project.ts';
-import { HOUR_MS, type HourlyReads, USAGE_RETENTION } from '../../domain/usage.ts';
-import type { ManagementContext } from '../context.ts';
-import { findFlag, findProject } from '../lookup.ts';
+import { HOUR_MS, USAGE_RETENTION } from '../../domain/usage.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { findFlag, findProject } from '../../management/lookup.ts';
+import { type HourlyReads, readHours, readLastReads } from './usage-table.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 
@@ -40,10 +41,10 @@ export function readProjectUsage(
   actor: Actor,
   project: string,
 ): Promise<ProjectUsage> {
-  return context.store.read(async (reader) => {
-    const { id, usageSince } = await findProject(reader, actor, project);
+  return context.store.read(async (db) => {
+    const { id, usageSince } = await findProject(db, actor, project);
     const lastReads = new Map<string, number>();
-    for (const { flagKey, hour } of await reader.usage.lastReads(id, context.now()))
+    for (const { flagKey, hour } of await readLastReads(db, id, context.now()))
       lastReads.set(flagKey, Math.max(hour, lastReads.get(flagKey) ?? 0));
     return { ...counted(usageSince), lastReads };
   });
@@ -55,21 +56,24 @@ export function readFlagUsage(
   actor: Actor,
   { project, key }: { readonly project: string; readonly key: string },
 ): Promise<Counted & { readonly environments: readonly EnvironmentReads[] }> {
-  return context.store.read(async (reader) => {
-    const { id, usageSince } = await findProject(reader, actor, project);
-    const flag = await findFlag(reader, id, key);
+  return context.store.read(async (db) => {
+    const { id, usageSince } = await findProject(db, actor, project);
+    const flag = await findFlag(db, id, key);
+
     const now = context.now();
     const today = startOf(DAY_MS, now);
     const since = today - (USAGE_RETENTION.days - 1) * DAY_MS;
     const firstHour = startOf(HOUR_MS, now) - 23 * HOUR_MS;
+
     const lastReads = new Map(
-      (await reader.usage.lastReads(id, now, key)).map((each) => [each.environmentId, each.hour]),
+      (await readLastReads(db, id, now, key)).map((each) => [each.environmentId, each.hour]),
     );
     // An earlier flag of this key may have been read too.
     const from = Math.max(since, startOf(HOUR_MS, Math.min(flag.createdAt, now)));
-    const rows = await reader.usage.hours(id, key, { since: from, now });
+    const rows = await readHours(db, { projectId: id, flagKey: key }, { since: from, now });
+
     const byEnvironment = Map.groupBy(rows, (row) => row.environmentId);
-    const environments = (await reader.environments(id)).map((environment) => {
+    const environments = (await db.environments(id)).map((environment) => {
       const own = byEnvironment.get(environment.id) ?? [];
       const lastReadAt = lastReads.get(environment.id);
       return {

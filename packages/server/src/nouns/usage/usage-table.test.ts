@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { FlagReads } from '@halyard/protocol';
-import { HOUR_MS, USAGE_RETENTION } from '../domain/usage.ts';
-import { SqlStore } from './store.ts';
-import { ENGINES, openTestStore, type TestStore } from './test-engines.ts';
-import { ADA, makeEnvironment, makeFlag, makeProject } from './test-records.ts';
-import { SqlUsageStore } from './usage-store.ts';
+import { HOUR_MS, USAGE_RETENTION } from '../../domain/usage.ts';
+import { SqlStore } from '../../storage/store.ts';
+import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import { ADA, makeEnvironment, makeFlag, makeProject } from '../../storage/test-records.ts';
+import { readHours, readLastReads, SqlUsageStore } from './usage-table.ts';
 
 setDefaultTimeout(60_000);
 
@@ -35,11 +35,11 @@ for (const engine of ENGINES) {
     }
 
     function hoursOf(projectId: string, flagKey: string, { since = 0, now = LATER } = {}) {
-      return home.store.read((reader) => reader.usage.hours(projectId, flagKey, { since, now }));
+      return readHours(home.store, { projectId, flagKey }, { since, now });
     }
 
     function lastReadsOf(projectId: string, now = LATER) {
-      return home.store.read((reader) => reader.usage.lastReads(projectId, now));
+      return readLastReads(home.store, projectId, now);
     }
 
     test('reads of an hour are added up by outcome, also by two nodes at once', async () => {
@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
       expect(await hours()).toEqual([NOON - days, NOON]);
       await store.prune(NOON);
       expect(await hours()).toEqual([NOON]);
-      const lastReads = () => home.store.read((reader) => reader.usage.lastReads(project.id, LATER, 'a'));
+      const lastReads = () => home.store.read((reader) => readLastReads(reader, project.id, LATER, 'a'));
       expect(await lastReads()).toMatchObject([{ hour: NOON }]);
       await home.store.commit(ADA, (transaction) => transaction.deleteFlag(makeFlag(project, 'a')));
       expect(await lastReads()).toEqual([]);

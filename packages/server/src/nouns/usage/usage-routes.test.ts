@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { HOUR_MS } from '../../domain/usage.ts';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { SqlUsageStore } from '../../storage/usage-store.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
+import { SqlUsageStore } from './usage-table.ts';
 
 setDefaultTimeout(60_000);
 
