@@ -9,14 +9,15 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { isRefusal } from './api-error.ts';
+import { noteDelivery } from './deliveries.ts';
 import { dropFlags, mergeChange, patchCached, putFlag, readFlag } from './flag-cache.ts';
 import { type LiveChange, LiveConnection, type LiveEvents, type LiveStatus } from './live-connection.ts';
-import { cellName, isWriting, markOwnWrite, noteDelivery } from './own-writes.ts';
 import { useProject } from './projects.ts';
 import { queryKeys } from './query-cache.ts';
 import { eventsUrl, takeStream } from './read-ahead.ts';
 import { isOpenPlan } from './rollouts.ts';
 import { useSession } from './session.ts';
+import { isWriting, markOwnWrite } from './state-writes.ts';
 import type { FlagRecord, RolloutPlanRecord } from './types.ts';
 
 const LiveContext = createContext<LiveConnection | undefined>(undefined);
@@ -204,7 +205,7 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
   function mergeOne(flags: readonly FlagRecord[]) {
     const merged = mergeChange(flags, change);
     const isOwn = (change.changes ?? []).every(
-      ({ key }) => environment !== undefined && isWriting(cellName(project, environment, key)),
+      ({ key }) => environment !== undefined && isWriting(queries, { project, environment, key }),
     );
     if (isOwn) merged.touched.forEach(markOwnWrite);
     return merged;

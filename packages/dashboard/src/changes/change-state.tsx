@@ -10,15 +10,15 @@ import {
   type ValueTexts,
   writeState,
 } from '../api/flag-states.ts';
+import { queryKeys } from '../api/query-cache.ts';
 import {
-  cellName,
-  clearWriteStatus,
+  confirmedRecord,
   isOptimistic,
   markOptimistic,
   markOwnWrite,
-  setWriteStatus,
-} from '../api/own-writes.ts';
-import { queryKeys } from '../api/query-cache.ts';
+  type StateWrite,
+  writeInTurn,
+} from '../api/state-writes.ts';
 import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord } from '../api/types.ts';
 import { toastFailure } from '../components/actions.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
@@ -54,9 +54,6 @@ interface StateWriterParts {
   readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
-/** The result of each optimistic state; `undefined` if it was not written. */
-const outcomes = new WeakMap<StateRecord, Promise<StateRecord | undefined>>();
-
 /**
  * Creates the function that writes a state: it shows the state immediately, restores the old one on a refusal, resolves
  * conflicts, and offers to undo.
@@ -66,55 +63,59 @@ function createStateWriter({
   queries,
   resolveConflict,
 }: StateWriterParts): (change: StateChange) => Promise<ChangeOutcome> {
-  return writeInTurn;
-
-  /** Waits if the state on the screen is still being written: the server knows it only afterwards. */
-  async function writeInTurn(change: StateChange): Promise<ChangeOutcome> {
-    const { before } = change;
-    const isWaiting = before !== undefined && isOptimistic(before);
-    if (!isWaiting) return write(change);
-    const written = await outcomes.get(before);
-    return written === undefined ? 'cancelled' : write({ ...change, before: written });
-  }
+  return write;
 
   async function write(change: StateChange): Promise<ChangeOutcome> {
-    const { key, environment, before, after, note, texts } = change;
-    const place: StatePlace = { project, environment: environment.name, key };
-    const cell = cellName(project, environment.name, key);
-    const shown = after === null ? undefined : optimisticRecord(before, after, authorOf(queries));
-    const outcome = Promise.withResolvers<StateRecord | undefined>();
-    if (shown !== undefined) outcomes.set(shown, outcome.promise);
-    setWriteStatus(cell, 'saving');
-    show(place, before, shown);
-    const confirmed = environment.protected ? environment.name : undefined;
-    let written: WrittenState | undefined;
+    const place: StatePlace = { project, environment: change.environment.name, key: change.key };
     try {
-      written = await writeState(place, after, { before, confirmed, note, texts }).catch((error: unknown) =>
+      const written = await writeInTurn<Written>(
+        queries,
+        { ...place, keys: [place.key] },
+        {
+          run: (mutation) => run(change, place, mutation),
+          isQuiet: (error) => error instanceof Overtaken || isRefusal(error, 'revision_conflict'),
+        },
+      );
+      announceDone(change, written);
+      return 'done';
+    } catch (error) {
+      if (error instanceof Overtaken) return 'cancelled';
+      if (isRefusal(error, 'revision_conflict')) return settleWith(change, place);
+      announceFailed(change, error);
+      return 'failed';
+    }
+  }
+
+  /** Shows the new state, writes it, and replaces it by the server's record, or by the old one after a refusal. */
+  async function run(change: StateChange, place: StatePlace, write: StateWrite<Written>): Promise<Written> {
+    const { environment, after, note, texts } = change;
+    const before = beginningOf(change);
+    const shown = after === null ? undefined : optimisticRecord(before, after, authorOf(queries));
+    if (shown !== undefined) markOptimistic(shown, write);
+    show(place, before, shown);
+
+    const confirmed = environment.protected ? environment.name : undefined;
+    let answer: WrittenState | undefined;
+    try {
+      answer = await writeState(place, after, { before, confirmed, note, texts }).catch((error: unknown) =>
         isMade(error) ? readWritten(place, error) : Promise.reject(error),
       );
     } catch (error) {
       settle(place, shown, before);
-      outcome.resolve(undefined);
-      if (isRefusal(error, 'revision_conflict')) return settleWith(change, place, cell);
-      setWriteStatus(cell, 'failed');
-      announceFailed(change, error);
-      return 'failed';
+      throw error;
     }
-    const record = written && recordOf(written);
+
+    const record = answer && recordOf(answer);
     if (record !== undefined) {
       markOwnWrite(record);
-      const textKey = queryKeys.valueText(project, environment.name, key, record.revision);
-      queries.setQueryData(textKey, written?.valueText ?? '');
+      const textKey = queryKeys.valueText(project, place.environment, place.key, record.revision);
+      queries.setQueryData(textKey, answer?.valueText ?? '');
     }
     settle(place, shown, record);
-    setWriteStatus(cell, 'saved');
-    outcome.resolve(record);
-    announceDone(change, record, written?.seq);
-    return 'done';
+    return { before, record, seq: answer?.seq };
   }
 
-  async function settleWith(change: StateChange, place: StatePlace, cell: string): Promise<ChangeOutcome> {
-    clearWriteStatus(cell);
+  async function settleWith(change: StateChange, place: StatePlace): Promise<ChangeOutcome> {
     let current: StateRecord | undefined;
     let currentText: string | undefined;
     try {
@@ -139,13 +140,13 @@ function createStateWriter({
     return write({ ...change, before: current, texts: { before: currentText, after: change.texts?.after } });
   }
 
-  function announceDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {
-    const { key, environment, before, after, texts } = change;
+  function announceDone(change: StateChange, { before, record, seq }: Written): void {
+    const { key, environment, after, texts } = change;
     const title = messages.stateIs(key, outcomeText(before, after), environment.name);
     announce(messages.saved(title));
     toast({
       kind: 'done',
-      about: cellName(project, environment.name, key),
+      about: `${project}\n${environment.name}\n${key}`,
       title,
       detail: <DeliveryProof seq={seq} />,
       watch: (end) =>
@@ -184,6 +185,24 @@ function createStateWriter({
       return isNewer ? flag : withState(flag, place.environment, record);
     });
   }
+}
+
+/** The state that the person saw was not written, so that this change of it has nothing to begin from. */
+class Overtaken extends Error {}
+
+/** The record that a change begins from. Where it was still being written, it is the server's, which is known by now. */
+function beginningOf({ before }: StateChange): StateRecord | undefined {
+  if (before === undefined || !isOptimistic(before)) return before;
+  const confirmed = confirmedRecord(before);
+  if (confirmed === undefined) throw new Overtaken();
+  return confirmed;
+}
+
+/** What a write has made of a state, and the number of the change. */
+interface Written {
+  readonly before: StateRecord | undefined;
+  readonly record: StateRecord | undefined;
+  readonly seq: number | undefined;
 }
 
 /** A written state, with the number of its change and its value's text. */
@@ -229,9 +248,7 @@ function optimisticRecord(
   who: Pick<StateRecord, 'updatedBy'>,
 ): StateRecord {
   const updatedAt = new Date().toISOString();
-  const guess = { state: after, revision: before?.revision ?? 0, updatedAt, ...who };
-  markOptimistic(guess);
-  return guess;
+  return { state: after, revision: before?.revision ?? 0, updatedAt, ...who };
 }
 
 /** The person at this screen, as the server will name them. */

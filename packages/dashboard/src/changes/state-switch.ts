@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { cellName, isOwnWrite, useWriteStatus } from '../api/own-writes.ts';
+import { isOwnWrite, useWriteStatus } from '../api/state-writes.ts';
 import type { EnvironmentRecord, StateRecord } from '../api/types.ts';
 import { useChangeState } from './change-state.tsx';
 
@@ -19,7 +19,7 @@ export function useStateSwitch({
   record: StateRecord | undefined;
 }) {
   const changeState = useChangeState(project);
-  const status = useWriteStatus(cellName(project, environment.name, flagKey));
+  const status = useWriteStatus({ project, environment: environment.name, key: flagKey });
   const isForeign = useForeignChange(record);
 
   function flip(enabled: boolean): void {

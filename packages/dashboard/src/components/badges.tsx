@@ -5,7 +5,7 @@ import LoaderCircle from 'lucide-react/icons/loader-circle';
 import Lock from 'lucide-react/icons/lock';
 import type { ReactNode } from 'react';
 import { usePersonName } from '../api/operators.ts';
-import type { WriteStatus } from '../api/own-writes.ts';
+import type { WriteStatus } from '../api/state-writes.ts';
 import type { EnvironmentColor } from '../api/types.ts';
 import { classNames } from './class-names.ts';
 

@@ -1,4 +1,4 @@
-import { useLiveDelivery } from '../api/own-writes.ts';
+import { useLiveDelivery } from '../api/deliveries.ts';
 import type { DeliveryRecord } from '../api/types.ts';
 
 /** The live delivery of a change: "Seen by 212 of 214 streams, slowest 38 ms". */

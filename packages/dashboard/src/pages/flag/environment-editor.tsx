@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from 'react';
-import { cellName, useWriteStatus } from '../../api/own-writes.ts';
+import { useWriteStatus } from '../../api/state-writes.ts';
 import type { AuditEntryRecord, EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { Button } from '../../components/button.tsx';
@@ -48,8 +48,9 @@ export function EnvironmentEditor({
   const { key } = flag;
   const { name } = environment;
   const record = flag.environments[name];
-  const valueText = useValueText({ project: project.name, environment: name, key }, record);
-  const status = useWriteStatus(cellName(project.name, name, key));
+  const place = { project: project.name, environment: name, key };
+  const valueText = useValueText(place, record);
+  const status = useWriteStatus(place);
   const editing = useStateDraft({ record, valueText }, status === 'saving');
   const [note, setNote] = useState('');
   const change = newestChange(record, last);

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readState, type StatePlace } from '../../api/flag-states.ts';
-import { isOptimistic, isOwnWrite } from '../../api/own-writes.ts';
 import { queryKeys } from '../../api/query-cache.ts';
+import { isOptimistic, isOwnWrite } from '../../api/state-writes.ts';
 import type { Json, StateRecord } from '../../api/types.ts';
 import {
   draftOf,

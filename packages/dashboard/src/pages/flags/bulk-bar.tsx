@@ -8,7 +8,7 @@ import { isMade } from '../../api/api-error.ts';
 import { onceReplaced } from '../../api/flag-cache.ts';
 import { switchStates } from '../../api/flag-states.ts';
 import { useCatchUp } from '../../api/live.tsx';
-import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
+import { writeInTurn } from '../../api/state-writes.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useUndoChange } from '../../changes/undo-change.ts';
@@ -189,20 +189,17 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
       }
       const consent = await askConsent({ project, environment, steps });
       if (consent === undefined) return false;
-      const cells = steps.map(({ key }) => cellName(project, environment.name, key));
-      for (const cell of cells) setWriteStatus(cell, 'saving');
+      const keys = steps.map(({ key }) => key);
+      const confirmed = environment.protected ? environment.name : undefined;
+      const places = { project, environment: environment.name, keys };
+
       try {
-        const confirmed = environment.protected ? environment.name : undefined;
-        const keys = steps.map(({ key }) => key);
-        const { seq, revision } = await switchStates({
-          project,
-          environment: environment.name,
-          keys,
-          enabled,
-          confirmed,
-          note: consent.note,
+        const { seq, revision } = await writeInTurn(queries, places, {
+          run: () => switchStates({ ...places, enabled, confirmed, note: consent.note }),
+          // The message says it once for all of them.
+          isQuiet: () => true,
         });
-        for (const cell of cells) setWriteStatus(cell, 'saved');
+
         catchUp();
         const title = words.done(steps.length, enabled, environment.name);
         announce(words.saved(title));
@@ -211,13 +208,11 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
         toast({
           kind: 'done',
           title,
-          watch: (end) =>
-            onceReplaced(queries, { project, environment: environment.name, keys, revision }, end),
+          watch: (end) => onceReplaced(queries, { ...places, revision }, end),
           ...(undo === undefined ? {} : { action: { label: words.undo, run: undo } }),
         });
         return true;
       } catch (error) {
-        for (const cell of cells) clearWriteStatus(cell);
         toastFailure(words.failed, error);
         return isMade(error);
       }
