@@ -9,7 +9,7 @@ interface RolloutFilter {
   readonly flag?: string;
 }
 
-/** The rollout plans of a project. Read again when a step is due, because there may be no event if it is refused. */
+/** The rollout plans of a project. */
 export function useRollouts(project: string, filter: RolloutFilter = {}, isEnabled = true) {
   return useQuery({
     queryKey: [...queryKeys.rollouts(project), filter],
@@ -19,21 +19,10 @@ export function useRollouts(project: string, filter: RolloutFilter = {}, isEnabl
       const path = `${api`projects/${project}/rollouts`}${query === '' ? '' : `?${query}`}`;
       return (await request<{ rollouts: readonly RolloutPlanRecord[] }>('GET', path, { signal })).rollouts;
     },
-    refetchInterval: ({ state }) => msToNextStep(state.data ?? [], Date.now()),
   });
 }
 
 /** Whether a plan can still run a step. */
 export function isOpenPlan({ status }: Pick<RolloutPlanRecord, 'status'>): boolean {
   return status === 'running' || status === 'paused';
-}
-
-/** The longest a timer may wait; a browser runs a longer one at once. */
-const LONGEST_MS = 3_600_000;
-
-/** The time until the next step has run, in milliseconds; `false` if no plan is running. */
-function msToNextStep(plans: readonly RolloutPlanRecord[], now: number): number | false {
-  const dues = plans.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [Date.parse(dueAt)]));
-  if (dues.length === 0) return false;
-  return Math.min(LONGEST_MS, Math.max(1_000, Math.min(...dues) - now + 1_000));
 }

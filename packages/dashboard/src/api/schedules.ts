@@ -11,7 +11,7 @@ export interface NewSchedule {
   readonly note?: string;
 }
 
-/** The schedules of a project. Fetched again when one is due, because there may be no event if it fails. */
+/** The schedules of a project. */
 export function useSchedules(project: string) {
   return useQuery({
     queryKey: queryKeys.schedules(project),
@@ -20,18 +20,7 @@ export function useSchedules(project: string) {
       const path = api`projects/${project}/schedules`;
       return (await request<{ schedules: readonly ScheduleRecord[] }>('GET', path, { signal })).schedules;
     },
-    refetchInterval: ({ state }) => msToNextDue(state.data ?? [], Date.now()),
   });
-}
-
-/** The longest a timer may wait; a browser runs a longer one at once. */
-const LONGEST_MS = 3_600_000;
-
-/** The time until the next schedule has run, in milliseconds; `false` if none is pending. */
-function msToNextDue(schedules: readonly ScheduleRecord[], now: number): number | false {
-  const dues = schedules.filter(({ status }) => status === 'pending').map(({ dueAt }) => Date.parse(dueAt));
-  if (dues.length === 0) return false;
-  return Math.min(LONGEST_MS, Math.max(1_000, Math.min(...dues) - now + 1_000));
 }
 
 /** A schedule to create. */
