@@ -15,13 +15,21 @@ export interface Choices {
 
 /** The values that the filters of a list offer: the same object until they change. */
 export function useChoices(flags: readonly FlagRecord[]): Choices {
-  const text = useMemo(() => {
-    const [tags, owners] = [new Set<string>(), new Set<string>()];
-    for (const flag of flags) {
-      for (const tag of flag.tags) tags.add(tag);
-      if (flag.owner !== '') owners.add(flag.owner);
-    }
-    return JSON.stringify({ tags: [...tags].sort(), owners: [...owners].sort() });
-  }, [flags]);
-  return useMemo(() => JSON.parse(text) as Choices, [text]);
+  return useSame(
+    useMemo(() => {
+      const [tags, owners] = [new Set<string>(), new Set<string>()];
+      for (const flag of flags) {
+        for (const tag of flag.tags) tags.add(tag);
+        if (flag.owner !== '') owners.add(flag.owner);
+      }
+      return { tags: [...tags].sort(), owners: [...owners].sort() };
+    }, [flags]),
+  );
+}
+
+/** A value of JSON: the same object until its content changes. Keep `value` itself stable while nothing changes. */
+export function useSame<Value>(value: Value): Value {
+  const text = useMemo(() => JSON.stringify(value), [value]);
+  // What JSON has written is what it reads.
+  return useMemo(() => JSON.parse(text) as Value, [text]);
 }

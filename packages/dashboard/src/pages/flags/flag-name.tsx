@@ -1,5 +1,4 @@
 import Star from 'lucide-react/icons/star';
-import { createContext, useContext } from 'react';
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
@@ -10,13 +9,8 @@ import { CopyButton } from '../../components/copy.tsx';
 import { Highlight } from '../../components/highlight.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { type LastChangeFacts, lastChange } from '../../flags/flag-filter.ts';
+import { useFlagMarks } from './flag-marks.tsx';
 import { messages } from './messages.ts';
-
-/** The keys of the flags on the screen that were not read for 30 days. */
-export const UnreadFlags = createContext<ReadonlySet<string>>(new Set());
-
-/** For how many days flags on the screen are unchanged and the same everywhere, by key; only those for long. */
-export const StaleFlags = createContext<ReadonlyMap<string, number>>(new Map());
 
 /** Keys that are longer may be cut in their middle, for their end tells them apart. In characters. */
 const [LONG, LONGEST_END, SHORTEST_END] = [24, 16, 4];
@@ -50,8 +44,7 @@ export function FlagName({
 }) {
   const { key, description, tags } = flag;
   const cut = cutOf(key);
-  const isUnread = useContext(UnreadFlags).has(key);
-  const days = useContext(StaleFlags).get(key);
+  const { isUnread, days } = useFlagMarks(key);
   const marks = [isUnread && messages.list.unread, days && messages.list.unchanged(days)].filter(Boolean);
   const mark = marks.join(', ');
   return (

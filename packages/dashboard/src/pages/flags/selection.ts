@@ -1,4 +1,5 @@
-import { useMemo, useState } from 'react';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { FlagRecord } from '../../api/types.ts';
 
 /** The flags that are selected for a bulk action. */
 export interface Selection {
@@ -34,4 +35,26 @@ export function useSelection(): Selection {
     [],
   );
   return useMemo(() => ({ keys, ...actions }), [keys, actions]);
+}
+
+/** A stable function that toggles a flag, or with Shift selects all from the one that was toggled before. */
+export function useToggle(
+  { toggle }: Selection,
+  shown: readonly FlagRecord[],
+): (key: string, isRange: boolean) => void {
+  const last = useRef<string>(undefined);
+  const listed = useRef(shown);
+  useLayoutEffect(() => {
+    listed.current = shown;
+  });
+  return useCallback(
+    (key, isRange) => {
+      const keys = listed.current.map((flag) => flag.key);
+      const [from, to] = [keys.indexOf(last.current ?? ''), keys.indexOf(key)];
+      const isWhole = isRange && from !== -1 && to !== -1;
+      toggle(key, isWhole ? keys.slice(Math.min(from, to), Math.max(from, to) + 1) : undefined);
+      last.current = key;
+    },
+    [toggle],
+  );
 }

@@ -1,12 +1,21 @@
-import { createContext, memo, type ReactNode, useContext } from 'react';
-import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
+import { lazy, memo, Suspense } from 'react';
+import type { EnvironmentRecord, FlagState, RolloutPlanRecord, StateRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useStateSwitch } from '../../changes/state-switch.ts';
 import { WriteMark } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { valuePreview } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
+import { useOpenPlan } from './flag-marks.tsx';
 import { messages } from './messages.ts';
+
+const NoMark = (_: { plan: RolloutPlanRecord }) => null;
+
+const PlanMark = lazy(async () => {
+  // The cell works without it.
+  const part = await import('../../flags/rollouts/plan-mark.tsx').catch(() => undefined);
+  return { default: part?.PlanMark ?? NoMark };
+});
 
 /** A flag's state in one environment: its switch, rollout and value. */
 export const StateCell = memo(function StateCell({
@@ -26,7 +35,7 @@ export const StateCell = memo(function StateCell({
 }) {
   const refusal = useReadOnlyReason()(environment);
   const { status, isForeign, flip } = useStateSwitch({ project, environment, flagKey, record });
-  const planMark = useContext(PlanMarks).get(`${flagKey}/${environment.name}`);
+  const plan = useOpenPlan(flagKey, environment.name);
   const state = record?.state;
   return (
     <div
@@ -57,7 +66,11 @@ export const StateCell = memo(function StateCell({
           )}
         </span>
       </span>
-      {planMark}
+      {plan !== undefined && (
+        <Suspense fallback={null}>
+          <PlanMark plan={plan} />
+        </Suspense>
+      )}
       {state !== undefined && <Served state={state} />}
       {/* In the gap between two cells: the text needs the whole cell. */}
       <span className="absolute -right-3 flex">
@@ -66,9 +79,6 @@ export const StateCell = memo(function StateCell({
     </div>
   );
 });
-
-/** The marks of open rollout plans, by flag key and environment name with a slash between them, which no key has. */
-export const PlanMarks = createContext<ReadonlyMap<string, ReactNode>>(new Map());
 
 /** The shortest useful piece of a longer value, in characters. */
 const LEAST_VALUE = 6;

@@ -1,0 +1,69 @@
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { type OpenPlans, useOpenPlans } from '../../api/rollouts.ts';
+import type { FlagRecord, ProjectRecord, RolloutPlanRecord } from '../../api/types.ts';
+import { isUnread, useLastReads } from '../../api/usage.ts';
+import { STALE_DAYS, staleDays } from '../../flags/flag-filter.ts';
+import { useSame } from '../../flags/flag-tags.ts';
+
+// Contexts, so that a row is drawn again for a change of its own flag alone: each holds the same object until its content
+// changes.
+
+/** The keys of the flags that are in use and were not read for 30 days. */
+const UnreadFlags = createContext<ReadonlySet<string>>(new Set());
+
+/** For how many days flags are unchanged and the same everywhere, by key; only those for long. */
+const StaleFlags = createContext<ReadonlyMap<string, number>>(new Map());
+
+const PlansContext = createContext<OpenPlans>(new Map());
+
+/** What rows inside of it say about their flags, beside the states. */
+export function FlagMarks({
+  project,
+  flags,
+  children,
+}: {
+  project: ProjectRecord;
+  flags: readonly FlagRecord[];
+  children: ReactNode;
+}) {
+  const { data: plans = NO_PLANS } = useOpenPlans(project.name);
+  return (
+    <PlansContext value={plans}>
+      <UnreadFlags value={useUnread(project, flags)}>
+        <StaleFlags value={useStale(flags, project.environments.length)}>{children}</StaleFlags>
+      </UnreadFlags>
+    </PlansContext>
+  );
+}
+
+const NO_PLANS: OpenPlans = new Map();
+
+/** The open rollout plan of a flag in an environment. */
+export function useOpenPlan(key: string, environment: string): RolloutPlanRecord | undefined {
+  return useContext(PlansContext).get(`${key}/${environment}`);
+}
+
+/** Whether a flag was not read for 30 days, and for how many days it is unchanged, if for long. */
+export function useFlagMarks(key: string): { readonly isUnread: boolean; readonly days: number | undefined } {
+  return { isUnread: useContext(UnreadFlags).has(key), days: useContext(StaleFlags).get(key) };
+}
+
+function useUnread(project: ProjectRecord, flags: readonly FlagRecord[]): ReadonlySet<string> {
+  const { data: lastReads } = useLastReads(project);
+  const keys = useMemo(() => {
+    const isForgotten = (flag: FlagRecord) =>
+      lastReads !== undefined && flag.archivedAt === undefined && isUnread(flag, lastReads, Date.now());
+    return flags.filter(isForgotten).map(({ key }) => key);
+  }, [flags, lastReads]);
+  const same = useSame(keys);
+  return useMemo(() => new Set(same), [same]);
+}
+
+function useStale(flags: readonly FlagRecord[], environments: number): ReadonlyMap<string, number> {
+  const days = useMemo(() => {
+    const all = flags.map((flag) => [flag.key, staleDays(flag, environments, Date.now())] as const);
+    return all.filter(([, count]) => count >= STALE_DAYS.stale30);
+  }, [flags, environments]);
+  const same = useSame(days);
+  return useMemo(() => new Map(same), [same]);
+}

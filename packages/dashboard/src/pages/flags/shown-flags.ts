@@ -1,0 +1,69 @@
+import { useDeferredValue, useMemo } from 'react';
+import { useOperator } from '../../api/session.ts';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
+import type { Sort } from '../../components/sort.ts';
+import { type FlagFilter, filterFlags, readFilter, wordsOf } from '../../flags/flag-filter.ts';
+import { useFavorites } from './favorites.ts';
+
+/** What the person sees of the flags of a project, as the address says. */
+export interface ShownFlags {
+  /** In order. */
+  readonly flags: readonly FlagRecord[];
+  readonly filter: FlagFilter;
+  /** The members of the address, and the function that sets some of them. It is stable. */
+  readonly params: URLSearchParams;
+  readonly setFilter: (members: Readonly<Record<string, string | undefined>>) => void;
+  /** The words of the search, in lower case. */
+  readonly words: readonly string[];
+  readonly sort: Sort;
+  readonly favorites: ReadonlySet<string>;
+  readonly toggleFavorite: (key: string) => void;
+  /** Whether the filter shows a flag that is not in the list yet. */
+  readonly isShown: (flag: FlagRecord) => boolean;
+}
+
+/** The flags that the filter of the address shows. Typing comes first; the rows follow as soon as there is time. */
+export function useShownFlags(project: ProjectRecord, flags: readonly FlagRecord[]): ShownFlags {
+  const [params, setFilter] = useSearchState();
+  const filter = useMemo(() => readFilter(params), [params]);
+  const later = useDeferredValue(filter);
+
+  const [favorites, toggleFavorite] = useFavorites(project.name);
+  const { email, name } = useOperator();
+  const environments = project.environments.length;
+  const person = useMemo(
+    () => ({ favorites, owners: [email, name], environments }),
+    [favorites, email, name, environments],
+  );
+
+  return {
+    flags: useMemo(() => filterFlags(flags, later, Date.now(), person), [flags, later, person]),
+    filter,
+    params,
+    setFilter,
+    words: useMemo(() => wordsOf(later.query), [later.query]),
+    sort: useMemo(() => sortOf(filter.sort, setFilter), [filter.sort, setFilter]),
+    favorites,
+    toggleFavorite,
+    isShown: (flag) => !filter.isArchived && filterFlags([flag], filter, Date.now(), person).length > 0,
+  };
+}
+
+/** The order of the list as its heads know it: the newest change is the first when that head is pressed. */
+function sortOf(sort: FlagFilter['sort'], setFilter: (members: { sort: string }) => void): Sort {
+  const [by, isReversed] = ORDERS[sort];
+  const next: Readonly<Record<string, string>> = {
+    key: sort === 'key' ? '-key' : '',
+    changed: sort === 'changed' ? '-changed' : sort === '-changed' ? '' : 'changed',
+  };
+  return { by, isReversed, toggle: (column) => setFilter({ sort: next[column] ?? '' }) };
+}
+
+const ORDERS: Readonly<Record<FlagFilter['sort'], readonly [column: string, isReversed: boolean]>> = {
+  key: ['key', false],
+  '-key': ['key', true],
+  changed: ['changed', true],
+  '-changed': ['changed', false],
+  created: ['', false],
+};
