@@ -29,6 +29,7 @@ export function useWindow(
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
+
     function measure(): void {
       if (element === null) return;
       const [start, length] =
@@ -37,6 +38,7 @@ export function useWindow(
       const items = Math.max(0, Math.ceil((length - startPx) / sizePx)) + 1;
       setSeen((before) => (before.first === first && before.items === items ? before : { first, items }));
     }
+
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -46,6 +48,7 @@ export function useWindow(
       element.removeEventListener('scroll', measure);
     };
   }, [scroller, axis, sizePx, startPx]);
+
   const first = Math.max(0, Math.min(seen.first, count - seen.items) - spare);
   const end = Math.min(count, Math.max(seen.first, first) + seen.items + spare);
   return { first, end, before: first * sizePx, after: (count - end) * sizePx };

@@ -60,18 +60,28 @@ export function useFlagRows(
   const { heightPx, topPx } = sizes;
   const count = flags.length;
   const { first, end, before, after } = useWindow(scroller, {
-    ...{ axis: 'y', count, sizePx: heightPx, startPx: topPx, spare: SPARE_ROWS },
+    axis: 'y',
+    count,
+    sizePx: heightPx,
+    startPx: topPx,
+    spare: SPARE_ROWS,
   });
   useRowKeys(scroller, { count, ...sizes });
+
   useEffect(() => {
     const element = scroller.current;
     if (element === null || markedRow === -1) return;
     // In the middle, clear of the table's head and of messages.
     element.scrollTop = topPx + markedRow * heightPx - (element.clientHeight - heightPx) / 2;
   }, [scroller, markedRow, heightPx, topPx]);
+
   const items = flags.slice(first, end).map(
     (flag, index): FlagItemProps => ({
-      ...{ project: project.name, flag, heightPx, words, onFavorite },
+      project: project.name,
+      flag,
+      heightPx,
+      words,
+      onFavorite,
       index: first + index,
       isFavorite: favorites.has(flag.key),
       isSelected: selection?.keys.has(flag.key) ?? false,
@@ -101,11 +111,13 @@ function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): 
     (rowStep: number, columnStep: number) => {
       const element = scroller.current;
       if (element === null || count === 0) return;
+
       const { row, column } = pending.current ?? placeOfFocus(element);
       const nextRow = clamp(row + rowStep, count);
       const nextColumn = clamp(column + columnStep, columns);
       scrollTo(element, nextRow, heightPx, topPx);
       showColumn?.(nextColumn);
+
       const place = { row: nextRow, column: nextColumn };
       pending.current = place;
       void whenDrawn(element, place, () => pending.current === place).then((target) => {

@@ -1,0 +1,94 @@
+import { memo } from 'react';
+import { Checkbox } from '../../components/checkbox.tsx';
+import { classNames } from '../../components/class-names.ts';
+import { useOwnerName } from '../../components/people-picker.tsx';
+import { FlagName, LastChange } from './flag-name.tsx';
+import { messages } from './messages.ts';
+import { StateCell } from './state-cell.tsx';
+import { type DrawnColumns, EDGE, isGap, STAYS } from './table-columns.ts';
+import type { FlagItemProps } from './windowed-rows.ts';
+
+/** One flag with its states. Drawn again only when its own record or the drawn columns change. */
+export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: DrawnColumns }) {
+  const { project, flag, index, heightPx, isSelected, isMarked, onToggle, drawn } = props;
+  return (
+    <tr
+      className={classNames(
+        'group cursor-pointer',
+        isSelected ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
+        isMarked && 'animate-flash',
+      )}
+      style={{ height: heightPx }}
+      aria-rowindex={index + 2}
+      data-row={index}
+      data-flag={flag.key}
+      data-chosen={isSelected || undefined}
+      data-marked={isMarked || undefined}
+    >
+      {onToggle && (
+        <td className={`${STAYS} left-0 cursor-default border-b border-line pl-3`} data-control>
+          <Checkbox
+            label={messages.list.select(flag.key)}
+            isChecked={isSelected}
+            onChange={(isRange) => onToggle(flag.key, isRange)}
+          />
+        </td>
+      )}
+      <th
+        scope="row"
+        className={classNames(
+          STAYS,
+          'max-w-0 border-b border-line px-3 font-normal',
+          onToggle ? 'left-11' : 'left-0',
+          drawn.isKeyLast && EDGE,
+        )}
+      >
+        <FlagName {...props} hasDescription={heightPx > 44} />
+      </th>
+      {drawn.slots.map((slot) =>
+        isGap(slot) ? (
+          <td key={slot.key} aria-hidden className="border-b border-line" />
+        ) : (
+          <td
+            key={slot.key}
+            aria-colindex={slot.ariaIndex}
+            className={classNames(
+              'max-w-0 border-b border-line px-3',
+              slot.leftPx !== undefined && STAYS,
+              slot.isLast && EDGE,
+            )}
+            style={{ left: slot.leftPx }}
+            data-column={slot.index}
+          >
+            <StateCell
+              project={project}
+              environment={slot.environment}
+              flagKey={flag.key}
+              record={flag.environments[slot.key]}
+              isArchived={flag.archivedAt !== undefined}
+            />
+          </td>
+        ),
+      )}
+      {drawn.hasOwner && (
+        <td className="max-w-0 border-b border-line px-3">
+          <Owner owner={flag.owner} />
+        </td>
+      )}
+      {drawn.hasChange && (
+        <td className="max-w-0 border-b border-line px-3 text-right">
+          <LastChange flag={flag} className="flex-col items-end leading-4" />
+        </td>
+      )}
+    </tr>
+  );
+});
+
+function Owner({ owner }: { owner: string }) {
+  const name = useOwnerName()(owner);
+  return (
+    <span className="block truncate text-xs text-ink-2" title={owner}>
+      {name}
+    </span>
+  );
+}
