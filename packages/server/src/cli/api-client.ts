@@ -71,8 +71,10 @@ export class ApiClient {
   /** Sends a request and reads the whole answer. */
   async request(request: ApiRequest): Promise<ApiAnswer> {
     if (!isWrite(request) || request.isUnrecorded === true) return this.#answer(request);
+
     const reference = crypto.randomUUID();
     const headers = { ...request.headers, [REFERENCE_HEADER]: reference };
+
     try {
       return await this.#answer({ ...request, headers });
     } catch (error) {
@@ -224,6 +226,7 @@ function refusalOf(
   const exitCode = exitCodeOf(response.status);
   // The server may have failed after the commit, or a proxy have stopped waiting for it.
   const Refusal = isWrite && response.status >= 500 ? LostAnswer : CliError;
+
   let body: Fields;
   try {
     body = new Fields(JSON.parse(text));
@@ -232,11 +235,13 @@ function refusalOf(
     const hint = 'This is not a Halyard answer: check the address and any proxy in between.';
     return new Refusal(`${url} returned ${response.status}. ${hint}`, { exitCode });
   }
+
   const code = body.optionalText('error');
   const message =
     code === 'invalid_access_token'
       ? rejectedToken(tokenOrigin)
       : (body.optionalText('message') ?? `The server returned ${response.status}.`);
+
   const docs = body.optionalText('docs');
   return new Refusal(message, { exitCode, ...(code && { code }), ...(docs && { docs }) });
 }

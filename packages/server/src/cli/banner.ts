@@ -42,6 +42,7 @@ export function longBanner(facts: BannerFacts): string {
     config.adminToken === undefined
       ? `in ${config.data.replace(/\/+$/, '')}/admin-token${scope}`
       : 'as you set it';
+
   const head = [
     '',
     `  Halyard ${version} is running at ${url}`,
@@ -54,6 +55,7 @@ export function longBanner(facts: BannerFacts): string {
     '',
     ...(isReady ? [] : ['  The database is unreachable. Requests fail with 500 until it is back.', '']),
   ];
+
   const parts = [
     ...head,
     ...(setupLink ? setup(setupLink) : []),

@@ -49,13 +49,16 @@ async function runChecks(shell: Shell, options: DoctorOptions): Promise<Finding[
   const address = resolveAddress(options, shell.env);
   const readUrl =
     options.readUrl === undefined ? address.readUrl : checkedOption('--read-url', options.readUrl, httpUrl);
+
   // These need no token, so an unreadable token file must not fail them.
   if (options.readiness === true) return [await checkReadiness(readUrl)];
   if (options.liveness === true) return await checkServer(readUrl, shell.now);
+
   const client = connect(shell, options);
   const findings = await checkServer(client.url, shell.now);
   if (findings.some(({ outcome }) => outcome === 'failed')) return findings;
   findings.push(await checkReadiness(readUrl), await checkToken(client), ...(await checkPeople(client)));
+
   if (options.key === undefined) return findings;
   const key = options.key === '-' ? (await shell.readInput()).trim() : options.key;
   const keyToCheck = { key, environment: options.env };
@@ -198,12 +201,14 @@ const NOT_MANAGED_HERE =
 export async function checkKey(url: string, { key, environment }: KeyToCheck): Promise<Finding> {
   const check = 'project key';
   if (!/^[\x21-\x7e]+$/.test(key)) return { check, outcome: 'failed', detail: MALFORMED_KEY };
+
   const response = await get(url, `/v1/flags?env=${encodeURIComponent(environment)}`, key);
   if (typeof response === 'string') return { check, outcome: 'failed', detail: response };
   if (response.ok) {
     await response.body?.cancel();
     return { check, outcome: 'ok', detail: `reads ${environment}` };
   }
+
   if ((await errorCodeOf(response)) === 'not_found')
     return { check, outcome: 'failed', detail: NOT_READ_HERE };
   const reasons: Readonly<Record<number, string>> = {
@@ -241,6 +246,7 @@ export async function checkStream(
   const startedAt = options.now();
   const stop = new AbortController();
   const timeout = setTimeout(() => stop.abort(), options.timeoutMs ?? TIMEOUT_MS);
+
   try {
     const problem = await findStreamProblem(url, key, stop.signal);
     if (problem !== undefined) return { check: 'stream', outcome: 'failed', detail: problem };
@@ -260,6 +266,7 @@ async function findStreamProblem(
 ): Promise<string | undefined> {
   const address = `${url}/v1/stream?env=${encodeURIComponent(key.environment)}`;
   const headers = { [SERVICE_KEY_HEADER]: key.key, accept: 'text/event-stream' };
+
   let hasBegun = false;
   try {
     const response = await fetch(address, { headers, redirect: 'error', signal });

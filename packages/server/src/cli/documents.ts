@@ -150,6 +150,7 @@ function describePlan(fields: Fields): readonly string[] {
   const flags = only.texts('flags');
   const states = only.list('states').map((state) => `${state.text('environment')}/${state.text('key')}`);
   const hint = flags.length + states.length === 0 ? [] : ['--prune archives or removes what the file lacks.'];
+
   return [
     ...(fields.boolean('projectCreated') ? [`+ project ${fields.text('project')}`] : []),
     ...each('environmentsCreated', (name) => `+ environment ${name}`),

@@ -75,6 +75,7 @@ async function listStale(options: FlagListOptions, age: string, shell: Shell): P
   const { project } = options;
   const query = { unchangedSince: parsePastTime(age, Date.now(), '--stale') };
   const path = apiPath`/projects/${project}/flags`;
+
   await printList(shell, options, connect(shell, options).pages({ path, query }), {
     member: 'flags',
     headings: ['FLAG', 'EVERYWHERE', 'UNCHANGED', 'OWNER', 'DESCRIPTION'],
@@ -86,6 +87,7 @@ async function listStale(options: FlagListOptions, age: string, shell: Shell): P
           .map((state) => state.text('updatedAt'))
           .toSorted()
           .at(-1) ?? item.text('createdAt');
+
       const days = Math.floor((Date.now() - Date.parse(since)) / 86_400_000);
       return [
         item.text('key'),

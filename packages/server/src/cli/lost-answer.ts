@@ -30,6 +30,7 @@ export async function withOutcome(
     else if (now() - answeredAt > AWAY_MS) return 'unknown';
     return found;
   };
+
   const outcome = await findOutcome({
     ask: () => whileHere(ask()),
     close: () => whileHere(close()),
@@ -37,6 +38,7 @@ export async function withOutcome(
     now,
     mostMs: MOST_MS,
   });
+
   const { exitCode, code, docs, cause } = lost;
   return new CliError(`${lost.message} ${describe(outcome)}`, {
     exitCode,

@@ -193,6 +193,7 @@ async function buildProgram(chosen: string | undefined, shell: Shell): Promise<C
       getErrHasColors: () => shell.hasColor,
     })
     .addHelpText('after', HELP_FOOTER);
+
   for (const [name, { summary, about = `${summary}.`, load, isInternal = false }] of Object.entries(
     COMMANDS,
   )) {

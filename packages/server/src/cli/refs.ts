@@ -81,11 +81,13 @@ export async function findReferences(folder: string, keys: readonly string[]): P
   const known = new Set(keys);
   const places = new Map<string, string[]>();
   const unknown = new Map<string, string[]>();
+
   const note = (map: Map<string, string[]>, key: string, place: string) => {
     const list = map.get(key) ?? [];
     if (list.at(-1) !== place) list.push(place);
     map.set(key, list);
   };
+
   for (const file of await listFiles(folder)) {
     const text = textOf(join(folder, file));
     if (text === undefined) continue;
@@ -96,6 +98,7 @@ export async function findReferences(folder: string, keys: readonly string[]): P
       for (const [, , read = ''] of content.matchAll(READ)) if (!known.has(read)) note(unknown, read, place);
     }
   }
+
   return { places, unknown: [...unknown].map(([key, found]) => ({ key, places: found })) };
 }
 

@@ -140,6 +140,7 @@ function readPlan(text: string, now: number): readonly RolloutPlanStep[] {
       time = undefined;
       continue;
     }
+
     const durationMs = parseDuration(part);
     const isTime = durationMs !== undefined || /^\d{4}-/.test(part);
     if (!isTime || time !== undefined) throw notAPlan(text, part);
@@ -148,6 +149,7 @@ function readPlan(text: string, now: number): readonly RolloutPlanStep[] {
         ? { at: parseFutureTime(part, now, '--plan') }
         : { waitMinutes: durationMs / 60_000 };
   }
+
   if (time !== undefined) throw notAPlan(text, 'its end');
   return steps;
 }
@@ -165,11 +167,13 @@ async function listPlans(options: Connected<typeof LIST>, shell: Shell): Promise
   const query = { environment, flag, status: all ? undefined : 'open' };
   const client = connect(shell, options);
   const answer = await client.request({ path, query });
+
   const reaches = new Map<string, number | undefined>();
   if (!wantsJson(shell, options)) {
     for (const plan of answer.fields.list('rollouts'))
       reaches.set(plan.text('id'), await reachOfPaused(client, project, plan));
   }
+
   await printList(shell, options, [answer], {
     member: 'rollouts',
     headings: ['ID', 'FLAG', 'ENVIRONMENT', 'STEPS', 'NEXT', 'BY', 'STATUS', 'NOTE'],
@@ -252,6 +256,7 @@ function describePlan(plan: Fields, project: string, reachPct: number | undefine
     status,
     shortTime(ranAt ?? expectedAt),
   ]);
+
   return [
     `${plan.text('flag')} in ${environment}: ${plan.text('status')}`,
     reason === undefined ? '' : `, ${plan.text('statusBy')}: ${reason}`,

@@ -120,13 +120,16 @@ export async function untilStopped(shell: Shell, start: () => Promise<Stoppable>
       shell.writeError(`Received ${signal} before the start was complete.\n`);
       process.exit(0);
     }
+
     if (stoppingSince !== undefined) {
       if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return;
       process.exit(1);
     }
+
     stoppingSince = performance.now();
     const again = signal === 'SIGINT' ? 'Press Ctrl+C again to force quit.' : 'Send it again to force quit.';
     shell.writeError(`Received ${signal}, shutting down. ${again}\n`);
+
     running.stop().catch((error: unknown) => {
       shell.writeError(
         `error: Cannot shut down: ${error instanceof Error ? error.message : String(error)}\n`,
@@ -134,6 +137,7 @@ export async function untilStopped(shell: Shell, start: () => Promise<Stoppable>
       process.exit(1);
     });
   };
+
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   try {
     running = await start();

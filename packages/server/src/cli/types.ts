@@ -69,6 +69,7 @@ export function formatTypesFile(
     ...(description ? [`      /** ${oneLine(description)} */`] : []),
     `      ${quote(key)}: ${typeOfAll(values)};`,
   ]);
+
   return `${[
     `// Flags of the project ${oneLine(project)}. Written by \`halyard types\`; run it again when flags change.`,
     "import '@halyard/client';",
@@ -119,6 +120,7 @@ function typeOf(value: Json, depth: number): string {
     const items = value.length === 0 ? 'unknown' : union(value.map((item) => typeOf(item, depth + 1)));
     return `readonly ${items.includes(' ') ? `(${items})` : items}[]`;
   }
+
   const members = Object.entries(value).map(
     ([name, member]) => `readonly ${quote(name)}: ${typeOf(member, depth + 1)}`,
   );

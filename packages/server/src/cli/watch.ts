@@ -72,9 +72,11 @@ class Watch {
     const watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
     try {
       const path = apiPath`/projects/${project}/environments/${env}/stream`;
+
       const response = await this.#client.open({ path }, silence.signal);
       if (response.body === null) return;
       const revision = response.headers.get(REVISION_HEADER) ?? '?';
+
       let isFirst = true;
       for await (const data of readEvents(response.body, () => watchdog.refresh())) {
         this.#failures = 0;

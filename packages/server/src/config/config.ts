@@ -79,6 +79,7 @@ export function resolveSettings(source: ConfigSource): {
   const problems: string[] = [];
   const invalid = new Set<SettingName>();
   const settings: Partial<Record<SettingName, EffectiveSetting>> = {};
+
   for (const name of SETTING_NAMES) {
     const resolved = resolveSetting(name, SETTINGS[name], source);
     if (!resolved.ok) {
@@ -87,11 +88,13 @@ export function resolveSettings(source: ConfigSource): {
     }
     settings[name] = resolved.ok ? resolved.value : { value: undefined, origin: 'default' };
   }
+
   // The loop has filled every member.
   const complete = settings as Record<SettingName, EffectiveSetting>;
   if (complete.logFormat.value === 'auto') {
     complete.logFormat = { ...complete.logFormat, value: source.isTerminal ? 'pretty' : 'json' };
   }
+
   const conflicts = [
     ...portConflicts(complete),
     ...adminConflicts(complete),
@@ -102,6 +105,7 @@ export function resolveSettings(source: ConfigSource): {
     // An invalid setting is present although it has no value.
     if (!between.some((name) => invalid.has(name))) problems.push(problem);
   }
+
   return { settings: complete, problems };
 }
 
@@ -180,6 +184,7 @@ function databaseConflicts({ databaseUrl, databaseFollowUrl }: EffectiveSettings
 
 function oidcConflicts(settings: EffectiveSettings): Conflict[] {
   const { oidcIssuer, oidcClientId, oidcRoles, oidcDefaultRole, oidcEmailDomains } = settings;
+
   if (oidcIssuer.value === undefined) {
     const given = SETTING_NAMES.filter((name) => {
       const { value, origin } = settings[name];
@@ -190,11 +195,13 @@ function oidcConflicts(settings: EffectiveSettings): Conflict[] {
       problem: `${settings[name].origin} needs ${variableOf('oidcIssuer')}, the address of the identity provider.`,
     }));
   }
+
   const conflicts: Conflict[] = [];
   if (oidcClientId.value === undefined) {
     const problem = `${oidcIssuer.origin} needs ${variableOf('oidcClientId')}.`;
     conflicts.push({ between: ['oidcIssuer', 'oidcClientId'], problem });
   }
+
   if (oidcRoles.value === undefined && oidcDefaultRole.value === undefined) {
     const problem = `${oidcIssuer.origin} needs ${variableOf('oidcRoles')} or ${variableOf('oidcDefaultRole')}: without them no one could sign in.`;
     conflicts.push({ between: ['oidcIssuer', 'oidcRoles', 'oidcDefaultRole'], problem });

@@ -91,16 +91,19 @@ export class ReadPlane implements ReadSide {
     this.#log = options.log;
     this.history = options.source.history;
     this.files = new OpenFiles(options.log);
+
     this.firstAttempt = this.#firstAttempt.promise;
     this.firstAttempt.catch(() => {
       // Callers of `firstAttempt` get the error; here it must not count as unhandled.
     });
     this.firstLive = this.#firstLive.promise;
+
     this.hub = new Hub({
       maxQueuedBytes: options.maxQueuedBytes,
       onClosed: (cause) => this.#notify((observer) => observer.streamClosed?.(cause)),
       onProgress: (progress) => this.#notify((observer) => observer.progressed?.(progress)),
     });
+
     this.catalog = new Catalog({
       changed: (environment, row) => this.hub.broadcast(environment, row),
       usageSwitched: ({ id, wantsUsage }) => void (wantsUsage && this.hub.comment(id, USAGE_COMMENT)),
@@ -111,7 +114,9 @@ export class ReadPlane implements ReadSide {
         this.#notify((observer) => observer.malformed?.(record));
       },
     });
+
     this.usage = new UsageTally(this.catalog);
+
     this.follower = new Follower({
       source: options.source,
       catalog: this.catalog,
@@ -125,6 +130,7 @@ export class ReadPlane implements ReadSide {
         applied: (row) => this.#notify((observer) => observer.applied?.(row)),
       },
     });
+
     this.freshness = new NodeFreshness({
       follower: this.follower,
       maxStaleSeconds: options.maxStaleSeconds,

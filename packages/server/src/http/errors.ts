@@ -93,6 +93,7 @@ export function refuseMethod(
 
 function hide(cause: unknown, context: FailureContext): ServiceError {
   logFailure(cause, context);
+
   if (cause instanceof ReadOnlyDatabaseError) {
     const message =
       'The database of this node takes no changes, because it is a standby. Send them to a node on the primary.';
@@ -107,12 +108,14 @@ function hide(cause: unknown, context: FailureContext): ServiceError {
       retryAfterSeconds: UNWRITABLE_RETRY_SECONDS,
     });
   }
+
   if (cause instanceof StoreOutage) {
     return transient('The database is unreachable at the moment. Try again shortly.', cause);
   }
   if (cause instanceof StoreBusy) {
     return transient('Another change is taking longer than this one can wait. Try again shortly.', cause);
   }
+
   const message = 'The server could not answer this request; its log has the cause.';
   return new ServiceError('internal_error', message, { cause });
 }

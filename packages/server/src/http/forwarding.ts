@@ -67,6 +67,7 @@ export function forwardTo(
       const requestId = requestIdOf(request);
       return errorResponse(notFound(new URL(url).pathname), { docsUrl, log, requestId });
     }
+
     server.timeout(request, 0);
     const headers = withoutConnectionFields(request.headers);
     headers.delete('Content-Length');
@@ -75,9 +76,11 @@ export function forwardTo(
     headers.set(CALLER_HEADER, server.requestIP(request)?.address ?? '');
     // Otherwise `fetch` adds its own.
     if (!headers.has('User-Agent')) headers.set('User-Agent', '');
+
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
     const body = hasBody && request.body !== null ? new WatchedBody(request.body) : undefined;
     const { signal } = request;
+
     try {
       const answer = await fetch(url, {
         unix: socket,
@@ -91,21 +94,25 @@ export function forwardTo(
         // `fetch` repeats a DELETE on its own when a connection that it kept turns out to be closed.
         keepalive: false,
       } as BunFetchRequestInit);
+
       const { status } = answer;
       const fields = withoutConnectionFields(answer.headers);
       // Only the body of a stream has no end that is known now: its connection may be silent until then, and ends with it.
       const isStream = answer.body !== null && !answer.headers.has('Content-Length');
       if (isStream) fields.set('Connection', 'close');
       else server.timeout(request, IDLE_SECONDS);
+
       const passed = isStream && answer.body !== null ? cutQuietly(answer.body, log) : answer.body;
       return new Response(passed, { status, headers: fields });
     } catch (cause) {
       server.timeout(request, IDLE_SECONDS);
       log.debug({ err: cause }, 'a request could not be passed on');
+
       const isStalled = (body?.silentMs() ?? 0) > (idleSeconds * 1000) / 2;
       const refusal = isStalled
         ? bodyBroken(cause)
         : temporaryError('This part of the server is not available at the moment: try again shortly.');
+
       const response = errorResponse(refusal, { docsUrl, log, requestId: requestIdOf(request) });
       // What is left of a body must not be taken for the next request.
       if (body !== undefined) response.headers.set('Connection', 'close');

@@ -94,12 +94,14 @@ export class GuardedPoster {
   async send(post: GuardedPost): Promise<PostAnswer> {
     const problem = this.problemOf(post.url);
     if (problem !== undefined) throw new PostError(`The address ${problem}.`);
+
     const url = new URL(post.url);
     const ended = new AbortController();
     const end = () => ended.abort();
     const timer = setTimeout(() => ended.abort(new PostError(TOO_SLOW)), this.#wholeMs);
     post.signal?.addEventListener('abort', end);
     if (post.signal?.aborted) end();
+
     const { signal } = ended;
     try {
       const addresses = await Promise.race([this.#addressesOf(url), aborted(signal)]);
@@ -188,6 +190,7 @@ function exchange(url: URL, post: GuardedPost, { addresses, signal, ca }: Connec
     },
     ...(ca === undefined ? {} : { ca }),
   };
+
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     let isAnswered = false;
@@ -200,12 +203,14 @@ function exchange(url: URL, post: GuardedPost, { addresses, signal, ca }: Connec
         resolve({ status, beginning, ...(retryAfter === undefined ? {} : { retryAfter }) });
       }, reject);
     });
+
     request.on('error', reject);
     const abort = () => {
       // After the status, what has come of the body is enough.
       if (!isAnswered) reject(signal.reason);
       request.destroy();
     };
+
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
     request.on('close', () => signal.removeEventListener('abort', abort));

@@ -88,6 +88,7 @@ function listen(
     'unix' in place
       ? { unix: place.unix }
       : { hostname: place.host, port: place.port, reusePort: place.reusePort };
+
   const options = {
     ...address,
     ...answers,
@@ -96,6 +97,7 @@ function listen(
     // Otherwise Bun writes a stack to standard error for each stream that is cut.
     development: false,
   };
+
   try {
     // The types know no `idleTimeout` on a Unix socket, but Bun keeps it there too (forwarding.test.ts).
     return Bun.serve(options as Bun.Serve.Options<undefined>);

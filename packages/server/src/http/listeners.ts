@@ -121,15 +121,18 @@ export class Listeners {
     const keyed = <R extends Request>(answer: Answer<R>) => guarded(answer, { ...guards, counts: isRefusal });
     // Needs no key, whatever it is.
     const open = <R extends Request>(answer: Answer<R>) => guarded(answer, { ...guards, counts: () => true });
+
     const own = listener === this.#main ? parts.inner : undefined;
     const known = { ...mapAnswers(routes, accept), ...own };
     const others = accept(answerFallbacks(parts, fallbacks));
+
     const served = {
       // The router prefers the routes that have a path of their own.
       routes: { ...fromPaths(ANY_PATH, others), ...known },
       health: mapAnswers(parts.health, (answer) => open(accept(readOnly(parts, answer)))),
       fetch: accept(refuseOthers(parts)),
     };
+
     listener.answer({
       routes: { ...fromPaths(ANY_PATH, open(others)), ...mapAnswers(known, keyed), ...served.health },
       fetch: keyed(served.fetch),

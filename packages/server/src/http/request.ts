@@ -97,6 +97,7 @@ async function takeWatched(
   if (length !== undefined && length <= Math.min(ONE_PIECE_BYTES, maxBytes)) {
     return notSilent(takeBytes(request, maxBytes), silenceMs);
   }
+
   const reader = request.body?.getReader();
   const pieces = {
     async *[Symbol.asyncIterator]() {
@@ -108,6 +109,7 @@ async function takeWatched(
       }
     },
   };
+
   try {
     return await gather(pieces, maxBytes);
   } catch (error) {

@@ -46,6 +46,7 @@ export async function startEvaluationNode(
   const plane = new ReadPlane({ ...config, source, log });
   const listeners = new Listeners(config);
   const docsUrl = config.docsUrl ?? `${listeners.url}/docs`;
+
   const { report } = config;
   const onReport: LogServerOptions['onReport'] = async (from, dropped) => reports?.take(from, dropped);
   const logServer = new LogServer({ plane, docsUrl, log, onReport });
@@ -58,10 +59,12 @@ export async function startEvaluationNode(
       usage: plane.usage,
       takeContacts: () => logServer.takeContacts(),
     });
+
   const metrics = new Metrics({ plane, logServer });
   plane.observe(logServer);
   plane.observe(metrics);
   if (reports) plane.observe(reports);
+
   const parts: ListenerParts = {
     files: plane.files,
     evaluation: {
@@ -74,10 +77,12 @@ export async function startEvaluationNode(
     docsUrl,
     log,
   };
+
   const { place, found } = config.lastKnown ?? {};
   const writer = place && new LastKnownWriter({ place, plane, log });
   if (writer) plane.observe(writer);
   plane.start(found && { ...found, continues: true });
+
   const drainMs = config.drainSeconds * 1000;
   const drains = () => [plane.drain(drainMs), logServer.drain(drainMs), listeners.drain(drainMs)];
   const stop = () =>
@@ -89,6 +94,7 @@ export async function startEvaluationNode(
       { name: 'keep the last known flags', kind: 'brief', run: () => writer?.close() },
       { name: 'stop following the log', run: () => plane.close() },
     ]);
+
   try {
     await plane.attempted(CURRENT_WITHIN_MS);
     listeners.serve(parts);

@@ -67,10 +67,12 @@ async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart>
   // Output for programs is a log, and secrets have no place in it: there, the first steps are commands.
   const canShowSecrets = config.logFormat === 'pretty';
   const prepared: PreparedStart = { needsOperator: false };
+
   try {
     prepared.needsOperator = await prepareFirstOperator(people, config);
     if (prepared.needsOperator && canShowSecrets)
       prepared.setupLink = (await offerSetup(people, makerName(parts))).link;
+
     if (config.import !== undefined) {
       const { import: file } = config;
       const imported = await importDocument(people, file);
@@ -78,6 +80,7 @@ async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart>
       else
         log.info({ file }, 'nothing was imported: this is not the first start, there are projects already');
     }
+
     const isBare = config.bare || config.import !== undefined;
     const firstStart = isBare ? undefined : await createDemo(people, { withKey: canShowSecrets });
     if (firstStart !== undefined) prepared.firstStart = firstStart;

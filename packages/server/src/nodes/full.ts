@@ -32,21 +32,27 @@ const OWN_ADMIN_TOKEN =
 export async function startNode(config: Config, options: NodeOptions = {}): Promise<RunningNode> {
   const log = createLogger({ level: config.logLevel, format: config.logFormat });
   const adminToken = config.adminToken ?? adminTokenIn(config.data, () => newAccessToken(RANDOM));
+
+  // The addresses are checked first: a second node there must end before it opens the database.
   const place = await placeOfWorkers(config);
   const listeners = new Listeners({ ...config, ...place });
   const { url, managementUrl = url, port } = listeners;
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
+
   const { database, source, ...databases } = databasesOf(config, log);
   const plane = new ReadPlane({ ...config, source, log });
   const lastKnown = lastKnownOf(config);
   const workers = place && new Workers({ config, place, plane, docsUrl, lastKnown, log });
+  const readers = workers?.readers ?? plane;
+
   const onReport: LogServerOptions['onReport'] = (report, dropped) => {
+    // Followers report once the node listens, when both of these exist.
     metrics.receiptsDropped(dropped);
     return management.activity.take(report);
   };
   const logServer = new LogServer({ plane, docsUrl, log, onReport });
-  const readers = workers?.readers ?? plane;
+
   const management = new ManagementPlane({
     config,
     log,
@@ -60,16 +66,19 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     evaluationUrl: managementUrl === url ? undefined : url,
     onReceiptsDropped: (count) => metrics.receiptsDropped(count),
   });
+
   const metrics = new Metrics({
     plane,
     logServer,
     screens: management.activity,
     webhooks: management.webhooks,
   });
+
   plane.observe(logServer);
   plane.observe(management.webhooks);
   readers.observe(metrics);
   readers.observe(management.activity);
+
   const freshness = workers?.fleet.freshness(plane.freshness) ?? plane.freshness;
   // Workers serve these routes themselves.
   const reads = workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log }));
@@ -84,6 +93,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     log,
     ...(workers && { inner: workers.routes }),
   };
+
   const isReady = () => plane.freshness.isCurrent;
   const preparation = new Preparation({ config, people: management.people, log, port, isReady });
   const node: RunningNode = {
@@ -94,27 +104,34 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     prepared: () => preparation.result,
     ...stoppable(stop),
   };
+
   const keepLastKnown = await startFromLastKnown(plane, lastKnown, log);
   management.start();
   try {
+    // Listening waits until this node is current, so that readers get nothing older than before, but not for long. (Spec: S14.9)
     await plane.attempted(CURRENT_WITHIN_MS);
     listeners.serve(parts);
     await workers?.fleet.start();
+
     const isLive = await plane.firstAttempt;
     log.info({ url, managementUrl, version: VERSION, ready: isLive }, 'listening');
     if (config.databaseUrl !== undefined && config.adminToken === undefined) log.info(OWN_ADMIN_TOKEN);
+
     if (isLive) await preparation.run();
     else void plane.firstLive.then(() => preparation.runLate()).then(() => options.onLateStart?.(node));
   } catch (error) {
     await node.stop();
     throw error;
   }
+
   return node;
 
   async function stop(): Promise<void> {
     const drainMs = config.drainSeconds * 1000;
     const draining = [plane, listeners, logServer, workers?.fleet];
     log.info({ streams: readers.streams.size, drainSeconds: config.drainSeconds }, 'draining');
+
+    // Readers first; then what serves them; the database, which all of it uses, last.
     await shutDown(log, [
       { name: 'drain', run: () => Promise.all(draining.map((part) => part?.drain(drainMs))) },
       management.closeActivity,

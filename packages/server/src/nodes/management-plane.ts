@@ -72,6 +72,7 @@ export class ManagementPlane {
     const store = new SqlStore(database);
     const deliveries = new SqlDeliveryStore(database);
     const node = newNodeName();
+
     const context: ManagementContext = {
       store,
       waitForApplied: (seq) => readers.waitForApplied(seq),
@@ -86,6 +87,7 @@ export class ManagementPlane {
         for (const runner of this.#dueRunners) runner.note(dueAt);
       },
     };
+
     this.people = {
       ...context,
       passwords: new PasswordHashes(),
@@ -95,6 +97,7 @@ export class ManagementPlane {
       evaluationUrl: parts.evaluationUrl,
       sso: ssoOf(parts),
     };
+
     this.activity = new Activity({
       node,
       catalog: plane.catalog,
@@ -104,8 +107,10 @@ export class ManagementPlane {
       admitStream: () => plane.files.admitStream(),
       recheckStreams: () => plane.hub.recheckAll(),
     });
+
     const isReady = () => plane.follower.isLive;
     this.#dueRunners = [scheduleRunner, rolloutRunner].map((runner) => runner({ context, log, isReady }));
+
     const sender = new WebhookSender({
       poster: new GuardedPoster({ networks: config.webhookNetworks }),
       now: context.now,
@@ -114,12 +119,18 @@ export class ManagementPlane {
     });
     this.#deliversWebhooks = config.webhooks;
     this.webhooks = new WebhookRunner({ context, sender, node, log, isReady });
-    const { logServer } = parts;
-    const usage = new SqlUsageStore(database);
-    const tally = plane.usage;
+
     this.#housekeeping = new Housekeeping({
-      ...{ readers, logServer, store, database, log, deliveries, usage, tally },
+      readers,
+      logServer: parts.logServer,
+      store,
+      database,
+      log,
+      deliveries,
+      usage: new SqlUsageStore(database),
+      tally: plane.usage,
     });
+
     const { data, databaseUrl } = config;
     this.#thread = new ManagementThread({
       settings: { data, ...(databaseUrl === undefined ? {} : { databaseUrl }) },
@@ -128,6 +139,7 @@ export class ManagementPlane {
       waitForApplied: context.waitForApplied,
       yieldTo: (work) => database.yieldTo(work),
     });
+
     this.app = new LazyManagementApp({
       context: this.people,
       trustProxy: config.trustProxy,
@@ -178,12 +190,21 @@ function ssoOf({ config, dashboardUrl, log }: ManagementPlaneParts): Sso | undef
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcRoles = [], oidcEmailDomains } = config;
   if (issuer === undefined || clientId === undefined) return undefined;
   const settings: SsoSettings = {
-    ...{ issuer, clientId, scopes: config.oidcScopes, groupClaim: config.oidcGroupClaim },
+    issuer,
+    clientId,
+    scopes: config.oidcScopes,
+    groupClaim: config.oidcGroupClaim,
     groupRoles: oidcRoles.map(parseGroupRole).filter((pair) => pair !== undefined),
-    ...{ trustEmail: config.oidcTrustEmail, label: config.oidcLabel, only: config.oidcOnly },
-    ...defined({ clientSecret: config.oidcClientSecret, defaultRole: config.oidcDefaultRole }),
-    ...defined({ emailDomains: oidcEmailDomains }),
+    trustEmail: config.oidcTrustEmail,
+    label: config.oidcLabel,
+    only: config.oidcOnly,
+    ...defined({
+      clientSecret: config.oidcClientSecret,
+      defaultRole: config.oidcDefaultRole,
+      emailDomains: oidcEmailDomains,
+    }),
   };
+
   const redirectUri = dashboardUrl + SSO_PATHS.callback;
   log.info({ issuer, redirectUri }, 'single sign-on is set up');
   return { settings, provider: new IdentityProvider({ settings, redirectUri, log, now: Date.now }) };

@@ -79,6 +79,7 @@ function runThread(node: NonNullable<typeof parentPort>): void {
       case 'cancel':
         bodies.get(message.id)?.cancel();
         return void bodies.delete(message.id);
+
       case 'granted': {
         const question = questions.get(message.id);
         questions.delete(message.id);
@@ -86,6 +87,7 @@ function runThread(node: NonNullable<typeof parentPort>): void {
         else question?.reject(errorOf(message.error));
         return;
       }
+
       case 'close':
         void started.promise.then(({ database }) => database.close()).finally(() => process.exit(0));
     }
@@ -107,6 +109,7 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
     import('../management/api/heavy-calls.ts'),
   ]);
   const database = new LazyDatabase(() => openDatabase({ ...settings, databasePoolSize: POOL_SIZE }));
+
   /**
    * Only a transaction that writes needs the turn: others read documents and compare them beside it. The author may have lost
    * rights while the call waited for its turn; then the turn ends before any work.
@@ -122,6 +125,7 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
       });
     }
   }
+
   const operate = createHeavyOperations({
     store: new Store(database),
     waitForApplied,

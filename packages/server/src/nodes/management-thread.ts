@@ -154,6 +154,7 @@ export class ManagementThread implements HeavyThread {
       // Its thread ended while it waited.
       if (this.#worker !== worker) return;
       assertWritable();
+
       const over = Promise.withResolvers<void>();
       this.#turn = over;
       begun.resolve();
@@ -164,6 +165,7 @@ export class ManagementThread implements HeavyThread {
       await over.promise;
       clearTimeout(timer);
     });
+
     ended.catch(begun.reject);
     return begun.promise;
   }
@@ -205,6 +207,7 @@ export class ManagementThread implements HeavyThread {
   async #take(worker: Worker, message: FromThread): Promise<void> {
     if (this.#worker !== worker) return;
     if (message.kind === 'turnOver') return this.#turn?.resolve();
+
     const { kind, id } = message;
     if (kind === 'turn' || kind === 'committed') {
       const granted = kind === 'turn' ? this.#giveTurn(worker) : this.#parts.waitForApplied(message.seq);
@@ -215,6 +218,7 @@ export class ManagementThread implements HeavyThread {
       if (this.#worker === worker) this.#send({ kind: 'granted', id, ...failure });
       return;
     }
+
     const call = this.#calls.get(id);
     if (call === undefined) return;
     if (kind === 'answer') call.answer.resolve(this.#response(id, call, message));
@@ -229,6 +233,7 @@ export class ManagementThread implements HeavyThread {
     const { status, headers, piece } = answer;
     this.#account(id, call, piece);
     if (piece.isLast) return new Response(status === 204 ? null : piece.bytes, { status, headers });
+
     const { silenceMs = SILENCE_MS } = this.#parts;
     let isFirst = true;
     let silence: Timer | undefined;
@@ -239,6 +244,7 @@ export class ManagementThread implements HeavyThread {
         isFirst = false;
         if (bytes.length > 0) controller.enqueue(bytes);
         if (isLast) return controller.close();
+
         // An error resets the connection, so that what the caller has does not look complete.
         silence = setTimeout(() => {
           controller.error(new Error('the caller took nothing for too long'));

@@ -18,9 +18,11 @@ export async function startRelay(config: RelayConfig): Promise<RunningRelay> {
   const log = createLogger({ level: config.logLevel, format: config.logFormat });
   if (isUnencrypted(config.upstream))
     log.warn({ upstream: config.upstream }, 'the relay token and all flags travel unencrypted: use https');
+
   const { upstream, relayToken, data } = config;
   const place = lastKnownPlace(data, `${upstream} ${relayToken}`);
   const found = await findLastKnown(place, log);
+
   const source = new RemoteLog({ url: upstream, token: relayToken });
   const node = await startEvaluationNode(
     source,
@@ -31,6 +33,7 @@ export async function startRelay(config: RelayConfig): Promise<RunningRelay> {
     },
     log,
   );
+
   log.info(
     { url: node.url, upstream: config.upstream, version: VERSION, ready: node.isReady() },
     'listening',

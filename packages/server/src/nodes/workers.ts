@@ -56,6 +56,7 @@ export class Workers {
 
   constructor({ config, place: { port, inner }, plane, docsUrl, lastKnown, log }: WorkersParts) {
     this.readers = new Readers(plane);
+
     const bearer = `Bearer ${inner.token}`;
     this.#log = new LogServer({
       plane,
@@ -66,15 +67,18 @@ export class Workers {
       docsUrl,
       log,
     });
+
     plane.observe(this.#log);
     plane.observe(this.readers.own);
     plane.observe({ live: () => this.fleet.retry() });
+
     const settings = {
       inner,
       config: { ...withoutSecrets(config), port },
       docsUrl,
       ...(lastKnown && { lastKnown }),
     };
+
     this.fleet = new Fleet({
       size: config.workers,
       readers: this.readers,

@@ -88,11 +88,13 @@ export class Metrics implements ReadPlaneObserver {
     const { hub, follower, freshness, catalog, counters } = plane;
     this.#build();
     this.#process(plane.files);
+
     this.#gauge('halyard_streams_open', 'Open streams.', () => hub.size);
     if (screens !== undefined) {
       this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
     }
     if (webhooks !== undefined) this.#webhooks(webhooks);
+
     const up = '1 while this node is current: the change log proves it within three seconds.';
     this.#gauge('halyard_listener_up', up, () => Number(freshness.isCurrent), 'min');
     const seq = 'The last row of the change log applied here.';
@@ -103,6 +105,7 @@ export class Metrics implements ReadPlaneObserver {
       () => follower.sinceProofMs() / 1000,
       'max',
     );
+
     if (logServer !== undefined) {
       this.#gauge('halyard_log_followers', 'Nodes that follow this one.', () => logServer.followers);
       this.#gauge(
@@ -111,6 +114,7 @@ export class Metrics implements ReadPlaneObserver {
         () => logServer.backlogBytes,
       );
     }
+
     this.#gauge('halyard_project_keys', 'Live project keys.', () => catalog.keys.size, 'max');
     this.#gauge(
       'halyard_environments',
@@ -119,6 +123,7 @@ export class Metrics implements ReadPlaneObserver {
       'max',
     );
     this.#gauge('halyard_flag_states', 'Flag states served by this node.', () => countStates(catalog), 'max');
+
     this.#answers(counters);
   }
 
@@ -206,18 +211,22 @@ export class Metrics implements ReadPlaneObserver {
     cpu('halyard_process_cpu_user_seconds_total', 'Processor time in user mode.', ({ user }) => user);
     cpu('halyard_process_cpu_system_seconds_total', 'Processor time in the kernel.', ({ system }) => system);
     cpu('halyard_process_cpu_seconds_total', 'Processor time.', ({ user, system }) => user + system);
+
     const startedAt = Math.round(performance.timeOrigin / 1000);
     this.#gauge('halyard_process_start_time_seconds', 'When the process started.', () => startedAt, 'min');
+
     const memory = (name: string, help: string, part: keyof NodeJS.MemoryUsage) =>
       this.#gauge(name, help, () => process.memoryUsage()[part]);
     memory('halyard_process_resident_memory_bytes', 'Memory of the process that is in use.', 'rss');
     memory('halyard_nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', 'heapTotal');
     memory('halyard_nodejs_heap_size_used_bytes', 'JavaScript heap that is in use.', 'heapUsed');
     memory('halyard_nodejs_external_memory_bytes', 'Memory of objects outside the heap.', 'external');
+
     this.#gauge('halyard_process_open_fds', 'Open files and sockets.', () => files.count());
     this.#gauge('halyard_process_max_fds', 'Files and sockets that may be open.', () => files.limit);
     const refused = 'Streams refused because only the reserve of open files was left.';
     this.#counter('halyard_streams_refused_total', refused, () => files.refused);
+
     const lag: Gauge = new Gauge({
       name: 'halyard_nodejs_eventloop_lag_seconds',
       help: 'Time that the event loop took for its next turn when asked.',

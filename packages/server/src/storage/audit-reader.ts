@@ -39,15 +39,18 @@ type Condition = (add: (value: Parameter) => string) => string;
 export async function readAudit(queryable: Queryable, asked: AuditFilter): Promise<AuditPage> {
   const { limit, projectIds } = asked;
   if (projectIds?.length === 0) return { entries: [] };
+
   const [only] = projectIds ?? [];
   // One project has an index.
   const filter = only !== undefined && projectIds?.length === 1 ? { projectId: only, ...asked } : asked;
   const { indexed, others } = await conditions(queryable, filter);
+
   const rows = await select<AuditRow>(queryable, (add) => {
     const scan = `SELECT * FROM audit_log ${where(indexed, add)} ${ORDER} LIMIT ${add(SCANNED_ROWS)}`;
     const found = `FROM (${scan}) AS scanned ${where(others, add)}`;
     return `SELECT ${COLUMNS}, position ${found} ${ORDER} LIMIT ${add(limit + 1)}`;
   });
+
   const last = rows[limit - 1];
   if (rows.length <= limit || last === undefined) {
     const short = cut(rows);
@@ -61,6 +64,7 @@ export async function readAudit(queryable: Queryable, asked: AuditFilter): Promi
     );
     return { entries: rows.map(toEntry), ...(end && { next: placeOf(end) }) };
   }
+
   const page = rows.slice(0, limit);
   if (rows[limit]?.seq === last.seq) {
     const same: Condition = (add) => `seq = ${add(last.seq)}`;
@@ -73,6 +77,7 @@ export async function readAudit(queryable: Queryable, asked: AuditFilter): Promi
       )),
     );
   }
+
   return cut(page) ?? { entries: page.map(toEntry), next: placeOf(page.at(-1) ?? last) };
 }
 
@@ -122,6 +127,7 @@ export async function readOperation(
     [seq],
   );
   if (found === undefined) return undefined;
+
   const rows = await queryable.query<NullableColumns<AuditEntry>>(
     `SELECT ${COLUMNS} FROM audit_log WHERE operation_seq = $1 OR (seq = $1 AND operation_seq IS NULL)
       ORDER BY position`,
@@ -129,11 +135,13 @@ export async function readOperation(
   );
   const entries = rows.map(withoutNulls<AuditEntry>);
   const first = Math.min(...entries.map((entry) => entry.seq));
+
   const revisions = await queryable.query<{ id: string; revision: number }>(
     `SELECT environment_id AS id, revision FROM change_log
       WHERE seq >= $1 AND seq <= $2 AND revision IS NOT NULL ORDER BY seq`,
     [first, found.last],
   );
+
   return {
     seq: found.last,
     entries,
@@ -162,6 +170,7 @@ async function conditions(
   const equal = (column: string, value: string | undefined): Condition[] =>
     value === undefined ? [] : [(add) => `${column} = ${add(value)}`];
   const wholeAction = action?.includes('.') ? action : undefined;
+
   // The first is likely to leave the fewest rows; the target has an index together with its project.
   const choices = [
     projectId === undefined
@@ -173,6 +182,7 @@ async function conditions(
     equal('project_id', projectId),
   ];
   const chosen = choices.find((choice) => choice.length > 0) ?? [];
+
   const [from, before] = [
     await seqAt(queryable, since, -CLOCK_SKEW_MS),
     await seqAt(queryable, until, CLOCK_SKEW_MS),
@@ -180,12 +190,14 @@ async function conditions(
   // SQLite uses the index for the order only with a condition on it, and only the first of two bounds on one side.
   const first = from ?? (chosen.length > 0 ? undefined : 0);
   const ends = [before, beforeSeq, after && after[0] + 1].filter((end) => end !== undefined);
+
   const indexed = [
     ...chosen,
     ...(first === undefined ? [] : [((add) => `seq >= ${add(first)}`) satisfies Condition]),
     ...(ends.length === 0 ? [] : [((add) => `seq < ${add(Math.min(...ends))}`) satisfies Condition]),
     ...(after === undefined ? [] : [isAfter(after)]),
   ];
+
   const others: Condition[] = [
     ...choices.filter((choice) => choice !== chosen).flat(),
     ...(projectId === undefined ? equal('target', target) : []),

@@ -37,8 +37,11 @@ export interface Contents {
 
 /** Tables with what only a running installation needs, which no backup holds. */
 const FLEETING = new Set([
-  ...['sessions', 'sign_in_failures', 'used_sign_ons'],
-  ...['stream_presence', 'delivery_receipts'],
+  'sessions',
+  'sign_in_failures',
+  'used_sign_ons',
+  'stream_presence',
+  'delivery_receipts',
 ]);
 
 /**

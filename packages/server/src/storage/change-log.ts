@@ -186,11 +186,13 @@ export function logSourceOf(database: Database, options: LogSourceOptions = {}):
   const beginAfter = async (lost: Cursor) => {
     if (await beginEpochAfter(primary, lost)) onEpoch?.(lost);
   };
+
   const history = new SealedHistory({
     primary,
     placeOf: (row) => placeOf(primary, row),
     beginEpochAfter: beginAfter,
   });
+
   return {
     history,
     loadSnapshot: () => loadSnapshot(database),
@@ -220,6 +222,7 @@ async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolea
   try {
     return await database.transaction(async (transaction) => {
       if ((await placeOf(transaction, lost)) !== 'missing') return false;
+
       // As writers do: environments before the end of the log.
       await transaction.query('UPDATE environments SET revision = revision + $1', [REVISION_LEAP]);
       const epoch = crypto.randomUUID();
@@ -227,10 +230,12 @@ async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolea
         'UPDATE feed SET epoch = $1 WHERE id = 1 AND epoch = $2 RETURNING seq',
         [epoch, lost.epoch],
       );
+
       // What this one waited for was another node that did it, or the commit of the row: a standby can show a row before
       // its primary does. What was raised here is rolled back.
       if (end === undefined || (await placeOf(transaction, { ...lost, epoch })) !== 'missing')
         throw new StoreOutage('the log has changed while a new epoch was about to begin');
+
       transaction.wake();
       return true;
     });

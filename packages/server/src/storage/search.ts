@@ -62,14 +62,17 @@ function searchOne(
 ): Promise<HitRow[]> {
   const { from, texts } = SOURCES[kind];
   const words = spellings(text);
+
   /** `first` is the first of three parameters per spelling: equal, prefix, contained. */
   const any = (test: (first: number) => string) =>
     `(${words.map((_, index) => test(3 * index + 1)).join(' OR ')})`;
   const isIn = (column: string) => any((first) => `lower(${column}) LIKE $${first + 2} ESCAPE '\\'`);
+
   const limited =
     projectIds === undefined
       ? ''
       : `AND projects.id IN (${placeholders(projectIds.length, 3 * words.length + 1)})`;
+
   return queryable.query<HitRow>(
     `SELECT project, name, id, description, "archivedAt",
         CASE WHEN ${any((first) => `lower(name) = $${first}`)} THEN 0

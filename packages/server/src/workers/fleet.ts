@@ -201,6 +201,7 @@ export class Fleet {
       behind: 0,
       lastMetrics: [],
     };
+
     place.worker = worker;
     log.debug({ worker: place.number, pid: process.pid }, 'a worker starts');
     process.send({ kind: 'start', settings: settingsOf(place.number) });
@@ -217,19 +218,23 @@ export class Fleet {
         }
         worker.process.send({ kind: 'listen', seq: message.isLive ? own.seq() : 0 });
         return;
+
       case 'listening':
         worker.listeningSince = performance.now();
         if (place.isReplaced)
           log.info({ worker: place.number, pid: worker.process.pid }, 'a worker serves again');
         place.settled.resolve();
         return;
+
       case 'refused':
         log.warn({ worker: place.number, reason: message.message }, 'a worker cannot listen');
         return;
+
       case 'alive':
         noteLive(worker, message.isLive);
         worker.unanswered = 0;
         return;
+
       case 'report': {
         readers.report(worker.id, message);
         const { streams, passed, usage } = message;
@@ -239,13 +244,16 @@ export class Fleet {
         if (passed !== undefined) this.#tellPeers({ from: worker.id, passed });
         return;
       }
+
       case 'drained':
         worker.drained.resolve();
         return;
+
       case 'stopped':
         worker.lastMetrics = message.metrics;
         readers.leave(worker.id, message.usedKeys);
         return;
+
       case 'answer':
         // Handled by its process.
         return;

@@ -54,6 +54,7 @@ export class Readers implements ReadSide {
   constructor(plane: ReadSide) {
     this.#plane = plane;
     this.#sums = new DeliverySums((progress) => this.#notify((observer) => observer.progressed?.(progress)));
+
     const [turnover, size] = [() => this.#turnover, () => this.#countStreams()];
     this.streams = {
       get size() {
@@ -64,6 +65,7 @@ export class Readers implements ReadSide {
       },
       streamsByKey: () => this.#addStreams(),
     };
+
     this.own = {
       live: (seq) => this.#onLive(seq),
       lost: () => {

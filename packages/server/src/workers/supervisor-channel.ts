@@ -14,14 +14,17 @@ export interface SupervisorChannel {
 /** The channel of this process; `undefined` when it was not started by a supervisor. */
 export function processChannel(): SupervisorChannel | undefined {
   if (process.send === undefined) return undefined;
+
   let onMessage: (message: ToWorker) => void = () => {};
   let onLost = async () => {};
   let isClosed = false;
+
   // The supervisor is the same program, so its messages are what they say.
   process.on('message', (message: ToWorker) => onMessage(message));
   process.on('disconnect', () => {
     if (!isClosed) void onLost().finally(() => process.exit(1));
   });
+
   return {
     send: (message) => {
       if (process.connected) process.send?.(message);

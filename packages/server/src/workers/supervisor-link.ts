@@ -123,20 +123,24 @@ export class SupervisorLink {
       case 'retry':
         this.#orders.retry();
         return;
+
       case 'ask': {
         const { id, question } = message;
         this.#channel.send({ kind: 'answer', id, answer: await this.#answer(question) });
         return;
       }
+
       case 'peer':
         this.#hearPeer(message);
         return;
+
       case 'drain':
         await this.#orders.drain(message.windowMs);
         this.#exchange();
         this.#flush();
         this.#channel.send({ kind: 'drained' });
         return;
+
       case 'stop': {
         const [metrics, usedKeys] = await Promise.all([this.#facts.metrics(), this.#facts.usedKeys()]);
         this.#flush();

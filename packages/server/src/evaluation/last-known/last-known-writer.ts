@@ -142,9 +142,11 @@ export class LastKnownWriter implements ReadPlaneObserver {
     clearTimeout(this.#timer);
     this.#dueAt = Number.POSITIVE_INFINITY;
     if (cursor === undefined || change === undefined) return;
+
     this.#pressing = undefined;
     this.#isWriting = true;
     const begunAt = performance.now();
+
     try {
       const file = await this.#replace(cursor);
       await this.#file?.close();
@@ -182,6 +184,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
     const { place, plane } = this.#options;
     // Taken in one turn, so that they belong together; encoded and written in many.
     const [contents, provenAt] = [plane.catalog.contents(), Date.now() - plane.follower.sinceProofMs()];
+
     const path = `${place.path}.${process.pid}.tmp`;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await open(path, 'w', 0o600);
@@ -193,6 +196,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
         await file.write(part, 0, part.length, HEADER_BYTES + bytes);
         bytes += part.length;
       }
+
       const header: LastKnownHeader = {
         format: 'halyard-last-known-flags',
         version: LAST_KNOWN_VERSION,
@@ -202,6 +206,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
         bytes,
         sha256: hash.digest('hex'),
       };
+
       await file.write(headerText(header, provenAt), 0, 'latin1');
       await file.sync();
       await rename(path, place.path);

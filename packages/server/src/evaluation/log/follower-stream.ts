@@ -121,16 +121,19 @@ export class FollowerStream {
         this.end('slow');
         return;
       }
+
       if (this.#sentHello && this.#snapshot !== undefined) {
         await this.#options.turn();
         this.#pulledAt = performance.now();
         if (this.#controller === undefined) return;
       }
+
       const next = this.#next();
       if (next !== undefined) {
         this.#controller.enqueue(next);
         return;
       }
+
       this.#waiting = Promise.withResolvers();
       await this.#waiting.promise;
       this.#waiting = undefined;

@@ -174,12 +174,14 @@ export class RemoteSession implements LogSession {
         if (this.#isClosed) return;
         if (done) throw new StoreOutage('the upstream ended the connection');
         this.#heardAt = performance.now();
+
         let hasNews = false;
         for (const message of messages.read(value)) {
           this.#take(message, messages.lastBytes);
           hasNews ||= message.type === 'row' || message.type === 'heartbeat';
         }
         if (hasNews) this.#wake();
+
         await this.#waitForRoom();
       }
     } catch (cause) {
@@ -191,6 +193,7 @@ export class RemoteSession implements LogSession {
     const stage = STAGES[message.type];
     if (stage !== undefined && stage !== this.#stage)
       throw new LogProtocolError(`its message ${message.type} is out of order`);
+
     switch (message.type) {
       case 'hello':
         this.#begin(message);

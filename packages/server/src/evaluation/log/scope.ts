@@ -119,16 +119,19 @@ export function rowIn(scope: LogScope, { row, environmentName }: BacklogRow): Lo
     actor: '',
     at,
   };
+
   const open = { ...row, actor: '' };
   // The catalog has applied the row, so its payload is what its kind promises.
   if (row.kind === 'relay.revoked') return open;
   if (row.kind === 'relay.created')
     return overlaps(scope, scopeOf(JSON.parse(row.payload) as ChangePayload['relay.created'])) ? open : empty;
+
   if (row.kind === 'records.changed' || projects?.has(row.projectId) === false) return empty;
   if (environments === undefined) return open;
   if (row.environmentId !== undefined) {
     return environmentName !== undefined && environments.has(environmentName) ? open : empty;
   }
+
   if (row.kind !== 'key.created') return open;
   const payload = JSON.parse(row.payload) as ChangePayload['key.created'];
   const names = namesIn(scope, payload.environments);

@@ -197,6 +197,7 @@ export class EvaluatedEnvironment {
   #makeSet(revision: number): FlagSet {
     const pieces: (string | EvaluatedFlag)[] = [];
     let run = '{"flags":[';
+
     for (const [index, [key, text]] of this.#sorted().entries()) {
       if (index > 0) run += ',';
       const flag = this.#evaluated(key, text);
@@ -207,7 +208,9 @@ export class EvaluatedEnvironment {
         run += flag.untargeted.text;
       }
     }
+
     pieces.push(`${run}],"metadata":${JSON.stringify({ environment: this.#environment.name, revision })}`);
+
     const content = pieces.map((piece) => (typeof piece === 'string' ? piece : `${piece.key} ${piece.text}`));
     return {
       pieces: pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece)),

@@ -197,15 +197,18 @@ export class Follower {
       session.close();
       return;
     }
+
     this.#session = session;
     const alarm = new Alarm();
     this.#alarm = alarm;
+
     session.onWake((committed) => this.#wake(alarm, committed));
     session.onLost((cause) => {
       // At once, because streams are open. A failure while the log is already lost is reported when the attempt ends.
       if (this.#state !== 'lost') this.#fail(cause);
       alarm.fail(cause);
     });
+
     try {
       await this.#joinHistory(session);
       while (this.#state !== 'closed') {
@@ -225,9 +228,11 @@ export class Follower {
     const cursor = this.#cursor;
     const place = cursor && (source.beginEpochAfter || !this.#mustReload) && (await find(session, cursor));
     if (place === 'held' && !this.#mustReload) return;
+
     if (cursor !== undefined && place === 'awaited') await this.#awaitCopy(cursor);
     this.#awaitedSince = undefined;
     if (cursor !== undefined && place === 'lost') await source.beginEpochAfter?.(cursor);
+
     const { cursor: loaded, ...contents } = await source.loadSnapshot();
     // Readers of one address are never taken back within a history. (Spec: S14.12)
     if (loaded.epoch === cursor?.epoch && loaded.seq < cursor.seq)
@@ -236,8 +241,10 @@ export class Follower {
     if (loaded.changeId !== '' && (await find(session, loaded)) !== 'held') {
       throw this.#broken(`row ${loaded.seq} of the snapshot differs from the log`);
     }
+
     if (this.#closing.signal.aborted) return;
     this.#options.catalog.load(contents);
+
     this.#mustReload = false;
     this.#failedReads = { afterSeq: -1, count: 0 };
     this.#advance(loaded);
@@ -327,16 +334,19 @@ export class Follower {
         if (epoch !== undefined && epoch !== this.#cursor.epoch)
           throw this.#broken(`row ${this.#cursor.seq} is followed by rows of a different history`);
       }
+
       const turns = new Turns();
       for (const row of rows) {
         await turns.next();
         await this.#prepare(row, turns);
         const room = this.#options.callbacks.room?.();
         if (room !== undefined) await room;
+
         // Once it is closed or its session is lost, it must not send another byte. (Spec: S6.5)
         this.#alarm?.throwIfFailed();
         this.#apply(row);
       }
+
       if (provenAt !== undefined && this.#state === 'live') this.#noteProof(provenAt);
       if (isLast) return;
       await turn();

@@ -69,13 +69,16 @@ function observed<Path extends string>(
   handler: Handler<Path>,
 ) {
   const counter = context.counters.of(operation);
+
   function finish(request: Request, response: Response): Response {
     counter.count(response.status);
     return context.corsOrigins.size === 0 ? response : allowOrigin(context, request, response);
   }
+
   function refuse(request: Request, requestId: string, error: unknown): Response {
     return finish(request, context.dialect.refuse(error, contextOf(context, requestId), request));
   }
+
   return (request: BunRequest<Path>, server: Server<undefined>): Response | Promise<Response> => {
     const requestId = requestIdOf(request);
     try {

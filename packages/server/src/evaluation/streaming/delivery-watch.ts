@@ -90,14 +90,19 @@ export class DeliveryWatch {
       event: this.#sentBytes.event + (event?.length ?? 0),
     };
     if (change === undefined) return;
+
     this.#frames.push({
       change,
       subscribers,
       streams: subscribers.length,
       marks: this.#sentBytes,
       sentAt: this.#elapsed(),
-      ...{ seen: 0, closed: 0, slowestMs: 0, reported: -1 },
+      seen: 0,
+      closed: 0,
+      slowestMs: 0,
+      reported: -1,
     });
+
     // The next look includes this frame; delaying it for each frame could delay it forever.
     if (this.#timer !== undefined && this.#step === 1) return;
     this.#step = 0;
@@ -159,18 +164,27 @@ export class DeliveryWatch {
   #report(): void {
     const since = this.#elapsed() - PATIENCE_MS;
     const surplus = this.#frames.length - MAX_WATCHED;
+
     let settled = 0;
     for (const [index, frame] of this.#frames.entries()) {
       const { streams, seen, closed, slowestMs, sentAt } = frame;
       const isSettled = seen + closed === streams || sentAt <= since || index < surplus;
       if (isSettled) settled = index + 1;
       if (!isSettled && frame.reported === seen + closed) continue;
+
       frame.reported = seen + closed;
       const { environmentId } = this.#options;
       this.#options.onProgress({
-        ...{ seq: frame.change.seq, environmentId, streams, seen, closed, slowestMs, isSettled },
+        seq: frame.change.seq,
+        environmentId,
+        streams,
+        seen,
+        closed,
+        slowestMs,
+        isSettled,
       });
     }
+
     this.#frames.splice(0, settled);
     this.#first += settled;
     if (this.#frames.length === 0) this.#behind.clear();

@@ -61,26 +61,31 @@ const FOREVER = 'public, max-age=31536000, immutable';
  */
 export function createDashboard(options: DashboardOptions): Fallback {
   let loading: Promise<AssetPack | undefined> | undefined;
+
   return (request) => {
     const path = new URL(request.url).pathname;
     const isScreen = SCREENS.some((pattern) => pattern.test(path));
     const isLost = !isScreen && isLostPage(request, path);
     if (!isScreen && !isLost && path !== '/favicon.svg' && !path.startsWith('/assets/')) return undefined;
+
     loading ??= options.load().catch((error: unknown) => {
       // Too many open files, perhaps: the next request tries again.
       loading = undefined;
       throw error;
     });
+
     return loading.then((pack) => {
       const asset = pack?.get(isScreen || isLost ? '/' : path);
       if (asset === undefined && !(isScreen && pack === undefined)) return undefined;
       if (!isRead(request)) {
         return refuseMethod(request.method, METHODS, { ...options, requestId: requestIdOf(request) });
       }
+
       if (asset === undefined) return notBuilt();
       if (isScreen) return answerPage(request, asset);
       // The page itself says that the address does not exist, with the way back.
       if (isLost) return answer(request, asset, { ...PAGE_HEADERS, 'Cache-Control': 'no-store' }, 404);
+
       const isIcon = asset.type === 'image/svg+xml';
       return answer(request, asset, {
         ...ASSET_HEADERS,

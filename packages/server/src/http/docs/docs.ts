@@ -194,6 +194,7 @@ const HEADINGS = { headings: { ids: true } } as const;
 function renderPage(markdown: string, root: string): string {
   const body = linkClauses(Bun.markdown.html(linkPages(markdown), HEADINGS));
   const title = readTitle(markdown);
+
   return `<!doctype html>
 <html lang="en">
 <head>

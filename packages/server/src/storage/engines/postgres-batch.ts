@@ -98,6 +98,7 @@ export class Batch {
     const wire = connection as Wire;
     wire.on('parseComplete', this.#onParsed);
     this.#stopListening = () => wire.off('parseComplete', this.#onParsed);
+
     wire.stream.cork();
     try {
       for (const { text, parameters = [] } of this.#statements) {
@@ -106,6 +107,7 @@ export class Batch {
           wire.parse({ text, name });
           this.unparsed.push(name);
         }
+
         const values = parameters.map((value) => (value === null ? null : String(value)));
         wire.bind({ statement: name, values });
         wire.describe({ type: 'P' });

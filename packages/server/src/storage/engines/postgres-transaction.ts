@@ -98,6 +98,7 @@ export async function runWrite<T>(
 ): Promise<T> {
   const open = new Transaction(client, { timeoutMs: WRITE_TIMEOUT_MS });
   open.beginLater(BEGIN_WRITE, prepared);
+
   const last: { readonly statement: Statement; readonly onRows?: (rows: readonly unknown[]) => void }[] = [];
   const transaction: WriteTransaction = {
     query: (text, parameters) => open.query(text, parameters),
@@ -114,6 +115,7 @@ export async function runWrite<T>(
       await open.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     },
   };
+
   return open.readWrite(() => work(transaction), last);
 }
 

@@ -143,18 +143,23 @@ class SqliteDatabase implements OpenDatabase {
   async #between<T>(begin: string, work: (reader: Queryable) => Promise<T>): Promise<T> {
     const connection = this.#connection;
     await waitWhileBusy(() => connection.run(begin));
+
     let isOpen = true;
     let failure: unknown;
     let sliceEnds = performance.now() + SLICE_MS;
+
     const query = async <Row>(text: string, parameters: readonly Parameter[] = []) => {
       if (performance.now() > sliceEnds) {
         await nextTurn();
         sliceEnds = performance.now() + SLICE_MS;
       }
+
       if (!isOpen)
         throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
+
       checkTexts(parameters);
       refuseAfter(failure);
+
       try {
         return connection.run<Row>(text, parameters);
       } catch (error) {
@@ -188,12 +193,14 @@ class SqliteDatabase implements OpenDatabase {
   async #openLogReader(): Promise<LogReader> {
     if (this.#path === IN_MEMORY) {
       // The data lives in the one connection, and all its commits are our own.
+
       return {
         query: (text, parameters) => this.query(text, parameters),
         dataVersion: () => 0,
         close: () => {},
       };
     }
+
     const connection = new SqliteConnection(await openSqliteFile(this.#path));
     connection.run('PRAGMA query_only = ON');
     return {
@@ -212,6 +219,7 @@ class SqliteDatabase implements OpenDatabase {
 function writer({ query }: Queryable): { transaction: WriteTransaction; finish: () => Promise<void> } {
   const last: { statement: Statement; onRows?: (rows: readonly unknown[]) => void }[] = [];
   const run = ({ text, parameters }: Statement) => query<unknown>(text, parameters);
+
   return {
     transaction: {
       query,
