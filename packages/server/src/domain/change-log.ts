@@ -43,6 +43,17 @@ export interface ChangePayload {
   'records.changed': { readonly actions: readonly string[] };
 }
 
+/** What a row changes: its kind, and the payload that goes with that kind. */
+export type Change = {
+  [Kind in ChangeKind]: { readonly kind: Kind; readonly payload: ChangePayload[Kind] };
+}[ChangeKind];
+
+/** Parses the payload of a row. Throws a `SyntaxError`. */
+export function parseChange({ kind, payload }: LogRow): Change {
+  // Only `storage/journal.ts` writes rows, and its types pair each kind with its payload.
+  return { kind, payload: JSON.parse(payload) } as Change;
+}
+
 /** A follower's position in the log. */
 export interface Cursor {
   /** Names one history of the database; a restore begins a new one. */
@@ -101,7 +112,7 @@ export interface StoredKey {
   readonly digest: unknown;
   /** JSON text of an array of environment names, or the array. */
   readonly environments: unknown;
-  readonly expiresAt: unknown;
+  readonly expiresAt?: unknown;
   readonly revokedAt?: unknown;
 }
 

@@ -1,10 +1,11 @@
-import type {
-  ChangePayload,
-  LogRow,
-  ServedProject,
-  Snapshot,
-  StoredKey,
-  StoredRelay,
+import {
+  type ChangePayload,
+  type LogRow,
+  parseChange,
+  type ServedProject,
+  type Snapshot,
+  type StoredKey,
+  type StoredRelay,
 } from '../../domain/change-log.ts';
 import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
@@ -148,47 +149,48 @@ export class Catalog {
       this.#applyPrepared(row, prepared.table);
       return;
     }
-    const payload: unknown = JSON.parse(row.payload);
-    switch (row.kind) {
+
+    const change = parseChange(row);
+    switch (change.kind) {
       case 'project.created':
-        this.#addProject({ id: row.projectId, ...(payload as ChangePayload['project.created']) });
+        this.#addProject({ id: row.projectId, ...change.payload });
         return;
       case 'project.updated':
-        this.#switchUsage(row.projectId, (payload as ChangePayload['project.updated']).usage);
+        this.#switchUsage(row.projectId, change.payload.usage);
         return;
       case 'project.deleted':
         this.#removeProject(row.projectId);
         return;
+
       case 'environment.created':
-        this.#addEnvironment({
-          ...this.#environmentOf(row),
-          ...(payload as ChangePayload['environment.created']),
-        });
+        this.#addEnvironment({ ...this.#environmentOf(row), ...change.payload });
         return;
       case 'environment.deleted':
         this.#removeEnvironment(this.#environmentOf(row).id);
         return;
+
       case 'flags.changed':
-        this.#applyStates(row, payload as ChangePayload['flags.changed']);
+        this.#applyStates(row, change.payload);
         return;
+
       case 'key.created':
-        this.#addKey({ ...(payload as ChangePayload['key.created']), projectId: row.projectId } as StoredKey);
+        this.#addKey({ ...change.payload, projectId: row.projectId });
         this.#scheduleExpiry();
         return;
       case 'key.revoked': {
-        const { id, digest } = payload as ChangePayload['key.revoked'];
+        const { id, digest } = change.payload;
         this.keys.remove(digest);
         this.#callbacks.keyGone(id);
         return;
       }
-      case 'relay.created': {
-        const relay = payload as ChangePayload['relay.created'];
-        this.relays.set(relay.digest, relay);
+
+      case 'relay.created':
+        this.relays.set(change.payload.digest, change.payload);
         return;
-      }
       case 'relay.revoked':
-        this.relays.delete((payload as ChangePayload['relay.revoked']).digest);
+        this.relays.delete(change.payload.digest);
         return;
+
       case 'records.changed':
         // Not part of the read model.
         return;
