@@ -134,7 +134,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a slow reader misses a frame',
-    file: `${SERVER}/streaming/hub.ts`,
+    file: `${SERVER}/streaming/channel.ts`,
     from: 'if (bytes !== undefined && !subscriber.send(bytes)) this.#onSlow(subscriber);',
     to: 'if (bytes !== undefined) subscriber.send(bytes);',
   },
