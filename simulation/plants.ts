@@ -206,8 +206,8 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the client does not come back',
-    file: 'client/src/connection.ts',
-    from: 'cancelRetry = setTimer(attempt, backoff.next(error), held);',
+    file: 'client/src/follow.ts',
+    from: 'cancelOpen = setTimer(open, backoff.delayAfter(error), hadStream);',
     to: '',
   },
 ];

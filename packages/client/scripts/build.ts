@@ -57,9 +57,9 @@ function plainName(text: string): string {
   return text.replaceAll(/\/(?!index-)([a-z]+)-[0-9a-z]{8}\.js\b/g, '/$1.js');
 }
 
-/** A letter that no module with such members uses as a name, or two. */
+/** A letter that no module with such members uses as a name. */
 function shortName(index: number): string {
-  return index < 31 ? 'etnrscudvlhmfopwEFGHJKLMNPQRSTU'.charAt(index) : `_${(index - 31).toString(36)}`;
+  return 'etnrscudvlhmfopwEFGHJKLMNPQRSTUgjkqxyzABCDIOVWXYZ'.charAt(index);
 }
 
 /**
@@ -68,41 +68,55 @@ function shortName(index: number): string {
  * order decides which letter each gets, and with it up to forty bytes of the compressed core.
  */
 const INTERNAL_MEMBERS = [
-  'ears',
-  'platform',
-  'onFrame',
-  'wallClock',
+  'offer',
+  'isOn',
+  'onPending',
+  'onOpen',
   'counts',
   'onRetry',
-  'onData',
-  'hasMap',
-  'judge',
-  'isOn',
-  'isSighting',
-  'isCurrent',
-  'tick',
-  'isReady',
-  'parsed',
-  'touch',
-  'firstMs',
-  'followInPage',
-  'known',
-  'setTimer',
-  'report',
-  'isPlain',
-  'hear',
-  'note',
-  'reporter',
-  'lastReport',
+  'isLive',
+  'tellAll',
   'redact',
-  'onUpdate',
-  'onComment',
-  'listeners',
-  'onPending',
+  'platform',
   'isStale',
-  'askedAt',
-  'onOpen',
+  'isCurrent',
+  'startAgain',
+  'reporter',
+  'giveUp',
+  'lapse',
+  'judge',
   'rejected',
+  'hasMap',
+  'tick',
+  'isPlain',
+  'touch',
+  'confirm',
+  'onComment',
+  'known',
+  'beginRequest',
+  'note',
+  'lastReport',
+  'endRequest',
+  'report',
+  'askRest',
+  'onUpdate',
+  'firstMs',
+  'parsed',
+  'hear',
+  'askedAt',
+  'listeners',
+  'wallClock',
+  'describeRefusal',
+  'delayAfter',
+  'isReady',
+  'startFollowing',
+  'followInPage',
+  'onFrame',
+  'isSighting',
+  'etag',
+  'onData',
+  'setTimer',
+  'forgetAll',
 ];
 
 /** Declarations: the tree of the sources, beside those of the wire's facts, which have no package of their own. */

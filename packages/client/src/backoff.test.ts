@@ -5,7 +5,7 @@ import { parseRetryAfter } from './refusal.ts';
 
 function delays(backoff: Backoff, count: number, isRefusal = false): number[] {
   return Array.from({ length: count }, () =>
-    backoff.next(new FlagsError(isRefusal ? 'environment_not_found' : 'network_error', '')),
+    backoff.delayAfter(new FlagsError(isRefusal ? 'environment_not_found' : 'network_error', '')),
   );
 }
 
@@ -47,16 +47,16 @@ describe('createBackoff', () => {
   test('starts again after a reset, and stays finite for ever', () => {
     const backoff = createBackoff(() => 1);
     expect(delays(backoff, 5000).at(-1)).toBe(30000);
-    backoff.reset();
+    backoff.startAgain();
     expect(delays(backoff, 1)).toEqual([1000]);
   });
 
   test('waits at least as long as the server asked for, with jitter on top', () => {
     const backoff = createBackoff(() => 0.5);
-    expect(backoff.next(new FlagsError('rate_limited', '', { retryInMs: 7000 }))).toBe(7500);
-    expect(backoff.next(new FlagsError('invalid_api_key', '', { status: 401, retryInMs: 90_000 }))).toBe(
-      90_000 + 90_000,
-    );
+    expect(backoff.delayAfter(new FlagsError('rate_limited', '', { retryInMs: 7000 }))).toBe(7500);
+    expect(
+      backoff.delayAfter(new FlagsError('invalid_api_key', '', { status: 401, retryInMs: 90_000 })),
+    ).toBe(90_000 + 90_000);
   });
 
   test('takes the first delay a server sets', () => {

@@ -5,9 +5,9 @@ export interface Backoff {
   /** The first delay, which a server may set with `retry:`. */
   firstMs: number;
   /** Milliseconds to wait after one more failure. */
-  next(error: FlagsError): number;
+  delayAfter(error: FlagsError): number;
   /** Forgets the failures so far. */
-  reset(): void;
+  startAgain(): void;
 }
 
 /**
@@ -26,14 +26,14 @@ export function createBackoff(random: () => number): Backoff {
   let failures = 0;
   const self: Backoff = {
     firstMs: FIRST_DELAY_MS,
-    next: (error) => {
+    delayAfter: (error) => {
       const doubling = 2 ** failures++; // may become infinite; the limits below do not
       const delayMs = isRefusal(error)
         ? Math.min(FIRST_SLOW_DELAY_MS * doubling, MAX_SLOW_DELAY_MS) * (0.5 + random() / 2)
         : Math.min(self.firstMs * doubling, MAX_DELAY_MS) * random();
       return (error.retryInMs ?? 0) + delayMs;
     },
-    reset: () => {
+    startAgain: () => {
       failures = 0;
     },
   };

@@ -59,7 +59,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     const seen = bootstrap && (next === 'failed' || next === 'connecting') ? 'stale' : next;
     if (seen === status || status === 'closed') return;
     status = seen;
-    tell(() => statuses.emit(seen));
+    tell(() => statuses.tellAll(seen));
   };
   const update = () => {
     const { flags, status: next, revision } = connection as Connection; // it is what calls this
@@ -68,18 +68,18 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     become(next);
     if (!changed.length) return;
     const change = { changed, flags: plainOf(source.flags), revision: revision() };
-    tell(() => changes.emit(change));
+    tell(() => changes.tellAll(change));
   };
-  const ear = { onUpdate: update, onError: report };
+  const listener = { onUpdate: update, onError: report };
   const touch = () => {
     if (isTouched) return;
     isTouched = true;
     if (target) {
       [connection, release] = acquireConnection(target);
       if (given.reportUsage !== false) source.target = connection.target;
-      connection.ears.add(ear);
+      connection.listeners.add(listener);
       update();
-      connection.start();
+      connection.startFollowing();
       if (given.apiKey && 'document' in globalThis) reporter.warn('page', 'apiKey is a secret');
     } else {
       become('failed');
@@ -161,9 +161,9 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
         isTouched = true;
         error = closedError;
         become('closed');
-        connection?.ears.delete(ear);
-        changes.clear();
-        statuses.clear();
+        connection?.listeners.delete(listener);
+        changes.forgetAll();
+        statuses.forgetAll();
         closing = release();
       }
       await closing;

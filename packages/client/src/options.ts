@@ -126,7 +126,7 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
   const { apiKey, environment, mode = 'stream', fetch } = given;
   // Without the line break that files and terminals add.
   const key = typeof apiKey === 'string' ? apiKey.trim() : '';
-  if (apiKey !== false && !/^[\x21-\x7e]+$/.test(key)) throw wrong('apiKey');
+  if (apiKey !== false && !/^[\x21-\x7e]+$/.test(key)) throw wrong('apiKey (proj_live_...)');
   if (typeof environment !== 'string' || !/^\P{Cs}+$/u.test(environment)) throw wrong('environment');
   if (mode !== 'stream' && mode !== 'poll' && mode !== 'manual') throw wrong('mode');
   return {

@@ -26,12 +26,12 @@ export interface Reporter {
 
 /** The application's listeners for one kind of event. */
 export interface Listeners<Event> {
-  /** Adds one until the given function is called or the signal is aborted; for nothing after `clear`. The same function may be added twice. */
+  /** Adds one until the given function is called or the signal is aborted; for nothing after `forgetAll`. The same function may be added twice. */
   readonly add: (listener: unknown, options?: { readonly signal?: AbortSignal }) => () => void;
   /** Calls every current listener, except those that are removed before their turn. */
-  readonly emit: (event: Event) => void;
+  readonly tellAll: (event: Event) => void;
   /** Forgets them all, for good. */
-  readonly clear: () => void;
+  readonly forgetAll: () => void;
 }
 
 /** Makes a reporter from whatever the options held as `onError` and `logger`. */
@@ -81,10 +81,10 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
         const stopWaiting = onAbort(signal, remove);
         return remove;
       },
-      emit: (event) => {
+      tellAll: (event) => {
         for (const [entry] of [...entries]) if (entries.has(entry)) entry(event);
       },
-      clear: () => {
+      forgetAll: () => {
         isOver = true;
         for (const remove of entries.values()) remove();
       },

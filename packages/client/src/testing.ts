@@ -60,14 +60,14 @@ export function createTestClient(given?: TestClientOptions): TestClient {
   const become = (next: ClientStatus) => {
     if (status === next || status === 'closed') return;
     status = next;
-    statuses.emit(next);
+    statuses.tellAll(next);
   };
   const replace = (next: FlagMap) => {
     const { flags, changed } = reconcile(source.flags, next);
     if (changed.length === 0 || status === 'closed') return;
     source.flags = flags;
     hasMap = true;
-    changes.emit({ changed, flags: plainOf(flags), revision: ++revision });
+    changes.tellAll({ changed, flags: plainOf(flags), revision: ++revision });
   };
   const closedError = new FlagsError('client_closed', 'the client is closed', { retryable: false });
   const ready = async (): Promise<ReadyResult> => {
@@ -77,8 +77,8 @@ export function createTestClient(given?: TestClientOptions): TestClient {
   };
   const close = async () => {
     become('closed');
-    changes.clear();
-    statuses.clear();
+    changes.forgetAll();
+    statuses.forgetAll();
   };
   return {
     ...createReads(source),
