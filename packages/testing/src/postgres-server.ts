@@ -76,11 +76,14 @@ export class PostgresServer implements AsyncDisposable {
     return `postgres://postgres:${this.#password}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Creates an empty database and returns its URL. */
-  async createDatabase(): Promise<string> {
+  /** Creates an empty database, or a copy of the one at `template`, which must have no sessions, and returns its URL. */
+  async createDatabase(template: string = this.url('template1')): Promise<string> {
     this.#databases += 1;
     const name = `test_${this.#databases}`;
-    await this.query(`CREATE DATABASE ${name}`);
+    const copied = new URL(template).pathname.slice(1);
+    // As files, not page by page through the WAL: without flushing, that takes an eighth of the time.
+    const strategy = this.#settings.fsync === 'off' ? 'FILE_COPY' : 'WAL_LOG';
+    await this.query(`CREATE DATABASE ${name} TEMPLATE ${copied} STRATEGY ${strategy}`);
     return this.url(name);
   }
 

@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
 import type { Database, OpenDatabase } from './database.ts';
 import { openPostgres } from './engines/postgres.ts';
@@ -7,6 +8,8 @@ import { SqlStore } from './store.ts';
 
 /** An empty place of an engine where tests keep data. Disposing of it closes every connection to it. */
 export interface TestPlace extends AsyncDisposable {
+  /** The file, or the URL of the database. */
+  readonly address: string;
   /** Opens the place once more, as another node would. */
   connect(): Promise<OpenDatabase>;
 }
@@ -14,26 +17,31 @@ export interface TestPlace extends AsyncDisposable {
 /** An engine that the common tests run over. */
 export interface TestEngine {
   readonly name: OpenDatabase['engine'];
-  create(): Promise<TestPlace>;
+  /** Makes an empty place, or a copy of another one that has no connections. */
+  create(template?: string): Promise<TestPlace>;
 }
 
 /** Both engines: everything is tested on each. */
 export const ENGINES: readonly TestEngine[] = [
   {
     name: 'sqlite',
-    create: async () => {
+    create: async (template) => {
       const folder = temporaryFolder();
+      const path = folder.file('halyard.db');
+      if (template !== undefined) copyFileSync(template, path);
       return place(
-        () => openSqlite({ path: folder.file('halyard.db') }),
+        path,
+        () => openSqlite({ path }),
         async () => folder.remove(),
       );
     },
   },
   {
     name: 'postgres',
-    create: async () => {
-      const url = await (await sharedPostgres()).createDatabase();
+    create: async (template) => {
+      const url = await (await sharedPostgres()).createDatabase(template);
       return place(
+        url,
         () => openPostgres({ url, poolSize: 4 }),
         async () => {},
       );
@@ -49,15 +57,41 @@ export interface TestStore extends TestPlace {
 
 /** Makes a new place of the engine, ready for use. */
 export async function openTestStore(engine: TestEngine): Promise<TestStore> {
-  const home = await engine.create();
+  const home = await engine.create(await migratedPlace(engine));
   const database = await home.connect();
-  await migrate(database);
+  // All copies have the epoch of their template, and places of their own must not.
+  await beginEpoch(database, crypto.randomUUID());
   return { ...home, database, store: new SqlStore(database) };
 }
 
-function place(open: () => Promise<OpenDatabase>, remove: () => Promise<void>): TestPlace {
+const migratedPlaces = new Map<TestEngine, Promise<string>>();
+
+/** A place with the current schema, to be copied: migrating takes longer than most tests. */
+function migratedPlace(engine: TestEngine): Promise<string> {
+  const known = migratedPlaces.get(engine);
+  if (known !== undefined) return known;
+
+  const migrated = migrateAnew(engine).catch((error: unknown) => {
+    // As with the shared PostgreSQL: the next test tries again.
+    migratedPlaces.delete(engine);
+    throw error;
+  });
+  migratedPlaces.set(engine, migrated);
+  return migrated;
+}
+
+async function migrateAnew(engine: TestEngine): Promise<string> {
+  const home = await engine.create();
+  const database = await home.connect();
+  await migrate(database);
+  await database.close();
+  return home.address;
+}
+
+function place(address: string, open: () => Promise<OpenDatabase>, remove: () => Promise<void>): TestPlace {
   const opened: OpenDatabase[] = [];
   return {
+    address,
     connect: async () => {
       const database = await open();
       opened.push(database);
