@@ -28,6 +28,8 @@ export interface CampaignOptions {
   readonly streams: number;
   /** Only faults of these kinds, in this order, over and over; none for an empty list. Default: all, in random order. */
   readonly faults?: readonly string[];
+  /** Whether the campaign is over once each of {@link faults} has happened, however many seconds are left. Default no. */
+  readonly once?: boolean;
   /** Quiet time between two faults, on average. Default 3,000 ms. */
   readonly betweenFaultsMs?: number;
   /** Whether enough has happened; a slow machine continues until then. By default, the time alone decides. */
@@ -189,7 +191,7 @@ async function causeFaults(
 ): Promise<ReadonlyMap<string, number>> {
   const random = world.random.fork();
   const counts = new Map<string, number>();
-  const endsAt = now() + options.seconds * 1_000;
+  let endsAt = now() + options.seconds * 1_000;
   const betweenMs = options.betweenFaultsMs ?? 3_000;
   await Bun.sleep(Math.min(betweenMs, options.seconds * 500));
   for (const fault of planOf(world.fleet, wanted, random)) {
@@ -202,7 +204,9 @@ async function causeFaults(
     });
     counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1);
     await Bun.sleep(Math.min(random.between(0.5, 1.5) * betweenMs, Math.max(0, endsAt - now())));
+    if (options.once === true && counts.size === wanted?.length) endsAt = now();
   }
+
   await Bun.sleep(Math.max(0, endsAt - now()));
   await until('enough has happened in the campaign', options.isEnough ?? (() => true), ENOUGH_MS);
   return counts;
