@@ -3,10 +3,13 @@ import { openSse } from '@halyard/testing';
 import { sharedWorld } from './support/world.ts';
 
 describe('clients', () => {
-  const world = sharedWorld(async ({ management }) => {
-    await management.createProject('shop');
-    await management.putState('shop', 'production', 'checkout', { enabled: false });
-  });
+  const world = sharedWorld(
+    async ({ management }) => {
+      await management.createProject('shop');
+      await management.putState('shop', 'production', 'checkout', { enabled: false });
+    },
+    { engine: 'PostgreSQL' },
+  );
 
   test('the first client that connects is celebrated, and a change that reaches it is timed', async () => {
     const { page, check } = await world.open('/projects/shop/clients');

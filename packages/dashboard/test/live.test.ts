@@ -7,12 +7,15 @@ import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 
-const world = sharedWorld(async ({ management }) => {
-  await management.createProject('shop');
-  await management.putState('shop', 'development', 'new-checkout', { enabled: false });
-  await management.createProject('blog');
-  await management.putState('blog', 'development', 'drafts', { enabled: false });
-});
+const world = sharedWorld(
+  async ({ management }) => {
+    await management.createProject('shop');
+    await management.putState('shop', 'development', 'new-checkout', { enabled: false });
+    await management.createProject('blog');
+    await management.putState('blog', 'development', 'drafts', { enabled: false });
+  },
+  { engine: 'PostgreSQL' },
+);
 
 test(
   'a screen shows a lost connection, reconnects, and shows the changes it missed',

@@ -9,7 +9,7 @@ export interface OpenOptions {
   /** Width of the window; 390 is a phone. Default 1280. */
   readonly width?: number;
   readonly height?: number;
-  /** The signed-in person, or a `visitor` without a session. Default: the administrator. */
+  /** The signed-in person, or a `visitor` without a session. Default: the administrator, with one session for all pages. */
   readonly as?: { readonly email: string; readonly password: string } | 'visitor';
   /** Console errors that the test expects, such as the 412 of a refused request. */
   readonly expected?: RegExp;
@@ -53,7 +53,8 @@ export async function openPage(
   });
   // Enough for a busy machine; a wait that fails names the element it waited for.
   context.setDefaultTimeout(PATIENCE_MS);
-  if (as !== 'visitor') await signIn(context, as);
+  if (as === ADMIN) await signInAdministrator(context, node);
+  else if (as !== 'visitor') await signIn(context, as);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -77,6 +78,23 @@ export async function openPage(
       }
     },
   };
+}
+
+/** The administrator's cookie, per node: a password takes as long as opening a page. */
+const signedIn = new WeakMap<NodeProcess, Cookies>();
+
+type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>;
+
+/** Signs the administrator in, with an earlier session that still holds or with a new one. */
+async function signInAdministrator(context: BrowserContext, node: NodeProcess): Promise<void> {
+  const known = signedIn.get(node);
+  if (known !== undefined) {
+    await context.addCookies(known);
+    if ((await context.request.get('/api/projects')).ok()) return;
+    await context.clearCookies();
+  }
+  await signIn(context, ADMIN);
+  signedIn.set(node, await context.cookies());
 }
 
 /** Signs in through the API, with the cookie that a browser would get. */

@@ -24,12 +24,9 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** The test command runs the screens on both engines. */
-const ENGINE = process.env.HALYARD_TEST_ENGINE === 'postgres' ? 'PostgreSQL' : 'SQLite';
-
 /** The options of a world. */
 export interface WorldOptions {
-  /** Default: what the environment says, else SQLite. On PostgreSQL a world has a database of its own. */
+  /** Default: SQLite. On PostgreSQL a world has a database of its own. */
   readonly engine?: 'SQLite' | 'PostgreSQL';
   /** Without an administrator the first visitor has to set the server up. */
   readonly admin?: 'ready' | 'none';
@@ -41,7 +38,7 @@ export interface WorldOptions {
 
 /** Builds the dashboard where needed, starts a node with an administrator, and a browser. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const { admin = 'ready', engine = ENGINE } = options;
+  const { admin = 'ready', engine = 'SQLite' } = options;
   const env =
     // The link is printed for people only.
     admin === 'none'
