@@ -135,8 +135,12 @@ async function openWriter(url: string) {
   const store = new SqlStore(database);
   const project = { id: crypto.randomUUID(), name: 'bench', createdAt: Date.now() };
   const environment: Environment = {
-    ...{ id: crypto.randomUUID(), projectId: project.id, name: 'production' },
-    ...{ revision: 0, createdAt: Date.now(), ...PLAIN_APPEARANCE },
+    id: crypto.randomUUID(),
+    projectId: project.id,
+    name: 'production',
+    revision: 0,
+    createdAt: Date.now(),
+    ...PLAIN_APPEARANCE,
   };
   const flag = { ...PLAIN_DETAILS, projectId: project.id, createdAt: Date.now() };
   await store.commit(ACTOR, async (transaction) => {

@@ -80,7 +80,9 @@ export class EventReader {
     const lastEventId = this.#random.next() < 0.8 ? this.#lastEventId : undefined;
     const node = this.#random.pick(this.#world.fleet.nodes);
     return await openRecordedEvents(this.#world, this.name, this.place, {
-      ...{ node, address, key: this.#key },
+      node,
+      address,
+      key: this.#key,
       ...(lastEventId === undefined ? {} : { lastEventId }),
       onEvent: (revision, asksToRead) => {
         this.#lastEventId = revision;
@@ -151,8 +153,14 @@ export async function readBulkRecorded(
   const { status, headers } = answer;
   const isGranted = status === 200 || status === 304;
   world.recorder.read({
-    ...{ kind: 'bulk', node: node.name, environment: place.name, key: key.id, requestedAt },
-    ...{ answeredAt: now(), status, ...node.processOf(headers) },
+    kind: 'bulk',
+    node: node.name,
+    environment: place.name,
+    key: key.id,
+    requestedAt,
+    answeredAt: now(),
+    status,
+    ...node.processOf(headers),
     ...(isGranted ? { revision: Number(headers.get('x-flags-revision') ?? Number.NaN) } : {}),
     ...(after === undefined ? {} : { after }),
     ...freshnessOf(headers),
@@ -184,7 +192,9 @@ export async function openRecordedEvents(
 ): Promise<{ readonly reader: SseReader; readonly record: OpenEventSession } | undefined> {
   const known = lastEventId === undefined ? {} : { lastEventId };
   return await recordStream(world, readerName, place, {
-    ...{ node, keyId: key.id, path: address },
+    node,
+    keyId: key.id,
+    path: address,
     headers: lastEventId === undefined ? {} : { 'Last-Event-ID': String(lastEventId) },
     begin: (opening) => world.recorder.openEventSession({ ...opening, ...known }),
     receive: (record, { at, data, fields }) => {

@@ -57,7 +57,11 @@ export async function startPostgresFleet(
       const port = String(lastingPort());
       return new FleetNode(name, { proxy, workers, remembers }, (until = 'ready') =>
         startNode({
-          ...{ databaseUrl: url.href, adminToken, timeoutMs: STARTS_WITHIN_MS, env, until },
+          databaseUrl: url.href,
+          adminToken,
+          timeoutMs: STARTS_WITHIN_MS,
+          env,
+          until,
           ...folder,
           arguments: ['--port', port],
         }),
@@ -102,12 +106,17 @@ async function startFailoverFleet(): Promise<Fleet> {
     const settings = `target_session_attrs=read-write&application_name=${name}`;
     return new FleetNode(name, {}, (until = 'ready') =>
       startNode({
-        ...{ databaseUrl: `${databaseUrl}?${settings}`, adminToken, timeoutMs: STARTS_WITHIN_MS, until },
+        databaseUrl: `${databaseUrl}?${settings}`,
+        adminToken,
+        timeoutMs: STARTS_WITHIN_MS,
+        until,
       }),
     );
   });
   return await startAll({
-    ...{ nodes, adminToken, pair },
+    nodes,
+    adminToken,
+    pair,
     get postgres() {
       return pair.primary;
     },
@@ -134,12 +143,15 @@ async function startPooledFleet(): Promise<Fleet> {
       follow.searchParams.set('application_name', name);
       const env = { HALYARD_DATABASE_FOLLOW_URL: follow.href };
       return new FleetNode(name, { proxy }, (until = 'ready') =>
-        startNode({ ...{ databaseUrl, adminToken, timeoutMs: STARTS_WITHIN_MS, env, until } }),
+        startNode({ databaseUrl, adminToken, timeoutMs: STARTS_WITHIN_MS, env, until }),
       );
     }),
   );
   return await startAll({
-    ...{ nodes, adminToken, postgres, pooler },
+    nodes,
+    adminToken,
+    postgres,
+    pooler,
     close: async () => {
       await Promise.all(nodes.map((node) => node.close()));
       await pooler.close();

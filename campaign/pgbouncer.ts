@@ -41,7 +41,9 @@ server_login_retry = 1
     if (PGBOUNCER === null) throw new Error('pgbouncer is not installed');
     const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
     const child = Bun.spawn([PGBOUNCER, '-q', ...asUser, this.#folder.file('pgbouncer.ini')], {
-      ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'ignore',
     });
     const guard = guardProcess(child.pid);
     void child.exited.then(() => guard.release());

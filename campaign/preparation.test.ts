@@ -68,7 +68,13 @@ async function revokeKeys(sickness: Sickness, preparationMs = PATIENCE_MS) {
   const { fleet } = server;
   await Promise.all(fleet.nodes.map((node) => node.start()));
   return await runCampaignOn(fleet, {
-    ...{ seed: 7, seconds: 1, rate: 100, streams: 4, convergenceMs: 1_000, betweenFaultsMs: 300 },
-    ...{ faults: ['key revoked'], preparationMs },
+    seed: 7,
+    seconds: 1,
+    rate: 100,
+    streams: 4,
+    convergenceMs: 1_000,
+    betweenFaultsMs: 300,
+    faults: ['key revoked'],
+    preparationMs,
   });
 }

@@ -99,7 +99,9 @@ export async function openRecorded(
   key: { readonly id: string; readonly text: string } = { id: `${place.project}-key`, text: place.key },
 ): Promise<RecordedStream | undefined> {
   return await recordStream(world, readerName, place, {
-    ...{ node, keyId: key.id, path: `/v1/stream?env=${place.environment}` },
+    node,
+    keyId: key.id,
+    path: `/v1/stream?env=${place.environment}`,
     headers: { 'X-Service-Key': key.text },
     begin: (opening) => world.recorder.openSession(opening),
     receive: (record, { data, at }) => record.frame(data, at),
@@ -150,7 +152,10 @@ export async function recordStream<Opened extends Pick<OpenSession, 'end'>>(
     return undefined;
   }
   const opened = begin({
-    ...{ id: `${readerName}#${nextSession(readerName)}`, reader: readerName, ...common, openedAt: now() },
+    id: `${readerName}#${nextSession(readerName)}`,
+    reader: readerName,
+    ...common,
+    openedAt: now(),
     revision: Number(reader.headers.get('x-flags-revision') ?? Number.NaN),
     ...node.processOf(reader.headers),
   });

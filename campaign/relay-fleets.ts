@@ -17,7 +17,10 @@ export async function startRelayFleet(): Promise<Fleet> {
 
   const origin = new FleetNode('node-1', {}, (until = 'ready') =>
     startNode({
-      ...{ dataFolder: data.file('node-1'), adminToken, timeoutMs: STARTS_WITHIN_MS, until },
+      dataFolder: data.file('node-1'),
+      adminToken,
+      timeoutMs: STARTS_WITHIN_MS,
+      until,
       arguments: ['--port', String(originPort)],
     }),
   );
@@ -56,7 +59,10 @@ export async function startBalancedFleet(): Promise<Fleet> {
     url.searchParams.set('application_name', name);
     return new FleetNode(name, { proxy }, (until = 'ready') =>
       startNode({
-        ...{ databaseUrl: url.href, adminToken, timeoutMs: STARTS_WITHIN_MS, until },
+        databaseUrl: url.href,
+        adminToken,
+        timeoutMs: STARTS_WITHIN_MS,
+        until,
         arguments: ['--port', String(port)],
       }),
     );
@@ -99,7 +105,10 @@ async function relayOf(name: string, { upstreamPort, port, token, data }: RelayS
   const relay = { upstream: `http://127.0.0.1:${proxy.port}`, token };
   return new FleetNode(name, { proxy, remembers: true, isRelay: true }, (until = 'ready') =>
     startNode({
-      ...{ relay, dataFolder: data.file(name), timeoutMs: STARTS_WITHIN_MS, until },
+      relay,
+      dataFolder: data.file(name),
+      timeoutMs: STARTS_WITHIN_MS,
+      until,
       arguments: ['--port', String(port)],
     }),
   );

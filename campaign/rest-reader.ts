@@ -35,8 +35,15 @@ export async function readRecorded(
   }
   const granted = answer.status === 200 ? contentOf(answer, text) : {};
   world.recorder.read({
-    ...{ kind: 'read', node: node.name, environment: place.name, key: key.id, requestedAt },
-    ...{ answeredAt: now(), status: answer.status, ...node.processOf(answer.headers), ...granted },
+    kind: 'read',
+    node: node.name,
+    environment: place.name,
+    key: key.id,
+    requestedAt,
+    answeredAt: now(),
+    status: answer.status,
+    ...node.processOf(answer.headers),
+    ...granted,
     ...freshnessOf(answer.headers),
   });
 }

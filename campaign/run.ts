@@ -53,7 +53,10 @@ async function run(): Promise<number> {
     const seconds = Number(values.seconds) / (values.engine === undefined && engine !== 'postgres' ? 5 : 1);
     failed += await runOne({
       drillsRestore: true,
-      ...{ engine, seconds, seed: Number(values.seed), rate: Number(values.rate) },
+      engine,
+      seconds,
+      seed: Number(values.seed),
+      rate: Number(values.rate),
       streams: Number(values.streams),
       ...(values.faults === undefined
         ? {}

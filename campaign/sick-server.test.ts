@@ -34,7 +34,12 @@ async function diagnose(sickness: Sickness): Promise<ReadonlySet<ViolationKind>>
   const { fleet } = server;
   await Promise.all(fleet.nodes.map((node) => node.start()));
   const { history } = await runCampaignOn(fleet, {
-    ...{ seed: 7, seconds: 1, rate: 100, streams: 4, convergenceMs: 1_000, betweenFaultsMs: 300 },
+    seed: 7,
+    seconds: 1,
+    rate: 100,
+    streams: 4,
+    convergenceMs: 1_000,
+    betweenFaultsMs: 300,
     isEnough: () => server.isDone,
     faults: sickness === 'keeps streams of revoked keys' ? ['key revoked'] : [],
   });

@@ -65,15 +65,17 @@ export class SickServer implements Disposable {
   get fleet(): Fleet {
     const nothing = async (): Promise<void> => undefined;
     const process: NodeProcess = {
-      ...{
-        url: this.#server.url.origin,
-        adminToken: 'any',
-        pid: 0,
-        dataFolder: '',
-        exited: new Promise<number>(() => undefined),
-      },
-      ...{ stop: async () => 0, kill: nothing, pause: () => undefined, resume: () => undefined },
-      ...{ logs: () => '', readiness: nothing },
+      url: this.#server.url.origin,
+      adminToken: 'any',
+      pid: 0,
+      dataFolder: '',
+      exited: new Promise<number>(() => undefined),
+      stop: async () => 0,
+      kill: nothing,
+      pause: () => undefined,
+      resume: () => undefined,
+      logs: () => '',
+      readiness: nothing,
     };
     const node = new FleetNode('node-1', {}, async () => process);
     return { nodes: [node], adminToken: 'any', close: nothing };

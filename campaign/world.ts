@@ -39,7 +39,10 @@ export async function createWorld(
   const management = new Management({ url: first.url, adminToken: fleet.adminToken });
   const places: Place[] = [];
   const world: World = {
-    ...{ places, random, recorder, fleet },
+    places,
+    random,
+    recorder,
+    fleet,
     prepare: (step, work) => prepare(step, work, preparationMs),
   };
   for (const project of ['shop', 'blog']) {

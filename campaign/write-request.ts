@@ -28,7 +28,9 @@ export async function composeWrite(
   if (shape === 'put' || shape === 'conditional') {
     const expected = shape === 'put' ? undefined : await expectedRevision(world, place, random);
     return {
-      ...{ method: 'PUT', path: `${environment}/flags/${COUNTER}`, body: state },
+      method: 'PUT',
+      path: `${environment}/flags/${COUNTER}`,
+      body: state,
       ...(expected === undefined ? { headers: {} } : { headers: { 'If-Match': `"${expected}"` }, expected }),
       operations: [[COUNTER, JSON.stringify(state)]],
     };
@@ -38,7 +40,10 @@ export async function composeWrite(
   const last = { key: passing, state: shape === 'delete' ? null : state };
   const all = shape === 'pair' ? changes : [...changes, last];
   return {
-    ...{ method: 'POST', path: `${environment}/changes`, body: { changes: all }, headers: {} },
+    method: 'POST',
+    path: `${environment}/changes`,
+    body: { changes: all },
+    headers: {},
     operations: all.map(
       ({ key, state: next }): Operation => [key, next === null ? null : JSON.stringify(next)],
     ),

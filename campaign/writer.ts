@@ -46,8 +46,13 @@ async function writeOnce(world: World, id: number, random: Random): Promise<void
   const startedAt = now();
   const answer = await send(node, world.fleet.adminToken, { ...request, id });
   world.recorder.write({
-    ...{ id, node: node.name, environment: place.name, operations: request.operations, startedAt },
-    ...{ finishedAt: now(), ...answer },
+    id,
+    node: node.name,
+    environment: place.name,
+    operations: request.operations,
+    startedAt,
+    finishedAt: now(),
+    ...answer,
     ...(request.expected === undefined ? {} : { expected: request.expected }),
   });
 }

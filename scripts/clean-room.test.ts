@@ -25,8 +25,12 @@ test('runs the command in a copy, in a path with a space, with an empty home', a
 
 test('gives the command a bare environment and the settings of its package registry', async () => {
   const { output } = await inCleanRoom('env | cut -d= -f1', {
-    ...{ HALYARD_PORT: '1', XDG_CACHE_HOME: '/x', FONTCONFIG_PATH: '/x', npm_config_cache: '/x' },
-    ...{ NPM_CONFIG_REGISTRY: 'http://127.0.0.1:1', https_proxy: 'http://127.0.0.1:1' },
+    HALYARD_PORT: '1',
+    XDG_CACHE_HOME: '/x',
+    FONTCONFIG_PATH: '/x',
+    npm_config_cache: '/x',
+    NPM_CONFIG_REGISTRY: 'http://127.0.0.1:1',
+    https_proxy: 'http://127.0.0.1:1',
   });
   const own = ['PWD', 'OLDPWD', 'SHLVL', '_'];
   const inherited = /^(npm_config_.*|.*_proxy|ssl_cert_.*|node_extra_ca_certs)$/i;

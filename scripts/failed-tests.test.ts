@@ -14,7 +14,9 @@ test('finds what the runner wrote for each failure, and for an error between tes
   await Bun.write(folder.file('b.test.ts'), `throw new Error('before any test');`);
   // One pipe, as in a log, keeps the lines of a test before its result.
   const run = Bun.spawn(['sh', '-c', '"$0" test 2>&1', process.execPath], {
-    ...{ cwd: folder.path, stdout: 'pipe', env: { ...process.env, NO_COLOR: '1' } },
+    cwd: folder.path,
+    stdout: 'pipe',
+    env: { ...process.env, NO_COLOR: '1' },
   });
   const output = await new Response(run.stdout).text();
   const failures = failuresIn(output);

@@ -148,7 +148,11 @@ describe('a planted fault is caught:', () => {
 test('a story names the stream, the revision and what came instead', () => {
   const history = perfectHistory(
     Array.from({ length: 3 }, () => ({
-      ...{ kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' },
+      kind: 'write',
+      environment: 0,
+      node: 0,
+      shape: 'counter',
+      fate: 'acknowledged',
     })),
   );
   const spoiled = PLANTED_FAULTS[0]?.plant(history, 1);

@@ -86,8 +86,11 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
   for (const { node, process, environment, revision, requestedAt, answeredAt, freshness } of history.reads) {
     if (revision === undefined) continue;
     add(nameOf(node, process), environment, {
-      ...{ revision, askedAt: requestedAt, knownAt: answeredAt },
-      ...{ what: `a ${freshness} read`, isStale: freshness === 'stale' },
+      revision,
+      askedAt: requestedAt,
+      knownAt: answeredAt,
+      what: `a ${freshness} read`,
+      isStale: freshness === 'stale',
     });
   }
   for (const stream of [...history.streams, ...history.eventStreams]) {

@@ -221,8 +221,16 @@ class PerfectFleet {
     const requestedAt = this.#time;
     this.#time += 2;
     this.#reads.push({
-      ...{ kind: 'read', node: on, environment: name, key: 'reader', requestedAt, answeredAt: this.#time },
-      ...{ status: 200, revision, content, freshness: 'current' },
+      kind: 'read',
+      node: on,
+      environment: name,
+      key: 'reader',
+      requestedAt,
+      answeredAt: this.#time,
+      status: 200,
+      revision,
+      content,
+      freshness: 'current',
     });
   }
 
@@ -232,8 +240,14 @@ class PerfectFleet {
     const name = pick(ENVIRONMENTS, index);
     const revision = this.#appliedOn(on, name);
     const opening = {
-      ...{ id: `stream-${this.#sessions.length}`, reader: `reader-${index}`, node: on, environment: name },
-      ...{ key: `key-${index % 2}`, requestedAt: this.#time, openedAt: this.#time + 1, revision },
+      id: `stream-${this.#sessions.length}`,
+      reader: `reader-${index}`,
+      node: on,
+      environment: name,
+      key: `key-${index % 2}`,
+      requestedAt: this.#time,
+      openedAt: this.#time + 1,
+      revision,
     };
     const open = index < FIRST_EVENT_READER ? this.#openMaps(opening) : this.#openEvents(opening);
     this.#time += 3;
@@ -265,8 +279,16 @@ class PerfectFleet {
     const [requestedAt, answeredAt] = [this.#time, this.#time + 2];
     this.#time += 2;
     this.#reads.push({
-      ...{ kind: 'bulk', node: on, environment: name, key, requestedAt, answeredAt },
-      ...{ status: 200, revision, after: revision, freshness: 'current' },
+      kind: 'bulk',
+      node: on,
+      environment: name,
+      key,
+      requestedAt,
+      answeredAt,
+      status: 200,
+      revision,
+      after: revision,
+      freshness: 'current',
     });
   }
 

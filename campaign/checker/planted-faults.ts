@@ -227,9 +227,15 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
         reads: [
           ...history.reads,
           {
-            ...{ kind: 'read', node: final.node, environment: final.environment, key: 'reader', ...base },
-            ...{ requestedAt: final.finishedAt + 1, answeredAt: final.finishedAt + 2 },
-            ...{ status: 200, freshness: 'stale' },
+            kind: 'read',
+            node: final.node,
+            environment: final.environment,
+            key: 'reader',
+            ...base,
+            requestedAt: final.finishedAt + 1,
+            answeredAt: final.finishedAt + 2,
+            status: 200,
+            freshness: 'stale',
           },
         ],
       };

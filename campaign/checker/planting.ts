@@ -94,8 +94,15 @@ export function lateRead({
     if (write?.revision === undefined) return undefined;
     const requestedAt = write.finishedAt + afterMs;
     const read: Read = {
-      ...{ kind: 'bulk', node: write.node, environment: write.environment, key: 'reader', status: 200 },
-      ...{ requestedAt, answeredAt: requestedAt + 1, revision: write.revision - 1, ...said },
+      kind: 'bulk',
+      node: write.node,
+      environment: write.environment,
+      key: 'reader',
+      status: 200,
+      requestedAt,
+      answeredAt: requestedAt + 1,
+      revision: write.revision - 1,
+      ...said,
     };
     return { ...history, reads: [...history.reads, read] };
   };

@@ -72,7 +72,11 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const known = new Map<string, ProviderPerson>();
   const identityProvider: TestIdentityProvider = {
-    ...{ issuer, person: undefined, onlyInUserInfo: new Set(), tampering: new Map(), asked: [] },
+    issuer,
+    person: undefined,
+    onlyInUserInfo: new Set(),
+    tampering: new Map(),
+    asked: [],
     sign: (claims, key = 'own') => sign(claims, keys[key].privateKey),
     close: () => {
       server.close();
@@ -96,7 +100,10 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
     jwks: { keys: [{ ...jwk, use: 'sig', kid: client.keyId ?? 'key' }] },
     pkce: { required: () => true },
     ttl: {
-      ...{ IdToken: 300, AccessToken: 300, AuthorizationCode: 60, Grant: 600 },
+      IdToken: 300,
+      AccessToken: 300,
+      AuthorizationCode: 60,
+      Grant: 600,
       Interaction: 600,
       Session: 600,
     },
@@ -164,7 +171,9 @@ async function newProvider(issuer: string, configuration: object): Promise<Provi
 }
 
 const RS256 = {
-  ...{ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength: 2048 },
+  name: 'RSASSA-PKCS1-v1_5',
+  hash: 'SHA-256',
+  modulusLength: 2048,
   publicExponent: new Uint8Array([1, 0, 1]),
 };
 
