@@ -1,6 +1,7 @@
 import { childrenOf, type PostgresServer, startNode, startPostgres } from '@halyard/testing';
 import { type Environment, PLAIN_APPEARANCE, PLAIN_DETAILS } from '../packages/server/src/domain/project.ts';
 import { UNLIMITED } from '../packages/server/src/domain/rights.ts';
+import { changeStates } from '../packages/server/src/nouns/states/change-states.ts';
 import { openPostgres } from '../packages/server/src/storage/engines/postgres.ts';
 import { migrate } from '../packages/server/src/storage/schema.ts';
 import { SqlStore } from '../packages/server/src/storage/store.ts';
@@ -155,7 +156,7 @@ async function openWriter(url: string) {
       const state = JSON.stringify({ enabled: true, value: serial });
       const begunAt = now();
       const { seq = 0 } = await store.commit(ACTOR, (transaction) =>
-        transaction.storeStates(environment, [[`flag-${serial % FLAGS}`, state]]),
+        changeStates(transaction, environment, [[`flag-${serial % FLAGS}`, state]]),
       );
       return { seq, begunAt, committedAt: now() };
     },

@@ -55,11 +55,16 @@ test('every room has a rule', async () => {
   expect([...rooms].filter((room) => ARROWS[room] === undefined)).toEqual([]);
 });
 
-test('rules change states through `changeStates` alone, which interrupts schedules and plans', async () => {
-  const callers: string[] = [];
-  for await (const [file, text] of sourceFiles(SOURCE))
-    if (text.includes('.storeStates(')) callers.push(file);
-  expect(callers).toEqual(['management/flags/change-states.ts']);
+test('states are written by one draft, which pauses plans; what it removes, `changeStates` interrupts', async () => {
+  const drafting: string[] = [];
+  const writing: string[] = [];
+  for await (const [file, text] of sourceFiles(SOURCE)) {
+    if (text.includes('new StateDraft(')) drafting.push(file);
+    if (/(INTO|UPDATE) flag_states|table: 'flag_states'/.test(text)) writing.push(file);
+  }
+  // One for a change of any kind; the other groups changes of single states, and can remove none.
+  expect(drafting.sort()).toEqual(['nouns/states/change-states.ts', 'nouns/states/state-writers.ts']);
+  expect(writing).toEqual(['nouns/states/state-table.ts']);
 });
 
 /** The folder of a noun that a file belongs to; `undefined` for one that belongs to none. */

@@ -1,23 +1,13 @@
 import type { Queryable } from '../storage/database.ts';
-import type { Tx, UnloggedTx } from '../storage/tx.ts';
+import type { GroupDone, GroupTx, GroupWork, Tx, UnloggedTx } from '../storage/tx.ts';
 import type { Actor, AuditEntry, ReferencePlace } from './audit.ts';
-import type {
-  Environment,
-  Flag,
-  Project,
-  ProjectKey,
-  StateOperation,
-  StateText,
-  StoredState,
-} from './project.ts';
-import type { RolloutReader, RolloutTransaction } from './rollout-plan.ts';
+import type { Environment, Flag, Project, ProjectKey, StateText, StoredState } from './project.ts';
 
 /**
  * Reads of the management side. Lists are sorted by name or key (code units), environments by position first, audit
  * entries newest first.
  */
 export interface StoreReader extends Queryable {
-  readonly rollouts: RolloutReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;
@@ -128,7 +118,6 @@ export interface AuditFilter {
  * that inserting a name, key or id that exists is refused with `already_exists`.
  */
 export interface StoreTransaction extends StoreReader, Tx {
-  readonly rollouts: RolloutTransaction;
   insertProject(project: Project): Promise<void>;
   /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
   setUsage(project: Project, since: number | undefined): Promise<void>;
@@ -157,11 +146,11 @@ export interface StoreTransaction extends StoreReader, Tx {
   putFlag(flag: Flag): Promise<void>;
   /** Inserts flags that the project does not have, many per statement; otherwise as {@link putFlag}. */
   insertFlags(flags: readonly Flag[]): Promise<void>;
-  /** Removes the flag from the project; its states must have been removed through {@link storeStates}. */
+  /** Removes the flag from the project; its states must have been removed by `changeStates`. */
   deleteFlag(flag: Flag): Promise<void>;
   /**
    * Marks the flag as archived since `at` (epoch milliseconds) and keeps what its states were; the states themselves
-   * must have been removed through {@link storeStates}.
+   * must have been removed by `changeStates`.
    */
   archiveFlag(flag: Flag, archived: { readonly at: number; readonly states: ArchivedStates }): Promise<void>;
   /** Inserts a flag that the project does not have as archived since `archivedAt`. */
@@ -170,23 +159,9 @@ export interface StoreTransaction extends StoreReader, Tx {
   restoreFlag(flag: Flag): Promise<void>;
   /** Inserts a deleted flag again, archived if it was archived. */
   recreateFlag(flag: Flag, states: ArchivedStates): Promise<void>;
-  /**
-   * Writes flag states as one change: one revision, one log row, one audit row per flag. Operations that leave a
-   * state unchanged are dropped; without any other, nothing is written. Locks the environment if it is not locked.
-   * Returns the new revision of the environment and the changed flags. Rules call `changeStates`, which also interrupts
-   * the schedules and plans of these flags.
-   */
-  storeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged>;
   insertKey(key: ProjectKey, digest: string): Promise<void>;
   /** Marks the key revoked. A revoked key stays as it is. */
   revokeKey(key: ProjectKey, at: number): Promise<void>;
-}
-
-/** The result of {@link StoreTransaction.storeStates}. */
-export interface StatesChanged {
-  readonly revision: number;
-  /** Keys whose state changed; empty for a no-op. */
-  readonly changed: readonly string[];
 }
 
 /** The result of a committed operation. */
@@ -194,36 +169,6 @@ export interface Committed<T> {
   readonly result: T;
   /** The last change-log row it wrote; `undefined` when it wrote none. */
   readonly seq?: number;
-}
-
-/** A change to the state of one flag in one environment. */
-export interface StateWrite {
-  readonly actor: Actor;
-  /** Names. */
-  readonly project: string;
-  readonly environment: string;
-  readonly key: string;
-  /**
-   * Decides on the new state, or refuses by throwing. Called under the environment's lock, and again when the
-   * transaction is run again: without effects.
-   */
-  readonly next: (found: FoundState) => StateText;
-}
-
-/** What a {@link StateWrite} finds. */
-export interface FoundState {
-  readonly environment: Environment;
-  /** The flag; created with the state when it does not exist. */
-  readonly flag: Pick<Flag, 'archivedAt'> | undefined;
-  readonly state: StoredState | undefined;
-}
-
-/** The result of a {@link StateWrite}. */
-export interface StateWritten {
-  readonly stored: StoredState;
-  /** Whether the state changed; writing the same state is not a change. */
-  readonly changed: boolean;
-  readonly environmentRevision: number;
 }
 
 /**
@@ -243,11 +188,10 @@ export interface Store extends Queryable {
    */
   commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>>;
   /**
-   * Changes one flag's state in one environment. Writers of an environment that meet share one transaction, and each has a
-   * change, a `seq` and an outcome of its own. Settles after the commit, with the refusal of `next` as well: what it was
-   * shown is true then. Rejects as {@link commit} does, and with `project_not_found`, `environment_not_found`, and what `next` throws.
+   * Runs several operations in one transaction, each with a journal and so with a change of its own; otherwise as {@link commit}.
+   * The rights of all authors are checked.
    */
-  writeState(write: StateWrite): Promise<Committed<StateWritten>>;
+  commitGroup<T>(work: (tx: GroupTx) => Promise<GroupWork<T>>): Promise<GroupDone<T>>;
   /**
    * Closes a reference, unless changes were made under it: no commit of its actor under it succeeds from then on, on any node
    * that knows of closed references.

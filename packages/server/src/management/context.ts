@@ -1,8 +1,11 @@
 import type { Store } from '../domain/store.ts';
+import type { StateWriters } from '../nouns/states/state-writers.ts';
 
 /** The parts of the node that management commands use. */
 export interface ManagementContext {
   readonly store: Store;
+  /** Commits changes of single states, several at a time. */
+  readonly stateWriters: StateWriters;
   /**
    * Resolves once this node has applied the change-log row `seq`, so that the writer reads its own write, or when it has
    * waited for that long enough. (Spec: S14.7)

@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/audit.ts';
 import { environmentNotFound, quote, ServiceError } from '../domain/errors.ts';
 import type { Environment } from '../domain/project.ts';
-import type { Committed, StateWrite, StateWritten, StoreTransaction } from '../domain/store.ts';
+import type { Committed, StoreTransaction } from '../domain/store.ts';
 import type { ManagementContext } from './context.ts';
 import { type EnvironmentPlace, findEnvironment } from './lookup.ts';
 import { mayChangeProtected, requireRole } from './rights.ts';
@@ -54,16 +54,8 @@ async function applyWrite<T>(
   return applied(context, () => context.store.commit(actor, work));
 }
 
-/** Changes one flag's state as {@link writeRecord} does. Writers of one environment that wait at the same time share a transaction. */
-export async function writeOneState(
-  context: ManagementContext,
-  write: StateWrite,
-): Promise<Written<StateWritten>> {
-  const { result, seq } = await applied(context, () => context.store.writeState(write));
-  return seq === undefined ? result : { ...result, seq };
-}
-
-async function applied<T>(
+/** Settles a commit once this node has applied it, as {@link write} does. */
+export async function applied<T>(
   context: ManagementContext,
   commit: () => Promise<Committed<T>>,
 ): Promise<Committed<T>> {

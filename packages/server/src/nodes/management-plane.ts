@@ -18,6 +18,7 @@ import { rolloutRunner } from '../nouns/rollouts/rollout-runner.ts';
 import { scheduleRunner } from '../nouns/schedules/schedule-runner.ts';
 import { IdentityProvider } from '../nouns/sso/identity-provider.ts';
 import { SSO_PATHS, type Sso } from '../nouns/sso/sso.ts';
+import { StateWriters } from '../nouns/states/state-writers.ts';
 import { SqlUsageStore } from '../nouns/usage/usage-table.ts';
 import { WebhookRunner } from '../nouns/webhooks/webhook-runner.ts';
 import { WebhookSender } from '../nouns/webhooks/webhook-sender.ts';
@@ -75,6 +76,7 @@ export class ManagementPlane {
 
     const context: ManagementContext = {
       store,
+      stateWriters: new StateWriters(store),
       waitForApplied: (seq) => readers.waitForApplied(seq),
       assertWritable: () => {
         if (!plane.follower.isLive)

@@ -103,11 +103,13 @@ interface NodeSide {
 
 /** Opens the database and mounts the operations over it. Loaded here, so that the node's own thread loads none of it. */
 async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied }: NodeSide) {
-  const [{ openDatabase }, { LazyDatabase, SqlStore }, { createHeavyOperations }] = await Promise.all([
-    import('../storage/schema.ts'),
-    import('../storage/store.ts'),
-    import('../management/api/heavy-calls.ts'),
-  ]);
+  const [{ openDatabase }, { LazyDatabase, SqlStore }, { createHeavyOperations }, { StateWriters }] =
+    await Promise.all([
+      import('../storage/schema.ts'),
+      import('../storage/store.ts'),
+      import('../management/api/heavy-calls.ts'),
+      import('../nouns/states/state-writers.ts'),
+    ]);
   const database = new LazyDatabase(() => openDatabase({ ...settings, databasePoolSize: POOL_SIZE }));
 
   /**
@@ -126,8 +128,10 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
     }
   }
 
+  const store = new Store(database);
   const operate = createHeavyOperations({
-    store: new Store(database),
+    store,
+    stateWriters: new StateWriters(store),
     waitForApplied,
     // The node asserts it when it gives the turn.
     assertWritable: () => {},

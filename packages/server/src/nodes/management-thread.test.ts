@@ -15,6 +15,7 @@ import {
   readTokenByDigest,
   storeRevocation,
 } from '../nouns/access-tokens/access-token-table.ts';
+import { changeStates } from '../nouns/states/change-states.ts';
 import type { OpenDatabase } from '../storage/database.ts';
 import { openDatabase } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -56,7 +57,7 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
       );
       const state = JSON.stringify({ enabled: true, value: LONG });
       const changes = Array.from({ length: 3 }, (_, index) => [`long-${index}`, state] as const);
-      await transaction.storeStates(environment, changes);
+      await changeStates(transaction, environment, changes);
     });
     parts = {
       settings,

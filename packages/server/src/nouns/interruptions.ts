@@ -1,6 +1,9 @@
 import type { Affected } from '../domain/project.ts';
-import { CHANGED_OUTSIDE } from '../domain/rollout-plan.ts';
-import type { StoreTransaction } from '../domain/store.ts';
+import type { Statement } from '../storage/database.ts';
+import type { Journal } from '../storage/journal.ts';
+import type { Tx } from '../storage/tx.ts';
+import { CHANGED_OUTSIDE, type RolloutPlan } from './rollouts/rollout-plan.ts';
+import { stopPlansOf, storingPlan } from './rollouts/rollout-table.ts';
 import { cancelSchedulesOf } from './schedules/schedule-table.ts';
 
 /**
@@ -8,21 +11,19 @@ import { cancelSchedulesOf } from './schedules/schedule-table.ts';
  * a sentence that people read. An operation that removes flags in several steps calls this before the first one, because
  * a schedule or plan that has ended keeps its reason.
  */
-export async function interruptRemoved(
-  tx: StoreTransaction,
-  affected: Affected,
-  reason: string,
-): Promise<void> {
+export async function interruptRemoved(tx: Tx, affected: Affected, reason: string): Promise<void> {
   const at = tx.now();
   await cancelSchedulesOf(tx, affected, { at, outcome: reason });
-  await tx.rollouts.stopOf(affected, { at, reason });
+  await stopPlansOf(tx, affected, { at, reason });
 }
 
-/** Pauses the running plans of flags that were changed, except for the plan with the id `byPlan`, which made the change. */
-export async function pauseChanged(tx: StoreTransaction, affected: Affected, byPlan?: string): Promise<void> {
-  await tx.rollouts.pauseOf(affected, {
-    at: tx.now(),
+/** Pauses the running plan of a flag that was changed by anything but the plan. The statement writes it. */
+export function pauseChanged(journal: Journal, plan: RolloutPlan, at: number): Statement {
+  const paused = {
+    status: 'paused',
+    statusAt: at,
+    statusBy: journal.actor,
     reason: CHANGED_OUTSIDE,
-    ...(byPlan === undefined ? {} : { except: byPlan }),
-  });
+  } as const;
+  return storingPlan(journal, plan, paused, { action: 'rollout.paused' });
 }

@@ -5,6 +5,7 @@ import { type DatabasePlace, type Restored, replaceDatabase } from '../storage/b
 import type { OpenDatabase } from '../storage/database.ts';
 import { SqlStore } from '../storage/store.ts';
 import { readOpenInvitations, storeRevocation } from './people/invitation-table.ts';
+import { readNextPlans, storePlan } from './rollouts/rollout-table.ts';
 import { readNextSchedules, settleSchedule } from './schedules/schedule-table.ts';
 
 /** What a restore does not let go on as it was at the time of the backup. */
@@ -88,16 +89,13 @@ async function failOverdue(
 }
 
 /** All that run, because the next steps depend on what happened since the backup. A person can resume them. */
-async function pausePlans(
-  { rollouts }: StoreTransaction,
-  { createdAt, now }: RestoredBackup,
-): Promise<number> {
+async function pausePlans(tx: StoreTransaction, { createdAt, now }: RestoredBackup): Promise<number> {
   const reason = `The database was restored from the backup of ${createdAt}.`;
   const paused = { status: 'paused', statusAt: now, statusBy: SYSTEM.name, reason } as const;
 
   let count = 0;
-  for await (const plan of inPages((last: Due | undefined) => rollouts.next(BATCH, last)))
-    if (await rollouts.move(plan, paused, { action: 'rollout.paused' })) count++;
+  for await (const plan of inPages((last: Due | undefined) => readNextPlans(tx, BATCH, last)))
+    if (await storePlan(tx, plan, paused, { action: 'rollout.paused' })) count++;
   return count;
 }
 

@@ -4,6 +4,7 @@ import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFi
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
 import { insertInvitation, readOpenInvitations } from '../nouns/people/invitation-table.ts';
 import { restore } from '../nouns/restore.ts';
+import { insertPlan, readPlan } from '../nouns/rollouts/rollout-table.ts';
 import { insertSchedule, readSchedule } from '../nouns/schedules/schedule-table.ts';
 import { backUp, type DatabasePlace } from './backup.ts';
 import { type BackupOrigin, readBackupFile, writeBackupFile } from './backup-file.ts';
@@ -155,7 +156,7 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
         const schedule = { ...where, ...made, changes: '[]', status: 'pending' } as const;
         await insertSchedule(tx, { ...schedule, id: 'late', dueAt: late });
         await insertSchedule(tx, { ...schedule, id: 'later', dueAt: later });
-        await tx.rollouts.insert({
+        await insertPlan(tx, {
           ...{ ...where, ...made, id: 'plan', flagKey: 'checkout', steps: '[{"rolloutPct":10}]', fromPct: 0 },
           ...{ runsAs: ADA.name, runsSince: NOW, status: 'running', statusAt: NOW, statusBy: ADA.name },
           ...{ nextStep: 0, dueAt: late, ran: '[]' },
@@ -172,7 +173,7 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
       return await new SqlStore(database).read(async (db) => ({
         late: await readSchedule(db, 'late'),
         later: (await readSchedule(db, 'later'))?.status,
-        plan: await db.rollouts.find('plan'),
+        plan: await readPlan(db, 'plan'),
         links: (await readOpenInvitations(db, NOW)).length,
       }));
     }

@@ -3,7 +3,7 @@ import { RightsChanged } from '../domain/errors.ts';
 import { CLOSED_REFERENCES_SINCE, pruneClosedReferences } from './closed-references.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
-import { ADA, changing, seed } from './test-records.ts';
+import { ADA, changing, seed, writeState } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
@@ -29,7 +29,7 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
     const written = await Promise.allSettled(
       [late, { ...ADA, reference: 'reference-2' }, ADA, { ...late, name: 'token:other' }].map(
         (actor, index) =>
-          home.store.writeState({
+          writeState(home.store, {
             ...{ project: project.name, environment: environment.name, actor },
             key: 'abc'[index % 3] ?? '',
             next: () => (index % 2 === 0 ? ON : OFF),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type DeliveryReceipt, PRESENCE_MS, RECEIPT_RETENTION } from '../domain/delivery.ts';
 import type { Environment, Project } from '../domain/project.ts';
+import { changeStates } from '../nouns/states/change-states.ts';
 import { SqlDeliveryStore } from './delivery-store.ts';
 import { ENGINES, openTestStore, type TestStore } from './test-engines.ts';
 import { ADA, makeEnvironment, makeFlag, makeProject } from './test-records.ts';
@@ -31,7 +32,7 @@ for (const engine of ENGINES) {
       const seqs: number[] = [];
       for (let n = 0; n < count; n++) {
         const { seq = 0 } = await home.store.commit(ADA, async (transaction) => {
-          await transaction.storeStates(environment, [['a', `{"enabled":true,"value":${n}}`]]);
+          await changeStates(transaction, environment, [['a', `{"enabled":true,"value":${n}}`]]);
         });
         seqs.push(seq);
       }

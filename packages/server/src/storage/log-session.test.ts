@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
+import { changeStates } from '../nouns/states/change-states.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, readLog, seed } from './test-records.ts';
@@ -49,7 +50,7 @@ describe.each(ENGINES)('the log session on $name', (engine: TestEngine) => {
       wakes += 1;
     });
     const attempt = home.store.commit(ADA, async (transaction) => {
-      await transaction.storeStates(environment, [['checkout', ON]]);
+      await changeStates(transaction, environment, [['checkout', ON]]);
       expect((await session.head()).seq).toBe(2);
       throw new Error('on purpose');
     });

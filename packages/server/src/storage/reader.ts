@@ -23,7 +23,6 @@ import type {
 import { readAudit, readOperation, readOperationsUnder } from './audit-reader.ts';
 import { isReferenceClosed } from './closed-references.ts';
 import type { Parameter, Queryable } from './database.ts';
-import { SqlRolloutReader } from './rollout-table.ts';
 import {
   byText,
   chunks,
@@ -62,13 +61,11 @@ type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly env
 
 /** Reads of the management side over one transaction or snapshot. */
 export class SqlReader implements StoreReader {
-  readonly rollouts: SqlRolloutReader;
   readonly #queryable: Queryable;
 
   /** Reads through `queryable`, which decides what is seen. */
   constructor(queryable: Queryable) {
     this.#queryable = queryable;
-    this.rollouts = new SqlRolloutReader(queryable);
   }
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {

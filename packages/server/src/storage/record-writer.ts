@@ -15,15 +15,13 @@ import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
 import { removeProjectRoles } from './rights.ts';
-import { SqlRolloutWriter } from './rollout-table.ts';
 import { type Insert, insertRows, parseArchivedStates, parseTextList, writeArchivedStates } from './rows.ts';
 
 /**
  * The writes of projects, environments, flags and keys in one write transaction, each recorded in the journal.
- * Its subclass `SqlTransaction` adds the states of flags, which alone make a revision and a frame.
+ * Its subclass `SqlTransaction` adds the locks.
  */
 export abstract class RecordWriter extends SqlReader {
-  override readonly rollouts: SqlRolloutWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #now: () => number;
@@ -34,7 +32,6 @@ export abstract class RecordWriter extends SqlReader {
     this.#sql = sql;
     this.#journal = journal;
     this.#now = now;
-    this.rollouts = new SqlRolloutWriter(sql, journal);
   }
 
   abstract lockPeople(): Promise<void>;

@@ -23,9 +23,14 @@ export interface RowsToInsert extends Insert {
   readonly rows: readonly (readonly Parameter[])[];
 }
 
+/** Runs statements, in order. */
+export async function runAll(queryable: Queryable, statements: Iterable<Statement>): Promise<void> {
+  for (const { text, parameters } of statements) await queryable.query(text, parameters);
+}
+
 /** Inserts any number of rows, many in each statement. */
 export async function insertRows(queryable: Queryable, insert: RowsToInsert): Promise<void> {
-  for (const { text, parameters } of insertions(insert, insert.rows)) await queryable.query(text, parameters);
+  await runAll(queryable, insertions(insert, insert.rows));
 }
 
 /** Rows of one statement: few sizes, so that a statement that was prepared can be used again. */

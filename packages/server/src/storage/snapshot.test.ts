@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Snapshot } from '../domain/change-log.ts';
+import { changeStates } from '../nouns/states/change-states.ts';
 import { loadSnapshot } from './change-log.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
@@ -29,7 +30,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
     const key = { ...makeKey(project), expiresAt: 1_800_000_000_000 };
     await home.store.commit(ADA, async (transaction) => {
       await transaction.insertEnvironment(gone);
-      await transaction.storeStates(gone, [['checkout', ON]]);
+      await changeStates(transaction, gone, [['checkout', ON]]);
       await transaction.deleteEnvironment(gone);
       await transaction.insertKey(key, 'd1gest');
       await transaction.revokeKey(key, 1_795_000_000_000);

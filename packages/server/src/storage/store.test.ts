@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { insertAccessToken, readAccessTokens } from '../nouns/access-tokens/access-token-table.ts';
+import { changeStates } from '../nouns/states/change-states.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { storeLastUse } from './last-use.ts';
 import { SqlStore } from './store.ts';
@@ -28,7 +29,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const before = await home.database.query('SELECT * FROM audit_log');
     const failure = new RangeError('on purpose');
     const attempt = home.store.commit(ADA, async (transaction) => {
-      await transaction.storeStates(environment, [['checkout', ON]]);
+      await changeStates(transaction, environment, [['checkout', ON]]);
       await transaction.putFlag(makeFlag(project, 'other'));
       await transaction.insertKey(makeKey(project), 'digest');
       await transaction.insertEnvironment(makeEnvironment(project, 'staging'));
@@ -153,7 +154,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
         await transaction.lockEnvironment(environment.id);
         const stored = await transaction.state(environment.id, 'checkout');
         const value = stored === undefined ? 0 : JSON.parse(stored.state).value;
-        await transaction.storeStates(environment, [['checkout', `{"enabled":true,"value":${value + 1}}`]]);
+        await changeStates(transaction, environment, [['checkout', `{"enabled":true,"value":${value + 1}}`]]);
       });
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => increment(index % 2 === 0 ? home.store : other)),

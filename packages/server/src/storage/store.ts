@@ -1,15 +1,7 @@
 import type { Actor, ReferencePlace } from '../domain/audit.ts';
 import type { CommittedRows } from '../domain/change-log.ts';
 import { RightsChanged, StoreOutage } from '../domain/errors.ts';
-import type {
-  ClosedReference,
-  Committed,
-  StateWrite,
-  StateWritten,
-  Store,
-  StoreReader,
-  StoreTransaction,
-} from '../domain/store.ts';
+import type { ClosedReference, Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
 import { AuthorCheck, LOCK_END } from './author-check.ts';
 import { closeReference } from './closed-references.ts';
 import {
@@ -25,22 +17,15 @@ import {
 } from './database.ts';
 import { type Appended, appendToLog, Journal, type Sources } from './journal.ts';
 import { SqlReader } from './reader.ts';
-import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
-import type { UnloggedTx } from './tx.ts';
+import type { GroupDone, GroupTx, GroupWork, UnloggedTx } from './tx.ts';
 import { type OnRefusal, WriteRefusal } from './write-refusal.ts';
 
 /** What a transaction did: a result, the check of its authors, and journals for the log, none of which is empty. */
-export interface Work<T> {
+interface Work<T> {
   readonly result: T;
   readonly author: AuthorCheck;
   readonly journals: readonly Journal[];
-}
-
-/** A {@link Work} that has committed, with the last `seq` of each journal. */
-export interface Done<T> {
-  readonly result: T;
-  readonly seqs: readonly number[];
 }
 
 /** Thrown through a transaction that has nothing to commit, to end it without a trace. */
@@ -56,13 +41,11 @@ class NothingWritten<T> {
 export class SqlStore implements Store {
   readonly #database: Database;
   readonly #sources: Sources;
-  readonly #stateWriters: StateWriters;
 
   /** Keeps its data in `database`, whose schema must be current (see `migrate`). */
   constructor(database: Database, sources: Partial<Sources> = {}) {
     this.#database = database;
     this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
-    this.#stateWriters = new StateWriters((work) => this.#write(work), this.#sources);
   }
 
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
@@ -92,8 +75,13 @@ export class SqlStore implements Store {
     return seq === undefined ? { result } : { result, seq };
   }
 
-  writeState(write: StateWrite): Promise<Committed<StateWritten>> {
-    return this.#stateWriters.add(write);
+  commitGroup<T>(work: (tx: GroupTx) => Promise<GroupWork<T>>): Promise<GroupDone<T>> {
+    const { now } = this.#sources;
+    return this.#write(async (sql) => {
+      const journalOf = (actor: Actor) => new Journal(actor, this.#sources);
+      const { result, authors, journals } = await work({ sql, now, journalOf });
+      return { result, author: new AuthorCheck(authors, now), journals };
+    });
   }
 
   closeReference(place: ReferencePlace): Promise<ClosedReference> {
@@ -105,15 +93,11 @@ export class SqlStore implements Store {
 
   /** Rejects with `RightsChanged` where a change by this actor would be refused now. */
   protected async requireRights(actor: Actor): Promise<void> {
-    await this.#write(async () => ({
-      result: undefined,
-      author: new AuthorCheck([actor], this.#sources.now),
-      journals: [],
-    }));
+    await this.commitGroup(async () => ({ result: undefined, authors: [actor], journals: [] }));
   }
 
   /** Runs `work` in one transaction, writes its journals, commits, and hands the rows to the followers of this process. */
-  async #write<T>(work: (transaction: WriteTransaction) => Promise<Work<T>>): Promise<Done<T>> {
+  async #write<T>(work: (transaction: WriteTransaction) => Promise<Work<T>>): Promise<GroupDone<T>> {
     let attempt: { readonly result: T; readonly appended: Appended } | undefined;
     try {
       const { result, appended } = await this.#database.transaction(async (transaction) => {

@@ -9,8 +9,10 @@ import {
   type StateOperation,
 } from '../domain/project.ts';
 import { UNLIMITED } from '../domain/rights.ts';
-import type { AuditFilter, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
+import type { AuditFilter, Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
 import type { AccessToken } from '../nouns/access-tokens/access-token.ts';
+import { changeStates } from '../nouns/states/change-states.ts';
+import { type StateWrite, StateWriters, type StateWritten } from '../nouns/states/state-writers.ts';
 import { readLogPage } from './change-log.ts';
 import type { Queryable } from './database.ts';
 
@@ -97,7 +99,16 @@ export async function seed(store: Store, flagKeys: readonly string[] = ['checkou
 
 /** A piece of work that changes states and nothing else. */
 export function changing(environment: Environment, ...operations: readonly StateOperation[]) {
-  return (transaction: StoreTransaction) => transaction.storeStates(environment, operations);
+  return (transaction: StoreTransaction) => changeStates(transaction, environment, operations);
+}
+
+const writers = new WeakMap<Store, StateWriters>();
+
+/** Changes one state, in a group with the others that are written to the store at the same time. */
+export function writeState(store: Store, write: StateWrite): Promise<Committed<StateWritten>> {
+  const known = writers.get(store) ?? new StateWriters(store);
+  writers.set(store, known);
+  return known.add(write);
 }
 
 /** The rows of the change log after `afterSeq`, in order, at most `limit`, whatever their size. */

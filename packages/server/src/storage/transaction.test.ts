@@ -6,6 +6,7 @@ import {
   readTokenByDigest,
   storeRevocation,
 } from '../nouns/access-tokens/access-token-table.ts';
+import { changeStates } from '../nouns/states/change-states.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import {
   ADA,
@@ -197,9 +198,9 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const staging = makeEnvironment(project, 'staging');
     const { seq } = await home.store.commit(ADA, async (transaction) => {
       await transaction.insertEnvironment(staging);
-      await transaction.storeStates(staging, [['a', ON]]);
-      await transaction.storeStates(environment, [['a', ON]]);
-      await transaction.storeStates(staging, [['a', OFF]]);
+      await changeStates(transaction, staging, [['a', ON]]);
+      await changeStates(transaction, environment, [['a', ON]]);
+      await changeStates(transaction, staging, [['a', OFF]]);
     });
     expect(seq).toBe(6);
     const rows = await readLog(home.database, 2, 10);
@@ -312,7 +313,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const flag = makeFlag(project, 'checkout');
     await expect(home.store.commit(ADA, (transaction) => transaction.deleteFlag(flag))).rejects.toThrow();
     await home.store.commit(ADA, async (transaction) => {
-      await transaction.storeStates(environment, [['checkout', null]]);
+      await changeStates(transaction, environment, [['checkout', null]]);
       await transaction.deleteFlag(flag);
     });
     expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);

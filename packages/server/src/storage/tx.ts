@@ -1,4 +1,6 @@
-import type { Queryable } from './database.ts';
+import type { Actor } from '../domain/audit.ts';
+import type { Environment } from '../domain/project.ts';
+import type { Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
 
 /**
@@ -13,9 +15,33 @@ export interface UnloggedTx extends Queryable {
 /** The transaction of one operation. A function that writes through it also leaves the audit entry in the journal. */
 export interface Tx extends UnloggedTx {
   readonly journal: Journal;
+  /** The environments that this transaction has locked, by id, as they are now. */
+  readonly locked: Map<string, Environment>;
   /**
    * Locks operators, links and access tokens until the commit: what is read next stays true. Checks the author's rights, as the
    * commit does.
    */
   lockPeople(): Promise<void>;
+}
+
+/** The transaction of several operations that commit together, each with a change of its own. */
+export interface GroupTx {
+  readonly sql: WriteTransaction;
+  /** Epoch milliseconds, by the clock of the store. */
+  now(): number;
+  /** An empty journal, for an operation of this actor. */
+  journalOf(actor: Actor): Journal;
+}
+
+/** What a {@link GroupTx} did: its authors, those that changed nothing included, and the journals of those that did. */
+export interface GroupWork<T> {
+  readonly result: T;
+  readonly authors: readonly Actor[];
+  readonly journals: readonly Journal[];
+}
+
+/** A {@link GroupWork} that has committed, with the last `seq` of each journal. */
+export interface GroupDone<T> {
+  readonly result: T;
+  readonly seqs: readonly number[];
 }

@@ -6,7 +6,7 @@ import { diskTrouble } from './backup-file.ts';
 import type { OpenDatabase } from './database.ts';
 import { LazyDatabase, SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, withTransactions } from './test-engines.ts';
-import { ADA, changing, seed } from './test-records.ts';
+import { ADA, changing, seed, writeState } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
@@ -44,7 +44,7 @@ describe.each(ENGINES)('a full disk of $name', (engine: TestEngine) => {
     // Larger than what is free in the pages that there are.
     const state = JSON.stringify({ enabled: true, value: 'x'.repeat(60_000) });
     const write = () =>
-      store.writeState({
+      writeState(store, {
         ...{ project: 'demo', environment: environment.name, key: 'checkout', actor: ADA },
         next: () => state,
       });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { until as eventually, within } from '@halyard/testing';
+import { changeStates } from '../../nouns/states/change-states.ts';
 import { ACTOR, COUNTER, ENVIRONMENT, seen, setUp } from './test-follower.ts';
 
 describe('Follower', () => {
@@ -46,7 +47,7 @@ describe('Follower', () => {
     };
     await store.commit(ACTOR, async (transaction) => {
       for (const n of [1, 2, 3]) {
-        await transaction.storeStates(ENVIRONMENT, [['counter', `{"enabled":true,"value":${n}}`]]);
+        await changeStates(transaction, ENVIRONMENT, [['counter', `{"enabled":true,"value":${n}}`]]);
       }
     });
     await until(seen(3));
@@ -68,7 +69,8 @@ describe('Follower', () => {
     const keys = Array.from({ length: 2000 }, (_, index) => `flag-${index}`);
     const { seq = 0 } = await store.commit(ACTOR, async (transaction) => {
       await transaction.insertFlags(keys.map((key) => ({ ...COUNTER, key })));
-      await transaction.storeStates(
+      await changeStates(
+        transaction,
         ENVIRONMENT,
         keys.map((key) => [key, state]),
       );

@@ -3,6 +3,7 @@ import { within } from '@halyard/testing';
 import type { Cursor, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
 import { type Environment, type Flag, PLAIN_APPEARANCE, PLAIN_DETAILS } from '../../domain/project.ts';
 import { UNLIMITED } from '../../domain/rights.ts';
+import { changeStates } from '../../nouns/states/change-states.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import type { Database } from '../../storage/database.ts';
 import { openSqlite } from '../../storage/engines/sqlite.ts';
@@ -163,7 +164,7 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
   const write = async (n: number) => {
     const operation = [['counter', `{"enabled":true,"value":${n}}`]] as const;
     const { seq } = await store.commit(ACTOR, (transaction) =>
-      transaction.storeStates(ENVIRONMENT, operation),
+      changeStates(transaction, ENVIRONMENT, operation),
     );
     return seq ?? 0;
   };

@@ -13,6 +13,7 @@ import type { PeopleContext } from '../../nouns/people/people.ts';
 import { mountPassword, mountSession } from '../../nouns/people/session-routes.ts';
 import { mountRelayTokens } from '../../nouns/relays/relay-token-routes.ts';
 import { mountSso } from '../../nouns/sso/sso-routes.ts';
+import { mountChanges, mountStream } from '../../nouns/states/state-routes.ts';
 import { mountWebhooks } from '../../nouns/webhooks/webhook-routes.ts';
 import type { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import {
@@ -22,7 +23,6 @@ import {
   mountEvents,
 } from '../deliveries/delivery-routes.ts';
 import { mountBulkArchive } from '../flags/flag-routes.ts';
-import { mountChanges, mountStream } from '../flags/flag-state-routes.ts';
 import { mountReferences, RunningReferences } from '../history/references.ts';
 import { notePending } from './answers.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';

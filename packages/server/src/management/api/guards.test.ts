@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { cancelSchedule, createSchedule } from '../../nouns/schedules/schedules.ts';
+import { copyStates } from '../../nouns/states/copy.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { readDeclaration } from '../documents/declaration.ts';
 import { importDeclaration, previewImport } from '../documents/import.ts';
 import type { ImportRules } from '../documents/import-plan.ts';
 import { updateEnvironment } from '../environments/environments.ts';
-import { copyStates } from '../flags/copy.ts';
 import { archiveFlag, restoreFlag } from '../flags/flag-archive.ts';
 import { revertChange } from '../history/revert.ts';
 import { openTestApp, type TestApp } from './test-app.ts';

@@ -6,6 +6,7 @@ import type { PeopleContext } from '../../nouns/people/people.ts';
 import { PasswordHashes, SignInMemory } from '../../nouns/people/sign-in.ts';
 import { IdentityProvider } from '../../nouns/sso/identity-provider.ts';
 import { SSO_PATHS, type Sso } from '../../nouns/sso/sso.ts';
+import { type StateWrite, StateWriters } from '../../nouns/states/state-writers.ts';
 import { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
@@ -88,11 +89,13 @@ export class TestApp {
   constructor(home: TestStore) {
     this.home = home;
     const app = this;
+    const store = this.#store();
     this.context = {
       get sso() {
         return app.#sso;
       },
-      store: this.#store(),
+      store,
+      stateWriters: this.#stateWriters(store),
       waitForApplied: async (seq) => {
         await this.node.waitForApplied();
         this.node.applied.push(seq);
@@ -144,6 +147,17 @@ export class TestApp {
     });
   }
 
+  #stateWriters(store: Store): StateWriters {
+    const { node } = this;
+    class Writers extends StateWriters {
+      override async add(write: StateWrite) {
+        await node.beforeCommit();
+        return super.add(write);
+      }
+    }
+    return new Writers(store);
+  }
+
   #store(): Store {
     const { store } = this.home;
     return {
@@ -154,10 +168,7 @@ export class TestApp {
         await this.node.beforeCommit();
         return store.commit(actor, work);
       },
-      writeState: async (write) => {
-        await this.node.beforeCommit();
-        return store.writeState(write);
-      },
+      commitGroup: (work) => store.commitGroup(work),
       closeReference: (place) => store.closeReference(place),
     };
   }

@@ -14,13 +14,13 @@ import type {
 import type { RelayTokenSchema } from '../../nouns/relays/relay-token-schemas.ts';
 import type { RolloutPlanSchema } from '../../nouns/rollouts/rollout-routes.ts';
 import type { ScheduleSchema } from '../../nouns/schedules/schedule-routes.ts';
+import type { ComparisonSchema, CopiedSchema } from '../../nouns/states/copy-routes.ts';
+import type { ChangeWrittenSchema } from '../../nouns/states/state-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../../nouns/usage/usage-routes.ts';
 import type { WebhookDeliverySchema, WebhookSchema } from '../../nouns/webhooks/webhook-schemas.ts';
 import type { ClientsSchema, DeliverySchema } from '../deliveries/delivery-routes.ts';
 import type { DeclarationSchema, ImportResultSchema } from '../documents/document-routes.ts';
-import type { ComparisonSchema, CopiedSchema } from '../flags/copy-routes.ts';
 import type { ArchivedFlagsSchema } from '../flags/flag-routes.ts';
-import type { ChangeWrittenSchema } from '../flags/flag-state-routes.ts';
 import type { SearchHitSchema } from '../flags/search-routes.ts';
 import type { AuditEntrySchema, RevertedSchema } from '../history/history-routes.ts';
 import type {

@@ -9,9 +9,9 @@ import {
   type StateText,
 } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
+import { changeStates } from '../../nouns/states/change-states.ts';
 import type { ManagementContext } from '../context.ts';
 import { addEnvironment } from '../environments/environments.ts';
-import { changeStates } from '../flags/change-states.ts';
 import { interruptArchived } from '../flags/flag-archive.ts';
 import { requireRole } from '../rights.ts';
 import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';

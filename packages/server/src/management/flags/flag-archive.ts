@@ -4,10 +4,10 @@ import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { interruptRemoved } from '../../nouns/interruptions.ts';
+import { changeStates } from '../../nouns/states/change-states.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
-import { changeStates } from './change-states.ts';
 import { type FlagPlace, type FlagWithStates, withStates } from './flags.ts';
 
 /** Most flags that one request archives. */

@@ -2,10 +2,11 @@ import { defined, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import { readState } from '../../domain/flag-state-text.ts';
-import type { StateText, StoredState } from '../../domain/project.ts';
-import { RawJson, type Writable } from '../../domain/raw-json.ts';
+import type { StateText } from '../../domain/project.ts';
+import type { Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
 import { logFailure } from '../../http/errors.ts';
+import { stateRecord } from '../../nouns/states/state-schemas.ts';
 import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { listAnswer, nextMember, pageOf, pageQuery } from '../api/pages.ts';
@@ -156,12 +157,6 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     async ({ params, query, actor }) =>
       done(await deleteFlag(context, actor, { ...params, inUse: query.archive === 'true' })),
   );
-}
-
-/** A state as it is answered, with its revision, author and own text. */
-export function stateRecord({ state, revision, updatedAt, updatedBy }: StoredState) {
-  const who = updatedBy === '' ? {} : { updatedBy };
-  return { state: new RawJson(state), revision, updatedAt: isoTime(updatedAt), ...who };
 }
 
 /** A flag as it is answered. */

@@ -12,11 +12,11 @@ import {
 } from '../../domain/project.ts';
 import type { PageOf, PlacedState, StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { interruptRemoved } from '../../nouns/interruptions.ts';
+import { changeStates } from '../../nouns/states/change-states.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { checkDetails, checkFlagKey } from '../rules.ts';
 import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
-import { changeStates } from './change-states.ts';
 
 /** A flag with its states by environment name. */
 export interface FlagWithStates extends Flag {

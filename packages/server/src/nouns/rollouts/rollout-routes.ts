@@ -1,11 +1,11 @@
 import { defined, dueTime, ROLLOUT_PLAN } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { isOpen, ROLLOUT_STATUSES, ranOf, stepsOf } from '../../domain/rollout-plan.ts';
 import { created, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
+import { isOpen, ROLLOUT_STATUSES, ranOf, stepsOf } from './rollout-plan.ts';
 import {
   advancePlan,
   getPlan,
@@ -208,23 +208,22 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
 
 /** A rollout plan as the API returns it. */
 function planRecord(plan: Written<NamedPlan>) {
-  const {
-    id,
-    flagKey: flag,
-    environment,
-    status,
-    reason,
-    statusBy,
-    fromPct,
-    note,
-    createdBy,
-    runsAs,
-    seq,
-  } = plan;
   return {
-    ...{ id, flag, environment, status, reason, statusAt: isoTime(plan.statusAt), statusBy, fromPct },
-    ...{ steps: stepRecords(plan), dueAt: isoTimeOr(plan.dueAt), note, createdBy },
-    ...{ createdAt: isoTime(plan.createdAt), runsAs, seq },
+    id: plan.id,
+    flag: plan.flagKey,
+    environment: plan.environment,
+    status: plan.status,
+    reason: plan.reason,
+    statusAt: isoTime(plan.statusAt),
+    statusBy: plan.statusBy,
+    fromPct: plan.fromPct,
+    steps: stepRecords(plan),
+    dueAt: isoTimeOr(plan.dueAt),
+    note: plan.note,
+    createdBy: plan.createdBy,
+    createdAt: isoTime(plan.createdAt),
+    runsAs: plan.runsAs,
+    seq: plan.seq,
   };
 }
 

@@ -1,9 +1,7 @@
 import { SYSTEM } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
-import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from '../../domain/rollout-plan.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { requireFlags } from '../../management/flags/flag-states.ts';
 import { prefixNote } from '../../management/rules.ts';
 import { mayChange, write } from '../../management/write.ts';
 import {
@@ -16,7 +14,10 @@ import {
   runDue,
 } from '../due-runner.ts';
 import { currentPermissions } from '../people/grants.ts';
-import { applyStep } from './rollouts.ts';
+import { requireFlags } from '../states/states.ts';
+import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from './rollout-plan.ts';
+import { readNextPlans, readPlan, storePlan } from './rollout-table.ts';
+import { step } from './step.ts';
 
 /** Plans per read. */
 const BATCH = 20;
@@ -35,7 +36,7 @@ export function runDueRollouts(
   attempts: FailedAttempts = new Map(),
 ): Promise<DueRun<RolloutStatus>> {
   return runDue<RolloutPlan, RolloutStatus>(context, attempts, {
-    next: (db, last) => db.rollouts.next(BATCH, last),
+    next: (db, last) => readNextPlans(db, BATCH, last),
     run: async (plan) => {
       const at = context.now();
       const author = dueAuthor(plan.runsAs, prefixNote('Rollout plan', plan.note));
@@ -45,10 +46,12 @@ export function runDueRollouts(
     },
     fail: async (plan, reason) => {
       const paused = { status: 'paused', statusAt: context.now(), statusBy: 'system', reason } as const;
-      const isFirst = await write(context, SYSTEM, ({ rollouts }) =>
-        rollouts.move(plan, paused, { action: 'rollout.paused' }),
-      );
-      return isFirst ? 'paused' : undefined;
+      const moved = await write(context, SYSTEM, async (tx) => {
+        // All who move a plan hold this lock.
+        await tx.lockEnvironment(plan.environmentId);
+        return storePlan(tx, plan, paused, { action: 'rollout.paused' });
+      });
+      return moved?.status;
     },
   });
 }
@@ -58,7 +61,7 @@ async function runDueStep(tx: StoreTransaction, plan: RolloutPlan, at: number): 
   const { id, projectId, environmentId, flagKey, runsAs, runsSince } = plan;
 
   const environment = await tx.lockEnvironment(environmentId);
-  const current = await tx.rollouts.find(id);
+  const current = await readPlan(tx, id);
   if (current?.status !== 'running' || current.nextStep !== plan.nextStep || current.dueAt !== plan.dueAt) {
     throw new AlreadySettled();
   }
@@ -78,7 +81,7 @@ async function runDueStep(tx: StoreTransaction, plan: RolloutPlan, at: number): 
   // Writers pause the plan themselves, but a node of an older version does not know about plans.
   if (state?.revision !== current.stateRevision) throw new ServiceError('revision_conflict', CHANGED_OUTSIDE);
 
-  const moved = await applyStep(tx, { plan: current, environment, at });
+  const moved = await step(tx, { plan: current, environment, state, at });
 
   // Under the lock of people, as a commit checks the author of a request.
   await tx.lockPeople();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
-import { KEPT_PLANS } from '../../storage/rollout-table.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { runDueRollouts } from './rollout-runner.ts';
+import { KEPT_PLANS } from './rollout-table.ts';
 import { FLAG, HOURLY, ON_AT, planTests, type Started } from './test-plans.ts';
 
 setDefaultTimeout(60_000);

@@ -8,6 +8,7 @@ import { createFlag } from '../../management/flags/flags.ts';
 import { createProject } from '../../management/projects/projects.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import type { DueRunner } from '../due-runner.ts';
+import { StateWriters } from '../states/state-writers.ts';
 import { scheduleRunner } from './schedule-runner.ts';
 import { createSchedule, listSchedules } from './schedules.ts';
 
@@ -26,6 +27,7 @@ beforeEach(async () => {
   isReady = true;
   context = {
     store: home.store,
+    stateWriters: new StateWriters(home.store),
     waitForApplied: async () => {},
     assertWritable: () => {},
     now: Date.now,

@@ -2,8 +2,6 @@ import { quote, ServiceError } from '../../domain/errors.ts';
 import type { Permissions } from '../../domain/rights.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { changeStates } from '../../management/flags/change-states.ts';
-import { requireFlags } from '../../management/flags/flag-states.ts';
 import { prefixNote } from '../../management/rules.ts';
 import { requireChangeOf, write } from '../../management/write.ts';
 import {
@@ -16,6 +14,8 @@ import {
   runDue,
 } from '../due-runner.ts';
 import { currentPermissions } from '../people/grants.ts';
+import { changeStates } from '../states/change-states.ts';
+import { requireFlags } from '../states/states.ts';
 import type { Schedule } from './schedule.ts';
 import { readNextSchedules, settleSchedule } from './schedule-table.ts';
 import { operationOf, readSteps } from './steps.ts';

@@ -4,12 +4,13 @@ import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { requireFlags } from '../../management/flags/flag-states.ts';
 import { type EnvironmentPlace, findProject } from '../../management/lookup.ts';
 import { checkNote, notedBy } from '../../management/rules.ts';
 import { lockPlace, requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { listNamed, type Named, withName } from '../named-records.ts';
+import { readOpenPlan } from '../rollouts/rollout-table.ts';
+import { requireFlags } from '../states/states.ts';
 import type { Schedule, ScheduleStatus } from './schedule.ts';
 import { insertSchedule, readSchedule, readSchedules, settleSchedule } from './schedule-table.ts';
 import { type ScheduledStep, writeSteps } from './steps.ts';
@@ -113,7 +114,7 @@ async function refuseOpenPlans(
   keys: readonly string[],
 ): Promise<void> {
   for (const key of keys) {
-    if ((await tx.rollouts.openOf(id, key)) === undefined) continue;
+    if ((await readOpenPlan(tx, id, key)) === undefined) continue;
     throw new ServiceError(
       'already_planned',
       `The flag ${quote(key)} has an open rollout plan in ${name}, which this change would pause: stop the plan first, or ` +

@@ -4,8 +4,8 @@ import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StateText } from '../../domain/project.ts';
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
 import { at, memberPath, readMembers } from '../../domain/strict-members.ts';
-import { applyPatch, checkPatch, type StatePatch } from '../../management/flags/flag-states.ts';
 import { checkFlagKey } from '../../management/rules.ts';
+import { applyPatch, checkPatch, type StatePatch } from '../states/state-patch.ts';
 
 /** Most flags in one schedule. */
 export const MAX_SCHEDULED = 1000;

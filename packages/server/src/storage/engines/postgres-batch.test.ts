@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 import { migrate } from '../schema.ts';
 import { SqlStore } from '../store.ts';
 import { withTransactions } from '../test-engines.ts';
-import { ADA, makeEnvironment, makeFlag, readLog, seed } from '../test-records.ts';
+import { ADA, makeEnvironment, makeFlag, readLog, seed, writeState } from '../test-records.ts';
 import { openPostgres } from './postgres.ts';
 import { openHome } from './test-home.ts';
 
@@ -21,7 +21,7 @@ describe('groups and batches on PostgreSQL', () => {
       const writeAll = (values: readonly number[]) =>
         Promise.allSettled(
           values.map((value) =>
-            home.store.writeState({
+            writeState(home.store, {
               ...{ actor: ADA, project: 'demo', environment: 'production', key: `flag-${value}` },
               next: () => `{"enabled":true,"value":${value}}`,
             }),
@@ -49,7 +49,7 @@ describe('groups and batches on PostgreSQL', () => {
     };
     const store = new SqlStore(withTransactions(home.database, transaction));
     home.proxy.cutOn(['pg_notify'], 'ahead');
-    const written = await store.writeState({
+    const written = await writeState(store, {
       ...{ actor: ADA, project: 'demo', environment: 'production', key: 'checkout' },
       next: () => ON,
     });
@@ -65,7 +65,7 @@ describe('groups and batches on PostgreSQL', () => {
     );
     const writeAll = (environment: string, keys: readonly string[]) =>
       keys.map((key) =>
-        home.store.writeState({ actor: ADA, project: 'demo', environment, key, next: () => ON }),
+        writeState(home.store, { actor: ADA, project: 'demo', environment, key, next: () => ON }),
       );
     let writes: Promise<unknown>[] = [];
     let blockers: unknown[] = [];
@@ -91,7 +91,7 @@ describe('groups and batches on PostgreSQL', () => {
     const other = makeEnvironment(home.project, 'other');
     await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(other));
     const writeIn = (environment: string) =>
-      home.store.writeState({
+      writeState(home.store, {
         ...{ actor: ADA, project: 'demo', environment, key: 'checkout' },
         next: () => ON,
       });
@@ -112,7 +112,7 @@ describe('groups and batches on PostgreSQL', () => {
     const store = new SqlStore(database);
     await seed(store);
     const write = (value: number) =>
-      store.writeState({
+      writeState(store, {
         ...{ actor: ADA, project: 'demo', environment: 'production', key: 'checkout' },
         next: () => `{"enabled":true,"value":${value}}`,
       });

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { sharedPostgres, until, within } from '@halyard/testing';
 import { StoreBusy, StoreOutage } from '../../domain/errors.ts';
+import { changeStates } from '../../nouns/states/change-states.ts';
 import { SqlUsageStore } from '../../nouns/usage/usage-table.ts';
 import { loadSnapshot, logSourceOf } from '../change-log.ts';
 import { CommitUncertainError, type Database } from '../database.ts';
@@ -137,7 +138,7 @@ describe('a transaction on PostgreSQL', () => {
       const flag = await transaction.flag(project.id, 'checkout');
       if (flag === undefined) return 'gone';
       if (runs === 1) await new SqlStore(home.direct).commit(ADA, (other) => other.deleteFlag(flag));
-      await transaction.storeStates(environment, [['checkout', ON]]);
+      await changeStates(transaction, environment, [['checkout', ON]]);
       return 'changed';
     });
     expect((await outcome).result).toBe('gone');

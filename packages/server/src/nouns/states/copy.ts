@@ -3,8 +3,9 @@ import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid } from '../../domain/errors.ts';
 import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import type { ManagementContext } from '../context.ts';
-import { type EnvironmentPlace, findProject } from '../lookup.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { readable } from '../../management/flags/flags.ts';
+import { type EnvironmentPlace, findProject } from '../../management/lookup.ts';
 import {
   checkRevision,
   type ExpectedRevision,
@@ -12,9 +13,8 @@ import {
   requireChangeOf,
   type Written,
   writeRecord,
-} from '../write.ts';
+} from '../../management/write.ts';
 import { changeStates } from './change-states.ts';
-import { readable } from './flags.ts';
 
 /** A copy into the environment of the place. */
 export interface CopyInput extends EnvironmentPlace {

@@ -3,10 +3,9 @@ import { z } from '@hono/zod-openapi';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StoredState } from '../../domain/project.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
-import type { StateWritten } from '../../domain/store.ts';
-import { done, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { listAnswer, nextMember, pageOf, pageQuery } from '../api/pages.ts';
+import { done, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   DoneSchema,
   EnvironmentRecordSchema,
@@ -17,13 +16,14 @@ import {
   StatePatchSchema,
   StateWrittenSchema,
   seqMember,
-} from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import { checkNote } from '../rules.ts';
-import type { Written } from '../write.ts';
-import { stateRecord } from './flag-routes.ts';
-import { applyChange, deleteState, getState, listStates, patchState, putState } from './flag-states.ts';
-import { expectedRevision, revisionTag } from './preconditions.ts';
+} from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { expectedRevision, revisionTag } from '../../management/flags/preconditions.ts';
+import { checkNote } from '../../management/rules.ts';
+import type { Written } from '../../management/write.ts';
+import { stateRecord } from './state-schemas.ts';
+import type { StateWritten } from './state-writers.ts';
+import { applyChange, deleteState, getState, listStates, patchState, putState } from './states.ts';
 
 const tag = 'Flag states';
 const path = '/api/projects/{project}/environments/{environment}/flags';

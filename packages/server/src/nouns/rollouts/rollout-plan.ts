@@ -1,5 +1,4 @@
 import type { RolloutPlanStep } from '@halyard/protocol';
-import type { Affected } from './project.ts';
 
 /** The statuses of a rollout plan. A running or paused one is open; the others are final. */
 export const ROLLOUT_STATUSES = ['running', 'paused', 'done', 'stopped'] as const;
@@ -84,24 +83,6 @@ export interface RolloutFilter {
   readonly ended: number;
 }
 
-/** When and why plans end or pause without a command of their own. */
-export interface RolloutInterruption {
-  readonly at: number;
-  /** A sentence. */
-  readonly reason: string;
-}
-
-/** Reads of rollout plans. Part of the store's port. */
-export interface RolloutReader {
-  /** Open ones first, the next due one at their head, then ended ones, the last ended at their head. */
-  list(filter: RolloutFilter): Promise<readonly RolloutPlan[]>;
-  find(id: string): Promise<RolloutPlan | undefined>;
-  /** The open plan of a flag in an environment. */
-  openOf(environmentId: string, flagKey: string): Promise<RolloutPlan | undefined>;
-  /** Running ones of all projects, the next due one first; `after` skips it and those before it. */
-  next(limit: number, after?: Pick<RolloutPlan, 'id' | 'dueAt'>): Promise<readonly RolloutPlan[]>;
-}
-
 /** The actions of a plan in the audit log; each entry has the flag's key as its target. */
 export type RolloutAction =
   | 'rollout.started'
@@ -109,24 +90,3 @@ export type RolloutAction =
   | 'rollout.paused'
   | 'rollout.resumed'
   | 'rollout.stopped';
-
-/** Writes of rollout plans, as part of one operation. Each leaves its audit row. */
-export interface RolloutTransaction extends RolloutReader {
-  insert(plan: RolloutPlan): Promise<void>;
-  /**
-   * Moves a plan from what `plan` says to `next`. `false` when another writer moved it first; a second caller waits for
-   * the first to commit, so each step runs once. `details` go into the audit entry.
-   */
-  move(
-    plan: RolloutPlan,
-    next: Partial<RolloutProgress>,
-    entry: { readonly action: RolloutAction; readonly details?: object },
-  ): Promise<boolean>;
-  /** Stops the open plans of these flags. */
-  stopOf(affected: Affected, interruption: RolloutInterruption): Promise<void>;
-  /** Pauses the running plans of these flags, except for the plan with the id `except`. */
-  pauseOf(
-    affected: Affected,
-    interruption: RolloutInterruption & { readonly except?: string },
-  ): Promise<void>;
-}

@@ -1,8 +1,8 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { rawJson } from '../../domain/raw-json.ts';
-import { ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
+import { ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import {
   dryRunQuery,
   EnvironmentRecordSchema,
@@ -10,10 +10,10 @@ import {
   FlagStateSchema,
   NameSchema,
   seqMember,
-} from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
+} from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { expectedRevision, revisionTag } from '../../management/flags/preconditions.ts';
 import { compareEnvironments, copyStates } from './copy.ts';
-import { expectedRevision, revisionTag } from './preconditions.ts';
 
 const tag = 'Compare and copy';
 const Revision = EnvironmentRecordSchema.shape.revision;

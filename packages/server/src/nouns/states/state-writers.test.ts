@@ -1,11 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ServiceError, StoreBusy, StoreOutage } from '../domain/errors.ts';
-import type { Environment } from '../domain/project.ts';
-import type { StateWrite, Store } from '../domain/store.ts';
-import { CommitUncertainError, type Database } from './database.ts';
-import { SqlStore } from './store.ts';
-import { ENGINES, openTestStore, type TestEngine, withTransactions } from './test-engines.ts';
-import { ADA, auditEntries, readLog, seed } from './test-records.ts';
+import { ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/project.ts';
+import type { Store } from '../../domain/store.ts';
+import { CommitUncertainError, type Database } from '../../storage/database.ts';
+import { SqlStore } from '../../storage/store.ts';
+import { ENGINES, openTestStore, type TestEngine, withTransactions } from '../../storage/test-engines.ts';
+import { ADA, auditEntries, readLog, seed, writeState } from '../../storage/test-records.ts';
+import { changeStates } from './change-states.ts';
+import type { StateWrite } from './state-writers.ts';
 
 setDefaultTimeout(60_000);
 
@@ -26,7 +28,7 @@ function refusing(key: string): StateWrite {
 
 /** Sends all writes at the same time. */
 function writeAll(store: Store, writes: readonly StateWrite[]) {
-  return Promise.allSettled(writes.map((write) => store.writeState(write)));
+  return Promise.allSettled(writes.map((write) => writeState(store, write)));
 }
 
 /** The same database with a count of its write transactions, and a connection that can break during COMMIT. */
@@ -153,7 +155,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
       expect((await reader.states(environment.id)).map(({ flagKey }) => flagKey)).toEqual(['a', 'c']);
     });
     // A refused change that is alone in its transaction writes nothing.
-    await expect(store.writeState(refusing('b'))).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(writeState(store, refusing('b'))).rejects.toMatchObject({ code: 'forbidden' });
     expect((await readLog(home.database, 4, 10)).length).toBe(0);
   });
 
@@ -193,7 +195,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
     for (const outcome of lost)
       expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreOutage) });
     expect(await readLog(home.database, 4, 10)).toEqual([]);
-    expect(await store.writeState(setting('a', 2))).toMatchObject({ seq: 5 });
+    expect(await writeState(store, setting('a', 2))).toMatchObject({ seq: 5 });
   });
 
   test('a group is bounded in writers and in bytes, and so is what waits', async () => {
@@ -246,7 +248,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
     expect(watch.transactions).toBe(1);
     watch.isAway = false;
-    expect(await store.writeState(setting('a', 1))).toMatchObject({ seq: 3 });
+    expect(await writeState(store, setting('a', 1))).toMatchObject({ seq: 3 });
   });
 
   test('writers on two nodes, in groups and alone, leave no gap and no double', async () => {
@@ -255,11 +257,11 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
     const other = new SqlStore(await home.connect());
     const groups = [home.store, other].flatMap((store, node) =>
       Array.from({ length: 30 }, (_, index) =>
-        store.writeState(setting(`flag-${index % 7}`, `${node}-${index}`)),
+        writeState(store, setting(`flag-${index % 7}`, `${node}-${index}`)),
       ),
     );
     const alone = Array.from({ length: 10 }, (_, index) =>
-      other.commit(ADA, (transaction) => transaction.storeStates(environment, [['a', text(index)]])),
+      other.commit(ADA, (transaction) => changeStates(transaction, environment, [['a', text(index)]])),
     );
     const seqs = (await Promise.all([...groups, ...alone])).map(({ seq }) => seq ?? 0);
     expect(seqs.sort((a, b) => a - b)).toEqual(Array.from({ length: 70 }, (_, index) => 3 + index));

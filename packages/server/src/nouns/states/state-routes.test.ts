@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { ADA } from '../../storage/test-records.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
+import { changeStates } from './change-states.ts';
 
 setDefaultTimeout(60_000);
 
@@ -57,7 +58,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
         const environment = await transaction.environment(projectId, 'staging');
         if (environment === undefined) throw new Error('the project has no environment staging');
         const state = '{"enabled":true,"value":1.0,"until":{"at": 1.0}}';
-        await transaction.storeStates(environment, [['a', state]]);
+        await changeStates(transaction, environment, [['a', state]]);
       });
       const isNewer = true;
       const patched = await app.call('PATCH', flag, { body: { rolloutPct: 5, unset: ['value'] }, isNewer });

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/errors.ts';
-import { buildState, type StateParts, stateParts } from '../../domain/flag-state-text.ts';
+import { stateParts } from '../../domain/flag-state-text.ts';
 import {
   type Environment,
   type Flag,
@@ -9,22 +9,29 @@ import {
   type StateText,
   type StoredState,
 } from '../../domain/project.ts';
-import type { FoundState, StateWritten, StoreReader, StoreTransaction } from '../../domain/store.ts';
-import type { ManagementContext } from '../context.ts';
-import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound } from '../lookup.ts';
-import { checkFlagKey } from '../rules.ts';
+import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { type FlagPage, readable } from '../../management/flags/flags.ts';
 import {
+  type EnvironmentPlace,
+  findEnvironment,
+  flagArchived,
+  flagNotFound,
+} from '../../management/lookup.ts';
+import { checkFlagKey } from '../../management/rules.ts';
+import {
+  applied,
   checkRevision,
   type ExpectedRevision,
   lockPlace,
   requireChangeOf,
   type Written,
   writeDone,
-  writeOneState,
   writeRecord,
-} from '../write.ts';
+} from '../../management/write.ts';
 import { changeStates } from './change-states.ts';
-import { type FlagPage, readable } from './flags.ts';
+import { applyPatch, checkPatch, type StatePatch } from './state-patch.ts';
+import type { FoundState, StateWritten } from './state-writers.ts';
 
 /** Which flag of which environment. */
 export interface StatePlace extends EnvironmentPlace {
@@ -37,11 +44,6 @@ export interface EnvironmentStates {
   readonly states: readonly StoredState[];
   /** Where the next page begins when there is one. */
   readonly next?: FlagPage['after'];
-}
-
-/** A change to a state; absent members stay unchanged. */
-export interface StatePatch extends Partial<StateParts> {
-  readonly unset?: readonly ('value' | 'rolloutPct')[];
 }
 
 /** The states of an environment, or a page of them, with its revision. `project_not_found`, `environment_not_found`. */
@@ -97,26 +99,18 @@ export function patchState(
   return writeState(context, actor, { ...input, next: (current) => applyPatch(current, patch) });
 }
 
-/** Refuses a patch that both sets and unsets a member. `invalid_argument`. */
-export function checkPatch(patch: StatePatch): void {
-  const given = { value: patch.valueText, rolloutPct: patch.rolloutPct };
-  for (const member of patch.unset ?? []) {
-    if (given[member] !== undefined) throw invalid(`"${member}" is both set and in "unset": choose one.`);
-  }
-}
-
 /** Removes a flag's state from one environment; the flag stays. `flag_not_found`, `revision_conflict`. */
 export function deleteState(
   context: ManagementContext,
   actor: Actor,
   input: StatePlace & { readonly expected: ExpectedRevision },
 ): Promise<Written<object>> {
-  return writeDone(context, actor, async (transaction) => {
-    const environment = await lockPlace(transaction, actor, input);
-    const current = await transaction.state(environment.id, input.key);
+  return writeDone(context, actor, async (tx) => {
+    const environment = await lockPlace(tx, actor, input);
+    const current = await tx.state(environment.id, input.key);
     checkRevision(input.expected, current?.revision);
     if (current === undefined) throw flagNotFound(input.key);
-    await changeStates(transaction, environment, [[input.key, null]]);
+    await changeStates(tx, environment, [[input.key, null]]);
   });
 }
 
@@ -126,16 +120,16 @@ export function deleteState(
  */
 export async function ensureFlags(
   context: ManagementContext,
-  transaction: StoreTransaction,
+  tx: StoreTransaction,
   wanted: { readonly projectId: string; readonly keys: readonly string[] },
 ): Promise<void> {
   const { projectId, keys } = wanted;
-  const known = await knownFlags(transaction, wanted);
+  const known = await knownFlags(tx, wanted);
   for (const key of keys) if (known.get(key)?.archivedAt !== undefined) throw flagArchived(key);
   const missing = keys.filter((key) => !known.has(key));
   for (const key of missing) checkFlagKey(key);
   const createdAt = context.now();
-  await transaction.insertFlags(missing.map((key) => ({ ...PLAIN_DETAILS, projectId, key, createdAt })));
+  await tx.insertFlags(missing.map((key) => ({ ...PLAIN_DETAILS, projectId, key, createdAt })));
 }
 
 /** Refuses keys without a flag in use in the project. `flag_not_found`, `flag_archived`. */
@@ -165,7 +159,8 @@ interface NextState extends StatePlace {
   readonly expected: ExpectedRevision;
 }
 
-function writeState(
+/** Writers of one environment that wait at the same time share a tx. */
+async function writeState(
   context: ManagementContext,
   actor: Actor,
   { project, environment: name, key, next, expected }: NextState,
@@ -178,19 +173,10 @@ function writeState(
     if (flag === undefined) checkFlagKey(key);
     return text;
   };
-  return writeOneState(context, { actor, project, environment: name, key, next: decide });
-}
 
-/** A state with members changed; a missing state starts as disabled. `invalid_argument`. */
-export function applyPatch(current: StateText | undefined, patch: StatePatch): StateText {
-  const { unset = [], ...given } = patch;
-  const before = (current === undefined ? undefined : stateParts(current)) ?? { enabled: false };
-  const { valueText, rolloutPct, ...kept } = { ...before, ...given };
-  return buildState({
-    ...kept,
-    ...(valueText === undefined || unset.includes('value') ? {} : { valueText }),
-    ...(rolloutPct === undefined || unset.includes('rolloutPct') ? {} : { rolloutPct }),
-  });
+  const write = { actor, project, environment: name, key, next: decide };
+  const { result, seq } = await applied(context, () => context.stateWriters.add(write));
+  return seq === undefined ? result : { ...result, seq };
 }
 
 /** Several states of one environment, written together. */
@@ -218,12 +204,12 @@ export function applyChange(
   change: Change,
 ): Promise<Written<ChangeWritten>> {
   checkOperations(change.operations);
-  return writeRecord(context, actor, async (transaction) => {
-    const environment = await lockPlace(transaction, actor, change);
+  return writeRecord(context, actor, async (tx) => {
+    const environment = await lockPlace(tx, actor, change);
     checkRevision(change.expected, environment.revision);
     const keys = change.operations.flatMap(([key, state]) => (state === null ? [] : [key]));
-    await ensureFlags(context, transaction, { projectId: environment.projectId, keys });
-    const { revision, changed } = await changeStates(transaction, environment, change.operations);
+    await ensureFlags(context, tx, { projectId: environment.projectId, keys });
+    const { revision, changed } = await changeStates(tx, environment, change.operations);
     return { environment: environment.name, revision, changed };
   });
 }
