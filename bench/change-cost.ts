@@ -53,6 +53,7 @@ function measureSize(size: number): Cost {
     1,
     keys.map((key) => [key, JSON.stringify(map[key])]),
   );
+
   const changes: number[] = [];
   const stringifications: number[] = [];
   // Both in turn, each time another flag, so that neither profits from a quiet moment or a warm cache.
@@ -72,6 +73,7 @@ function measureSize(size: number): Cost {
       }),
     );
   }
+
   return {
     size,
     frameBytes: environment.frame().length,

@@ -54,6 +54,7 @@ async function measureReads(library: string, baseUrl: string, { key: apiKey }: C
   const { createClient }: typeof import('../packages/client/src/index.ts') = await import(library);
   await using client = createClient({ apiKey, environment: 'production', baseUrl });
   await within(client.ready(), 'the first map');
+
   const keys = Array.from({ length: FLAGS }, (_, i) => `flag-${i}`);
   const plain: Record<string, { readonly enabled: boolean }> = { ...client.all() };
   let sum = 0;
@@ -71,6 +72,7 @@ async function measureReads(library: string, baseUrl: string, { key: apiKey }: C
       if (plain[key]?.enabled) sum++;
     },
   };
+
   const costs = new Map<string, number>();
   for (const [name, read] of Object.entries(subjects)) costs.set(name, nanosecondsOf(read, keys));
   const reference = costs.get('reference') ?? 0;
@@ -83,6 +85,7 @@ async function measureReads(library: string, baseUrl: string, { key: apiKey }: C
     goal: `<= ${READ_NS} ns beyond it`,
     verdict: ns - reference <= READ_NS ? ('yes' as const) : ('no' as const),
   }));
+
   const perRead = bytesPerRead(() => keys.forEach((key) => void client.isEnabled(key)), keys.length);
   return [
     ...rows,
@@ -164,6 +167,7 @@ async function measurePropagation(
 
 async function measureRecovery(baseUrl: string, { key: apiKey }: CreatedKey): Promise<Row[]> {
   const proxy = await startTcpProxy({ port: Number(new URL(baseUrl).port) });
+
   // A new client each time: one that was healthy for less than a minute would wait longer and longer.
   const recover = async (fault: () => void, downMs: number): Promise<number> => {
     await using client = createClient({
@@ -185,11 +189,13 @@ async function measureRecovery(baseUrl: string, { key: apiKey }: CreatedKey): Pr
     await until(client, 'the recovery', () => client.status === 'ready');
     return performance.now() - start;
   };
+
   const resets: number[] = [];
   for (let i = 0; i < RESETS; i++) resets.push(await recover(() => proxy.reset(), 0));
   const outages: number[] = [];
   for (let i = 0; i < OUTAGES; i++) outages.push(await recover(() => proxy.refuse(), 10_000));
   await proxy.close();
+
   const [reset, outage] = [Math.max(...resets), Math.max(...outages)];
   return [
     row(

@@ -55,6 +55,7 @@ async function measureNodes(bench: Bench): Promise<readonly Row[]> {
   const change = await openWriter(url);
   await using pools = await startPools(bench);
   const alone = await measureAlone(bench, { url }, change.write);
+
   const startedAt = performance.now();
   const share = FOLLOWERS / PROCESSES;
   await Promise.all(pools.list.map((pool) => pool.ask('start', { url, count: share })));
@@ -65,12 +66,14 @@ async function measureNodes(bench: Bench): Promise<readonly Row[]> {
   await Bun.sleep(11_000);
   const idle = await connections(server);
   const memory = proportionalBytes(serverPids(server));
+
   const rows: Row[] = [
     row(
       `${FOLLOWERS} followers of one PostgreSQL: connections, memory of the server`,
       `${idle} connections (${peak} while starting in ${milliseconds(startMs)}), ${(memory / 2 ** 20).toFixed(0)} MiB`,
     ),
   ];
+
   for (const { perSecond, seconds } of RATES) {
     const phase = await runPhase(
       { pids: () => serverPids(server), pools: pools.list, write: change.write },
@@ -80,6 +83,7 @@ async function measureNodes(bench: Bench): Promise<readonly Row[]> {
     if (perSecond === 0) rows.push(idleRow(phase, alone));
     else rows.push(changeRow(phase, { perSecond, alone, what: 'nodes', source: 'server' }));
   }
+
   rows.push(await measureReturn('every session ended at once', pools.list, () => terminate(server)));
   rows.push(await measureReturn('the server restarted', pools.list, () => server.restart('fast')));
   await Promise.all(pools.list.map((pool) => pool.ask('close', null)));
@@ -95,6 +99,7 @@ async function measureRelays(bench: Bench): Promise<readonly Row[]> {
     await pin(bench.machine, node.pid, 'server');
     const { management } = await fillNode(node, FLAGS);
     const { token } = await management.createRelayToken('bench');
+
     let serial = 0;
     const write = async (): Promise<Written> => {
       serial += 1;
@@ -103,9 +108,11 @@ async function measureRelays(bench: Bench): Promise<readonly Row[]> {
       const { seq = 0 } = await management.putState(PROJECT, ENVIRONMENT, flagKey(serial % FLAGS), state);
       return { seq, begunAt, committedAt: now() };
     };
+
     const source = { url: node.url, token };
     const alone = await measureAlone(bench, source, write);
     await using pools = await startPools(bench);
+
     const startedAt = performance.now();
     const count = FOLLOWERS / PROCESSES;
     await Promise.all(pools.list.map((pool) => pool.ask('start', { ...source, count })));
@@ -113,6 +120,7 @@ async function measureRelays(bench: Bench): Promise<readonly Row[]> {
     await Promise.all(pools.list.map((pool) => pool.ask('take', null)));
     const stage = { pids: () => [node.pid], pools: pools.list, write };
     const idle = await runPhase(stage, 0, 6);
+
     const rows: Row[] = [
       row(
         `${FOLLOWERS} relays of one node without changes: processor time a second`,
@@ -134,6 +142,7 @@ async function openWriter(url: string) {
   const database = await openPostgres({ url, poolSize: 1 });
   await migrate(database);
   const store = new SqlStore(database);
+
   const project = { id: crypto.randomUUID(), name: 'bench', createdAt: Date.now() };
   const environment: Environment = {
     id: crypto.randomUUID(),
@@ -144,11 +153,13 @@ async function openWriter(url: string) {
     ...PLAIN_APPEARANCE,
   };
   const flag = { ...PLAIN_DETAILS, projectId: project.id, createdAt: Date.now() };
+
   await store.commit(ACTOR, async (transaction) => {
     await transaction.insertProject(project);
     await transaction.insertEnvironment(environment);
     for (let index = 0; index < FLAGS; index++) await transaction.putFlag({ ...flag, key: `flag-${index}` });
   });
+
   let serial = 0;
   return {
     write: async (): Promise<Written> => {

@@ -53,6 +53,7 @@ async function measureWholeReads(bench: Bench, node: NodeProcess, { headers }: F
   const url = wholeUrl(node);
   const response = await fetch(url, { headers: { ...headers, 'Accept-Encoding': 'identity' } });
   const body = await response.text();
+
   await using bare = await Worker.start<BareRestCommands>(machine, 'bare-rest.ts', 'server');
   const sameHeaders = { 'Content-Type': 'application/json' };
   const served = await bare.ask('serve', { single: body, whole: body, headers: sameHeaders });
@@ -64,6 +65,7 @@ async function measureWholeReads(bench: Bench, node: NodeProcess, { headers }: F
           { ...machine, nginx: program },
           { constant: '', file: new TextEncoder().encode(body) },
         );
+
   const targets = [
     { name: 'halyard', url, headers, pid: node.pid },
     { name: 'bare Bun.serve', url: `${served.url}/body`, headers: {}, pid: bare.pid },
@@ -71,6 +73,7 @@ async function measureWholeReads(bench: Bench, node: NodeProcess, { headers }: F
       ? [{ name: 'nginx, the bytes as a file', url: `${nginx.url}/file`, headers: {}, pid: nginx.pid }]
       : []),
   ];
+
   const cpuMs = new Map<string, number[]>(targets.map(({ name }) => [name, []]));
   bench.say(`large-maps: reads of ${FLAGS} flags`);
   // Round 0 warms up.
@@ -81,6 +84,7 @@ async function measureWholeReads(bench: Bench, node: NodeProcess, { headers }: F
       if (round > 0) cpuMs.get(name)?.push((cpuTimeMs(pid) - before) / requests);
     }
   }
+
   const own = median(cpuMs.get('halyard') ?? []);
   return targets.slice(1).map(({ name }, index) => {
     const reference = median(cpuMs.get(name) ?? []);
@@ -111,6 +115,7 @@ async function measureCompressedReads(bench: Bench, node: NodeProcess, fixture: 
     });
     return reads;
   };
+
   const rows: Row[] = [];
   for (const encoding of ['gzip', 'zstd']) {
     bench.say(`large-maps: the first ${encoding} read after a change`);
@@ -135,6 +140,7 @@ async function measureBurst(bench: Bench, node: NodeProcess, fixture: Fixture): 
   await using probe = await ReadProbe.start(machine, singleRead(node, fixture));
   const plan = { url: streamUrl(node), headers: fixture.headers, requests: changesOf(node, BURST) };
   const own = await burstOf(reader, node.pid, plan, probe);
+
   await using bare = await Worker.start<BareStreamsCommands>(machine, 'bare-streams.ts', 'server');
   const response = await fetch(wholeUrl(node), { headers: fixture.headers });
   const frame = `data: ${await response.text()}\n\n`;
@@ -146,6 +152,7 @@ async function measureBurst(bench: Bench, node: NodeProcess, fixture: Fixture): 
     body: '',
   }));
   const floor = await burstOf(reader, bare.pid, { url: `${url}/v1/stream`, headers: {}, requests });
+
   const what = `${BURST} changes of ${FLAGS} flags at once to ${STREAMS} streams`;
   const reference = (text: string) => `a loop over bare Bun.serve streams: ${text}`;
   return [

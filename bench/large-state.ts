@@ -50,6 +50,7 @@ export function fillLargeState(dataFolder: string, state: LargeState): void {
       `INSERT INTO project_keys (id, project_id, name, digest, last_four, environments, created_at)
         VALUES (?, ?, ?, ?, 'kkkk', ?, 1)`,
     );
+
     const names = range(state.environmentsPerProject).map(environmentName);
     for (const p of range(state.projects)) {
       project.run(`p${p}`, projectName(p));
@@ -64,6 +65,7 @@ export function fillLargeState(dataFolder: string, state: LargeState): void {
         key.run(`k${n}`, `p${p}`, `key ${k}`, digestOf(keyOf(n)), JSON.stringify(names));
       }
     }
+
     const token = database.prepare(
       'INSERT INTO relay_tokens (id, name, active_name, digest, projects, created_at) VALUES (?, ?, ?, ?, ?, 1)',
     );

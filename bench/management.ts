@@ -105,6 +105,7 @@ async function measureTree(bench: Bench, startNode: StartNode): Promise<Measured
     await using probe = await Worker.start<ProbeCommands>(bench.machine, 'latency-probe.ts', 'load');
     try {
       await pin(bench.machine, node.pid, 'server');
+
       const url = `${node.url}/v1/flags/${flagKey(1)}?env=${ENVIRONMENT}`;
       const plan = { url, headers: { 'X-Service-Key': key }, perSecond: READS_PER_SECOND, seconds: SECONDS };
       const send: Send = async (method, path, body) => {
@@ -117,9 +118,11 @@ async function measureTree(bench: Bench, startNode: StartNode): Promise<Measured
           throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
         for await (const _ of answer.body ?? []);
       };
+
       // A node loads the management interface and its thread with the first calls.
       for (const { run } of OPERATIONS.slice(0, 2)) await run(send, 0);
       const idle = await probe.ask('run', plan);
+
       const busy: Measured['busy'][number][] = [];
       for (const { what, run } of OPERATIONS) {
         bench.say(`management: ${what}`);
@@ -193,6 +196,7 @@ function fill(path: string): string {
   const state = '{"enabled":true,"value":"a text value"}';
   const count = (to: number) =>
     `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1})`;
+
   sqlite.transaction(() => {
     sqlite.run(
       `INSERT INTO projects (id, name, created_at) VALUES ('p1', '${PROJECT}', 1), ('p2', '${WIDE}', 1)`,
@@ -212,9 +216,11 @@ function fill(path: string): string {
         SELECT environments.id, key, flags.project_id, '${state}', 0, 1 FROM flags
         JOIN environments ON environments.project_id = flags.project_id WHERE flags.project_id = '${id}'`);
     }
+
     sqlite.run(`${count(KEYS)} INSERT INTO project_keys (id, project_id, name, digest, last_four, environments, created_at)
       SELECT 'k' || i, 'p1', 'key ' || i, lower(hex(randomblob(32))), 'aaaa', '["${ENVIRONMENT}"]', 1 FROM n`);
     sqlite.run(`UPDATE project_keys SET digest = '${digest}' WHERE id = 'k0'`);
+
     sqlite.run(`${count(AUDIT_ROWS)} INSERT INTO audit_log
       (id, seq, position, actor, note, action, project_id, environment_id, target, before, after, at, operation_seq)
       SELECT lower(hex(randomblob(16))), i + 1, 0, 'operator:person' || i % 50 || '@example.com', 'ticket ' || i,

@@ -34,13 +34,16 @@ export async function measureOpenFiles(bench: Bench): Promise<readonly Row[]> {
     bench.leaveOut('the limit of open files: only Linux tells how many are open');
     return [];
   }
+
   bench.say(`open-files: a node that may open ${LIMIT} files`);
   const own = await measureNode();
   bench.say('open-files: the bare runtime');
   const bare = await measureBare();
+
   const isRefused = own.refusedWith !== undefined && own.refusedWith >= 429 && own.retryAfter !== undefined;
   const areAllAnswered = Object.values(own.answered).every(Boolean);
   const reference = (text: string) => `bare Bun.serve: ${text}`;
+
   return [
     {
       what: `the stream that is too many, of ${LIMIT} open files`,

@@ -42,6 +42,7 @@ export async function openRawStream(
   const ends = new FrameEnds();
   let isInside = false;
   let hasBegun = false;
+
   const socket = await Bun.connect({
     hostname,
     port: Number(port),
@@ -67,6 +68,7 @@ export async function openRawStream(
       error: (_socket, error) => listener.onEnd(error.message),
     },
   });
+
   return {
     pause: () => socket.pause(),
     resume: () => socket.resume(),

@@ -20,6 +20,7 @@ export async function measureRelay(bench: Bench): Promise<readonly Row[]> {
   const nodes: NodeProcess[] = [await startNode()];
   const [origin] = nodes;
   if (origin === undefined) return [];
+
   try {
     const { management, headers } = await fillNode(origin, FLAGS);
     const { token } = await management.createRelayToken('bench');
@@ -27,6 +28,7 @@ export async function measureRelay(bench: Bench): Promise<readonly Row[]> {
       const upstream = nodes[hop]?.url ?? '';
       nodes.push(await startNode({ relay: { upstream, token } }));
     }
+
     const streams = await Promise.all(nodes.map((node) => openArrivals(node, headers)));
     const hops: number[][] = [[], []];
     for (let serial = 0; serial < WARM_UP + CHANGES; serial++) {
@@ -38,6 +40,7 @@ export async function measureRelay(bench: Bench): Promise<readonly Row[]> {
         hops[index]?.push(at - (index === 0 ? first : (later[index - 1] ?? 0)));
       });
     }
+
     for (const stream of streams) stream.close();
     return hops.map((delays, index) => {
       const median = percentile(delays, 0.5);

@@ -43,11 +43,13 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
   if (!load.outpacesServers) {
     bench.leaveOut('rates of reads as a measure: without wrk, only the processor times can be compared');
   }
+
   const node = await startNode();
   try {
     await pin(machine, node.pid, 'server');
     const { headers } = await fillNode(node, FLAGS);
     const query = `?env=${ENVIRONMENT}`;
+
     const single = {
       url: `${node.url}/v1/flags/${flagKey(500)}${query}`,
       headers,
@@ -56,6 +58,7 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
     } as const;
     const whole = { ...single, url: `${node.url}/v1/flags${query}` };
     const ofrep = `${node.url}/ofrep/v1/evaluate/flags`;
+
     const answer = await fetchAnswer(single);
     const wholeAnswer = await fetchAnswer(whole);
     const known = { ...headers, 'If-None-Match': answer.headers.ETag ?? '' };
@@ -63,6 +66,7 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
     const bodies = { single: answer.body, whole: wholeAnswer.body };
     const { url } = await bare.ask('serve', { ...bodies, headers: answer.headers });
     const bareTarget = (path: string): Target => ({ ...single, url: `${url}${path}${query}`, pid: bare.pid });
+
     await using nginx = await startNginxIfThere(bench, bodies);
     const targets = {
       single,
@@ -77,6 +81,7 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
       nginxConstant: nginx && { ...single, url: `${nginx.url}/constant`, pid: nginx.pid },
       nginxFile: nginx && { ...single, url: `${nginx.url}/file`, pid: nginx.pid },
     };
+
     return rowsOf(load, await measureAll(bench, load, targets), {
       single: answer.body.length,
       whole: wholeAnswer.body.length,

@@ -147,11 +147,13 @@ async function measureStreams(bench: Bench, side: Side): Promise<Row[]> {
       Worker.start<StreamReaderCommands>(machine, 'stream-reader.ts', 'readers'),
     ),
   );
+
   try {
     const url = `${side.node.url}/v1/stream?env=${ENVIRONMENT}`;
     const { headers } = side.fixture;
     await readers[0]?.ask('open', { url, headers, count: 20 });
     await readers[0]?.ask('close', null);
+
     const before = await settledBytes(side.pids);
     let count = 0;
     for (const reader of readers) {
@@ -159,6 +161,7 @@ async function measureStreams(bench: Bench, side: Side): Promise<Row[]> {
       await reader.ask('open', { url, headers, count: perReader });
       count += perReader;
     }
+
     const perStream = ((await settledBytes(side.pids)) - before) / count;
     return [
       {

@@ -31,6 +31,7 @@ export async function measureSnapshots(bench: Bench): Promise<readonly Row[]> {
   bench.say('snapshots: 200,000 flag states and 200,000 keys in the file of a stopped node');
   const empty = await startNode({ dataFolder: folder.path });
   await empty.stop();
+
   fillLargeState(folder.path, {
     projects: PROJECTS,
     environmentsPerProject: 10,
@@ -39,6 +40,7 @@ export async function measureSnapshots(bench: Bench): Promise<readonly Row[]> {
     relayTokens: tokens,
     projectsOf: (n) => Array.from({ length: SHARE }, (_, index) => Math.floor(n * SHARE + index) % PROJECTS),
   });
+
   const { adminToken } = empty;
   const node = await startNode({ dataFolder: folder.path, adminToken });
   try {
@@ -50,10 +52,12 @@ export async function measureSnapshots(bench: Bench): Promise<readonly Row[]> {
     await using probe = await ReadProbe.start(bench.machine, read);
     await using relay = await Worker.start<FollowerCommands>(bench.machine, 'follower-pool.ts', 'load');
     await relay.ask('start', { url: node.url, token: tokens[FOLLOWERS] ?? '', count: 1 });
+
     const rows: Row[] = [];
     for (const round of ['the first time', 'again']) {
       bench.say(`snapshots: ${FOLLOWERS} followers with scopes of their own, ${round}`);
       await using loader = await Worker.start<LoaderCommands>(bench.machine, 'snapshot-loader.ts', 'load');
+
       const before = await settledBytes([node.pid]);
       resetPeak(node.pid);
       const cpuBefore = cpuTimeMs(node.pid);
@@ -62,6 +66,7 @@ export async function measureSnapshots(bench: Bench): Promise<readonly Row[]> {
         () => loader.ask('load', { url: node.url, tokens: tokens.slice(0, FOLLOWERS) }),
         READS_PER_SECOND,
       );
+
       const cpu = cpuTimeMs(node.pid) - cpuBefore;
       const { lost } = await relay.ask('take', null);
       const what = `${FOLLOWERS} scoped followers load at once, ${round}`;
@@ -86,6 +91,7 @@ export async function measureSnapshots(bench: Bench): Promise<readonly Row[]> {
         plain(`${what}: each, and the node's processor time`, summary(result, cpu)),
       );
     }
+
     return rows;
   } finally {
     await node.stop();

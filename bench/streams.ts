@@ -194,10 +194,12 @@ function rowsOf(
   const [own, bare, floor] = [figures.get('halyard'), figures.get('bare'), figures.get('sockets')];
   const [ownReads, bareReads] = [latencies.get('halyard'), latencies.get('bare')];
   if (!own || !bare || !floor || !ownReads || !bareReads) throw new Error('a side was not measured');
+
   const rate = (side: SideFigures) => count / median(side.openingSeconds);
   const last = (side: SideFigures) => median(side.changes.map(({ lastMs }) => lastMs));
   const describe = (side: SideFigures) =>
     `${milliseconds(last(side))} (${milliseconds(side.changeCpuMs / side.changes.length)} CPU)`;
+
   const broadcast = `a change to ${count} streams, ${bytes(frame.length)} frame, to the last byte read`;
   const overBare = last(own) / last(bare);
   return [

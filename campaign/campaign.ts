@@ -129,6 +129,7 @@ async function act(
   const readers = hireReaders(world, options.streams);
   const reading = new AbortController();
   const writing = new AbortController();
+
   const readersDone = readers.map((reader) => reader.run(reading.signal, writing.signal));
   const ids = new WriteIds();
   const writersDone = Array.from({ length: WRITERS }, () =>
@@ -136,18 +137,21 @@ async function act(
   );
   writersDone.push(runRestReader(world, 50, writing.signal));
   const waitsDone = recordCpuWaits(fleet, (wait) => recorder.cpuWait(wait), reading.signal);
+
   const everyone = Promise.allSettled([...writersDone, ...readersDone, waitsDone]);
   try {
     const faults = await causeFaults(world, wanted, options);
     writing.abort();
     await Promise.all(writersDone);
     await converge(world, readers, options);
+
     await recordFinals(world);
     await recordAudit(world);
     for (const node of fleet.nodes) {
       for (const at of node.losses()) recorder.loss({ node: node.name, at });
       for (const crash of node.crashes) recorder.crash(crash);
     }
+
     const history = recorder.seal(COUNTER);
     return { history, faults, logs: new Map(fleet.nodes.map((node) => [node.name, node.logs()])) };
   } finally {

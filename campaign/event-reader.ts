@@ -136,6 +136,7 @@ export async function readBulkRecorded(
 ): Promise<{ readonly etag?: string; readonly address?: string } | undefined> {
   const requestedAt = now();
   const query = after === undefined ? '' : `?flagConfigEtag=${encodeURIComponent(`"${after}"`)}`;
+
   let answer: Response;
   let text: string;
   try {
@@ -150,6 +151,7 @@ export async function readBulkRecorded(
     // The node is down or frozen: no answer, so nothing that could be right or wrong.
     return undefined;
   }
+
   const { status, headers } = answer;
   const isGranted = status === 200 || status === 304;
   world.recorder.read({
@@ -165,6 +167,7 @@ export async function readBulkRecorded(
     ...(after === undefined ? {} : { after }),
     ...freshnessOf(headers),
   });
+
   if (status !== 200) return {};
   // A 200 of this route has this shape by specification; without the address no stream is opened, which shows.
   const { eventStreams } = JSON.parse(text) as { eventStreams?: { endpoint: { requestUri: string } }[] };

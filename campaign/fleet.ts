@@ -44,6 +44,7 @@ export async function startPostgresFleet(
   const data = temporaryFolder();
   const adminToken = randomAdminToken();
   const databaseUrl = await postgres.createDatabase();
+
   const nodes = await Promise.all(
     names.map(async (name) => {
       const proxy = await startTcpProxy({ port: postgres.port });
@@ -68,6 +69,7 @@ export async function startPostgresFleet(
       );
     }),
   );
+
   return await startAll({
     nodes,
     adminToken,
@@ -132,9 +134,11 @@ async function startPooledFleet(): Promise<Fleet> {
   const postgres = await startPostgres();
   const pooler = new PgBouncer(postgres);
   await pooler.start();
+
   const adminToken = randomAdminToken();
   const direct = await postgres.createDatabase();
   const databaseUrl = pooler.addressOf(direct);
+
   const nodes = await Promise.all(
     ['node-1', 'node-2', 'node-3'].map(async (name) => {
       const proxy = await startTcpProxy({ port: postgres.port });
@@ -147,6 +151,7 @@ async function startPooledFleet(): Promise<Fleet> {
       );
     }),
   );
+
   return await startAll({
     nodes,
     adminToken,

@@ -21,6 +21,7 @@ export async function endKeyWithOpenStreams(
   const place = random.pick(world.places);
   const through = random.pick(managersOf(world.fleet));
   const management = new Management({ url: through.url, adminToken: world.fleet.adminToken });
+
   const { id, text, expiresAt } = await world.prepare('the key', () =>
     cause === 'expired'
       ? beforeDeadline((expiresAt) => createKey(management, place, expiresAt), 2_500)
@@ -30,6 +31,7 @@ export async function endKeyWithOpenStreams(
   await Promise.all(
     world.fleet.nodes.map((node) => untilKnown(node, { ...place, key: text }, () => now() > expiresAt)),
   );
+
   guests += 1;
   const name = `guest-${guests}`;
   const address = (await readBulkRecorded(world, place, random.pick(world.fleet.nodes), { key }))?.address;
@@ -39,11 +41,13 @@ export async function endKeyWithOpenStreams(
       ? []
       : [openRecordedEvents(world, `${name}-events-${node.name}`, place, { node, address, key })]),
   ];
+
   await Promise.all(world.fleet.nodes.flatMap(openOn));
   await Bun.sleep(Math.max(1_000, cause === 'expired' ? expiresAt - now() : 0));
   const endedKey =
     cause === 'expired' ? { mayEndAt: expiresAt, endedAt: expiresAt } : await revoke(world, management, id);
   world.recorder.endedKey({ key: key.id, cause, ...endedKey });
+
   for (let round = 0; round < 8; round += 1) {
     await Promise.all(
       world.fleet.nodes.flatMap((node) => [

@@ -127,6 +127,7 @@ export async function recordStream<Opened extends Pick<OpenSession, 'end'>>(
 ): Promise<{ readonly reader: SseReader; readonly record: Opened } | undefined> {
   const requestedAt = now();
   const common = { node: node.name, environment: place.name, key: keyId, requestedAt };
+
   // Frames may come in the same piece as the head, before the answer is in our hands.
   const early: SseFrame[] = [];
   let record: Opened | undefined;
@@ -145,12 +146,14 @@ export async function recordStream<Opened extends Pick<OpenSession, 'end'>>(
     // The node is down, frozen or unreachable: no answer, so nothing that could be right or wrong.
     return undefined;
   }
+
   if (reader.status !== 200) {
     const { status } = reader;
     world.recorder.read({ ...common, kind: 'stream', answeredAt: now(), status, freshness: 'current' });
     reader.close();
     return undefined;
   }
+
   const opened = begin({
     id: `${readerName}#${nextSession(readerName)}`,
     reader: readerName,

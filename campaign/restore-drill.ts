@@ -40,6 +40,7 @@ export class RestoreDrill implements Disposable {
     const { nodes, adminToken } = this.#fleet;
     const owners = nodes.filter(({ isRelay }) => !isRelay);
     await this.#backup;
+
     let laggard: string | undefined;
     const isConverged = async () => {
       laggard = await findLaggard();
@@ -47,9 +48,11 @@ export class RestoreDrill implements Disposable {
     };
     if (!(await untilDone(this.#fleet, isConverged, withinMs)))
       throw new Error(`not everybody is connected: ${laggard}`);
+
     for (const node of owners) await node.stop();
     await this.#run('restore', this.#file, '--replace');
     for (const node of owners) await node.start();
+
     const [manager] = managersOf(this.#fleet);
     if (manager === undefined) throw new Error('a fleet has a node that takes changes');
     const management = new Management({ url: manager.url, adminToken });
@@ -59,6 +62,7 @@ export class RestoreDrill implements Disposable {
       const common = { kind: 'not-converged', at: now(), subject: 'the restored fleet' } as const;
       violations.push({ ...common, story: `${story} ${laggard}.` });
     };
+
     await expectConverged('Not everybody holds the state that was restored from a backup.');
     for (const { project, environment } of world.places)
       await world.prepare('a change after the restore', () =>

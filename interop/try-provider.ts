@@ -51,11 +51,13 @@ export async function tryProvider(
   const failures: string[] = [];
   let known = 0;
   let total = 0;
+
   const attempt = async (name: string, work: () => Promise<string | undefined>) => {
     total++;
     const failure = await work().catch((error: unknown) => String(error));
     if (failure !== undefined) failures.push(`${name}: ${failure}`);
   };
+
   const attemptCase = async (each: Case) => {
     const expected = without(expectedOf(each, differences), omits);
     if (!Bun.deepEquals(expected, without(each.expected, omits))) known++;
@@ -75,6 +77,7 @@ export async function tryProvider(
       return `expected ${JSON.stringify(expected)}, got ${JSON.stringify(answer)}`;
     });
   };
+
   for (const each of CONNECTIONS) await attemptCase(each);
   await program.connect(world.base, { 'X-API-Key': world.key });
   for (const each of [...CASES, ...UNTARGETED]) await attemptCase(each);
@@ -99,6 +102,7 @@ export async function tryProvider(
       return Bun.deepEquals(metadata, expected) ? undefined : `got ${JSON.stringify(metadata)}`;
     });
   }
+
   for (const each of CHANGES) await attemptCase(each);
   const { management } = world;
   await management.change('interop', 'production', FLAGS);

@@ -38,6 +38,7 @@ export async function buildExecutable(outfile: string, target?: Target): Promise
       autoloadPackageJson: false,
     },
   });
+
   if (!result.success) throw new AggregateError(result.logs, 'the build failed');
   // The bundler leaves a copy of the embedded map beside the executable.
   await Bun.file(`${outfile}.map`)

@@ -154,6 +154,7 @@ function growthBookProxy(program: string): Peer {
           },
           requests: { all: growthBookRequest(url, flags) },
         }));
+
         const end = running[Symbol.asyncDispose].bind(running);
         return {
           ...running,
@@ -211,6 +212,7 @@ http://127.0.0.1:${port} {
   respond /healthz 200
 }
 `;
+
         const token = jwt({ mercure: { publish: ['*'] } }, KEY.repeat(4));
         return {
           program: {

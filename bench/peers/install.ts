@@ -38,12 +38,14 @@ export async function installPeers(folder: string, say: (text: string) => void):
       missing.push(`${name} is not to be had here: ${firstLine(error)}`);
     }
   };
+
   await attempt('Unleash Edge', existsSync(places.unleashEdge), async () => {
     const target = join(folder, 'unleash-edge-build');
     await Bun.$`cargo install unleash-edge --version ${UNLEASH_EDGE} --locked --root ${join(folder, 'unleash-edge')}`
       .env({ ...process.env, CARGO_TARGET_DIR: target })
       .quiet();
   });
+
   await attempt(
     'the Unleash server',
     existsSync(join(places.unleashServer, 'node_modules/unleash-server')),
@@ -54,6 +56,7 @@ export async function installPeers(folder: string, say: (text: string) => void):
         .quiet();
     },
   );
+
   await attempt('nchan', existsSync(join(places.nchan, 'usr')), async () => {
     mkdirSync(places.nchan, { recursive: true });
     // Unpacked, not installed: the nginx of this machine stays as it is.
@@ -61,6 +64,7 @@ export async function installPeers(folder: string, say: (text: string) => void):
     const [file = ''] = readdirSync(places.nchan).filter((name) => name.endsWith('.deb'));
     await Bun.$`dpkg -x ${file} .`.cwd(places.nchan).quiet();
   });
+
   return missing;
 }
 

@@ -59,14 +59,17 @@ export function nchan(program: string, module: string): Peer {
         command: [program, '-p', folder.path, '-c', path, '-e', 'stderr'],
         readyUrl: `${url}/ready`,
       });
+
       const change = (serial: number) => ({
         url: `${url}/publish`,
         method: 'POST' as const,
         headers: { 'content-type': 'application/json' },
         body: mapText(flags, serial),
       });
+
       const { url: publishUrl, ...first } = change(0);
       await fetch(publishUrl, first);
+
       return {
         pids: started.pids,
         stream: {

@@ -87,10 +87,12 @@ export async function startProgram(machine: Machine, program: Program): Promise<
     stdout: log,
     stderr: log,
   });
+
   const guard = guardProcess(child.pid);
   const memory = setInterval(() => {
     if (residentBytes(child.pid) > MOST_BYTES) child.kill('SIGKILL');
   }, 500);
+
   const stop = async () => {
     clearInterval(memory);
     child.kill('SIGTERM');
@@ -100,6 +102,7 @@ export async function startProgram(machine: Machine, program: Program): Promise<
     guard.release();
     folder.remove();
   };
+
   const deadline = performance.now() + timeoutMs;
   while (!(await isReady(readyUrl, readyHeaders))) {
     if (performance.now() < deadline && child.exitCode === null) {
@@ -110,6 +113,7 @@ export async function startProgram(machine: Machine, program: Program): Promise<
     await stop();
     throw new Error(`it did not start: ${written.replaceAll('\n', ' ')}`);
   }
+
   const pids = [child.pid, ...childrenOf(child.pid)];
   for (const pid of pids) await pin(machine, pid, 'server');
   return { pids, [Symbol.asyncDispose]: stop };

@@ -68,6 +68,7 @@ async function measureStream(
   const { running, stream, count, peer } = parts;
   const { url, headers, opensWith } = stream;
   await using reader = await Worker.start<StreamReaderCommands>(machine, 'stream-reader.ts', 'readers');
+
   await reader.ask('open', { url, headers, count: 1, opensWith });
   const single: number[] = [];
   let serial = 0;
@@ -75,15 +76,18 @@ async function measureStream(
     single.push((await reader.ask('change', stream.change(++serial))).lastMs);
   }
   await reader.ask('close', null);
+
   const before = await settledBytes(running.pids);
   const openSeconds = await reader.ask('open', { url, headers, count, opensWith });
   const bytesPerStream = ((await settledBytes(running.pids)) - before) / count;
+
   const changes: { firstMs: number; lastMs: number; cpuMs: number }[] = [];
   for (let n = 0; n <= CHANGES; n++) {
     const cpuBefore = cpuOf(running);
     const measured = await reader.ask('change', stream.change(++serial));
     if (n > 0) changes.push({ ...measured, cpuMs: cpuOf(running) - cpuBefore });
   }
+
   return {
     peer,
     version: await peer.version(),

@@ -150,6 +150,7 @@ async function importFlags(url: string, flags: readonly PeerFlag[]): Promise<voi
     tagTypes: [],
     dependencies: [],
   };
+
   const response = await fetch(`${url}/api/admin/features-batch/import`, {
     method: 'POST',
     headers: { cookie: await signIn(url), 'content-type': 'application/json' },

@@ -19,6 +19,7 @@ export function addLogRows(dataFolder: string, count: number): number {
   using database = open(dataFolder);
   const { seq } = one<{ seq: number }>(database, 'SELECT seq FROM feed');
   const at = 'at + n';
+
   database.transaction(() => {
     copy(database, {
       table: 'change_log',
@@ -38,6 +39,7 @@ export function addLogRows(dataFolder: string, count: number): number {
         at,
       },
     });
+
     database.run('UPDATE feed SET seq = seq + ?', [count]);
     database.run(
       `UPDATE environments SET revision = revision + ?
@@ -45,6 +47,7 @@ export function addLogRows(dataFolder: string, count: number): number {
       [count],
     );
   })();
+
   // On disk now: otherwise the node's first checkpoint would wait for all of it, and a change for that.
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA wal_checkpoint(TRUNCATE)');

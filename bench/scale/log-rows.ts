@@ -63,8 +63,10 @@ async function measureSize(scale: Scale, count: number): Promise<LogFigures> {
   } finally {
     await filled.stop();
   }
+
   const size = addLogRows(folder.path, count);
   const start = await startCost(scale.machine, folder.path, headers);
+
   const node = await startGuarded(scale.machine, { dataFolder: folder.path, adminToken });
   try {
     await using probe = await ReadProbe.start(scale.machine, singleRead(node, { headers }));
@@ -72,6 +74,7 @@ async function measureSize(scale: Scale, count: number): Promise<LogFigures> {
     for (const [name, filter] of Object.entries(QUERIES)) {
       queries[name] = await managementCost(node, probe, `/api/audit?limit=50&${filter}`);
     }
+
     return {
       queries,
       node: {

@@ -166,6 +166,7 @@ async function timeStart(
 ): Promise<number> {
   const port = freePort();
   const program = join(import.meta.dir, '../../packages/server/src/main.ts');
+
   const begun = performance.now();
   const child = Bun.spawn(
     [
@@ -182,6 +183,7 @@ async function timeStart(
     ],
     { env: { PATH: process.env.PATH ?? '' }, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
   );
+
   const guard = guardProcess(child.pid);
   try {
     await pin(machine, child.pid, 'server');

@@ -61,6 +61,7 @@ export async function measureStreams(scale: Scale): Promise<readonly Dimension[]
 
 async function measureStreamsOf(scale: Scale, streams: number, workers: number): Promise<Size> {
   await using side = await openSide(scale, FLAGS, workers);
+
   const before = await settledBytes(side.pids);
   const opening = performance.now();
   const openingBefore = sum(side.pids.map(cpuTimeMs));
@@ -68,6 +69,7 @@ async function measureStreamsOf(scale: Scale, streams: number, workers: number):
   const openedMs = performance.now() - opening;
   const openingCpu = (sum(side.pids.map(cpuTimeMs)) - openingBefore) / streams;
   const each = ((await settledBytes(side.pids)) - before) / streams;
+
   const idle = await idleShare(side.pids);
   const cpuBefore = sum(side.pids.map(cpuTimeMs));
   const { result: lasts, reads } = await side.probe.during(async () => {
@@ -75,6 +77,7 @@ async function measureStreamsOf(scale: Scale, streams: number, workers: number):
     for (let n = 0; n < CHANGES; n++) all.push((await side.change(1)).lastMs);
     return all;
   });
+
   const cpu = (sum(side.pids.map(cpuTimeMs)) - cpuBefore) / CHANGES / streams;
   const last = median(lasts);
   return {
@@ -171,11 +174,13 @@ interface Side extends AsyncDisposable {
 
 async function openSide({ machine }: Scale, flags: number, workers: number): Promise<Side> {
   const node = await startGuarded(machine, { env: { HALYARD_WORKERS: String(workers) } });
+
   const readers: Worker<StreamReaderCommands>[] = [];
   const pids = [node.pid, ...childrenOf(node.pid)];
   for (const pid of pids) await pin(machine, pid, 'server');
   const fixture = await fillNode(node, flags);
   const probe = await ReadProbe.start(machine, singleRead(node, fixture));
+
   let serial = 0;
   return {
     pids,

@@ -28,6 +28,7 @@ export function serve({ frame, port = 0 }: BareFrames): { url: string } {
       cancel: () => void controllers.delete(own),
     });
   };
+
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port,

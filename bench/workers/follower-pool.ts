@@ -68,6 +68,7 @@ async function startOne(from: FollowerSource): Promise<void> {
     keyGone: () => {},
     malformed: () => {},
   });
+
   const isLive = Promise.withResolvers<void>();
   const follower = new Follower({
     source,
@@ -87,6 +88,7 @@ async function startOne(from: FollowerSource): Promise<void> {
       },
     },
   });
+
   followers.push(follower);
   void follower.run();
   await isLive.promise;

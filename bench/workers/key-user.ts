@@ -35,6 +35,7 @@ async function connect(url: string) {
   const { hostname, port } = new URL(url);
   const counter = new AnswerCounter();
   let waiting = Promise.withResolvers<void>();
+
   const socket = await Bun.connect({
     hostname,
     port: Number(port),
@@ -49,6 +50,7 @@ async function connect(url: string) {
       close: () => waiting.reject(new Error('the connection was closed')),
     },
   });
+
   return {
     ask: (request: Uint8Array): Promise<void> => {
       waiting = Promise.withResolvers();

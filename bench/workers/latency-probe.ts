@@ -80,6 +80,7 @@ class Probe {
     const all = [...this.#free];
     const latencies: number[] = [];
     const pending = new Set<Promise<void>>();
+
     const start = performance.now();
     let isBehind = false;
     for (let sent = 0; sent < most && !isOver(); ) {
@@ -101,6 +102,7 @@ class Probe {
       }
       await Promise.race([Bun.sleep(1), ...(isBehind ? pending : [])]);
     }
+
     await Promise.all(pending);
     for (const connection of all) connection.close();
     return resultOf(latencies);
@@ -129,6 +131,7 @@ async function connect(url: string): Promise<Connection> {
   let waiting: PromiseWithResolvers<number> | undefined;
   let sentAt = 0;
   let isClosed = false;
+
   const socket = await Bun.connect({
     hostname,
     port: Number(port),
@@ -143,6 +146,7 @@ async function connect(url: string): Promise<Connection> {
       error: (_socket, error) => waiting?.reject(error),
     },
   });
+
   return {
     ask(request, from) {
       if (isClosed) return Promise.reject(new Error('the connection was closed while it was idle'));

@@ -29,6 +29,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   let requests = 0;
   const start = performance.now();
   const end = start + plan.seconds * 1000;
+
   const sockets = await Promise.all(
     Array.from({ length: plan.connections }, () =>
       Bun.connect<AnswerCounter>({
@@ -50,6 +51,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
       }),
     ),
   );
+
   await Promise.race([Bun.sleep(plan.seconds * 1000), failed.promise]);
   for (const socket of sockets) socket.terminate();
   return { requests, seconds: (performance.now() - start) / 1000 };

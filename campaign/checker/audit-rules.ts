@@ -8,6 +8,7 @@ import type { Report } from './violation.ts';
  */
 export function checkAudit(history: History, timelines: Timelines, report: Report): void {
   if (history.audit === undefined) return;
+
   const tell = (write: Write, story: string): void =>
     report({
       kind: 'wrong-audit',
@@ -16,6 +17,7 @@ export function checkAudit(history: History, timelines: Timelines, report: Repor
       subject: `write ${write.id}`,
       story: `Write ${write.id} of ${write.environment} (${write.outcome}) ${story}`,
     });
+
   const places = placesOf(history.audit);
   for (const write of history.writes) {
     const count = places.get(write.id)?.size ?? 0;
@@ -23,11 +25,13 @@ export function checkAudit(history: History, timelines: Timelines, report: Repor
     if (write.outcome === 'refused' && count > 0) tell(write, 'is in the audit log.');
     if (count > 1) tell(write, `is in the audit log as ${count} changes.`);
   }
+
   for (const timeline of timelines.all()) {
     const committed = history.writes.filter(
       (write) => write.environment === timeline.environment && places.has(write.id),
     );
     checkOrder(inOrder(committed, places), (write) => timeline.revisionOfWrite(write), tell);
+
     const revisions = timeline.newest - timeline.base.revision;
     if (committed.length === revisions) continue;
     report({

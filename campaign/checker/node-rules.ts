@@ -70,6 +70,7 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
     entry.statements.push(statement);
     byName.set(name, entry);
   };
+
   const processes = processesOf(history);
   const currentSince = firstCurrentAnswers(history);
   for (const { node, environment, revision, startedAt, finishedAt, id, outcome } of history.writes) {
@@ -83,6 +84,7 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
       add(name, environment, { revision, ...times, what: `write ${id}`, isEarlier });
     }
   }
+
   for (const { node, process, environment, revision, requestedAt, answeredAt, freshness } of history.reads) {
     if (revision === undefined) continue;
     add(nameOf(node, process), environment, {
@@ -93,6 +95,7 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
       isStale: freshness === 'stale',
     });
   }
+
   for (const stream of [...history.streams, ...history.eventStreams]) {
     for (const [index, frame] of stream.frames.entries()) {
       add(nameOf(stream.node, stream.process), stream.environment, {
@@ -103,6 +106,7 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
       });
     }
   }
+
   return new Map([...byName.values()].map(({ place, statements }) => [place, statements]));
 }
 

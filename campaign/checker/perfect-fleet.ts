@@ -157,6 +157,7 @@ class PerfectFleet {
     const on = pick(NODES, step.node);
     const id = this.#nextId;
     this.#nextId += 1;
+
     const operations = operationsOf(step.shape, id);
     const startedAt = this.#time;
     const commits = step.fate === 'acknowledged' || step.fate === 'unknown-committed';
@@ -165,6 +166,7 @@ class PerfectFleet {
       // As many entries as flags, and the changes of all environments in one log.
       for (const _ of operations) this.#audit.push({ id, seq: id });
     }
+
     this.#time += 5;
     const common = { id, node: on, environment: name, operations, startedAt };
     if (step.fate === 'acknowledged') {

@@ -47,10 +47,12 @@ export async function checkClient(tarball: string): Promise<readonly string[]> {
   await Bun.write(folder.file('package.json'), JSON.stringify(project));
   await Bun.write(folder.file('tsconfig.json'), JSON.stringify(TSCONFIG));
   await Bun.write(folder.file('program.ts'), PROGRAM);
+
   await run(folder.path, 'npm', 'install', '--no-audit', '--no-fund', '--omit=peer', '--omit=optional');
   await run(folder.path, process.execPath, `${MODULES}/.bin/tsc`, '-p', folder.path);
   const script = new Bun.Transpiler({ loader: 'ts' }).transformSync(PROGRAM);
   await Bun.write(folder.file('program.mjs'), script);
+
   const platform = `${process.platform}-${process.arch}`;
   const deno = Bun.file(`${MODULES}/@deno/${platform}-glibc/deno`);
   const node = Bun.file(`${MODULES}/node-${platform}/bin/node`);
@@ -62,6 +64,7 @@ export async function checkClient(tarball: string): Promise<readonly string[]> {
       [deno.name ?? '', 'run', '--quiet', '--allow-net', '--allow-read', 'program.mjs'],
     ]);
   }
+
   for (const [name, command] of runtimes) {
     const output = await run(folder.path, ...command);
     if (output.trim() !== 'works') throw new Error(`${name} printed: ${output}`);

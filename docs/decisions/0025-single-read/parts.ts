@@ -24,6 +24,7 @@ async function measure(): Promise<void> {
     const taken = Bun.nanoseconds() - start;
     times.get(name)?.push(taken) ?? times.set(name, [taken]);
   };
+
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -40,6 +41,7 @@ async function measure(): Promise<void> {
       },
     },
   });
+
   const child = Bun.spawn([process.execPath, import.meta.path, 'load', String(server.port)]);
   await child.exited;
   await server.stop(true);

@@ -70,6 +70,7 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
   await new Promise<void>((resolve) => server.listen(client.port ?? 0, '127.0.0.1', resolve));
   // A TCP server has this kind of address.
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
   const known = new Map<string, ProviderPerson>();
   const identityProvider: TestIdentityProvider = {
     issuer,
@@ -83,6 +84,7 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
       server.closeAllConnections();
     },
   };
+
   const configuration = {
     clients: [
       {
@@ -127,6 +129,7 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
       return grant;
     },
   };
+
   const provider = await newProvider(issuer, configuration);
   provider.use(async (context, next) => {
     identityProvider.asked.push(`${context.method} ${context.path}`);
@@ -137,6 +140,7 @@ export async function startIdentityProvider(client: ProviderClient): Promise<Tes
     context.body = await tamper(context.body as Record<string, unknown>);
     context.status = 200;
   });
+
   const answer = provider.callback();
   server.on('request', (request, response) => {
     if (!request.url?.startsWith('/interaction/')) return answer(request, response);

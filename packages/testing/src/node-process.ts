@@ -59,12 +59,14 @@ export async function startNode(options: StartNodeOptions = {}): Promise<NodePro
   const adminToken = options.adminToken ?? randomAdminToken();
   const temporary = options.dataFolder === undefined ? temporaryFolder() : undefined;
   const dataFolder = options.dataFolder ?? temporary?.path ?? '';
+
   const child = Bun.spawn(commandOf(options, dataFolder), {
     env: environmentOf(options, adminToken),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
   });
+
   const guard = guardProcess(child.pid);
   const log = new ProcessLog();
   const drained = Promise.all([log.read(child.stdout), log.read(child.stderr)]);
@@ -74,6 +76,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<NodePro
     temporary?.remove();
     return code;
   });
+
   const deadline = Date.now() + (options.timeoutMs ?? 60_000);
   try {
     const url = await log.listeningUrl(exited, deadline - Date.now());

@@ -44,6 +44,7 @@ export async function sendRaw(
   const socket = connect({ host: hostname, port: Number(port || 80) });
   const answers: RawAnswer[] = [];
   const received: Buffer[] = [];
+
   const finish = (ended: RawExchange['ended']): void => {
     clearTimeout(timer);
     socket.destroy();
@@ -53,6 +54,7 @@ export async function sendRaw(
     if (answers.length === options.answers) finish('open');
   });
   const timer = setTimeout(() => finish('open'), options.timeoutMs ?? PATIENCE_MS);
+
   socket.on('data', (bytes: Buffer) => {
     received.push(bytes);
     try {
@@ -79,6 +81,7 @@ export async function sendRaw(
     // A write that fails is reported by the socket's own 'error' event.
     void sendPieces(socket, pieces, options.betweenMs ?? 0);
   });
+
   return await promise;
 }
 

@@ -172,6 +172,7 @@ export async function openSse(url: string, options: OpenSseOptions = {}): Promis
   const { promise, resolve, reject } = Promise.withResolvers<SseReader>();
   let reader: SseReader | undefined;
   const socket = connect({ host: hostname, port: Number(port || 80) });
+
   const fail = (message: string, cause?: unknown): void => {
     clearTimeout(timer);
     socket.destroy();
@@ -187,6 +188,7 @@ export async function openSse(url: string, options: OpenSseOptions = {}): Promis
     onBody: (bytes) => reader?.receiveBody(bytes),
     onComplete: () => reader?.finish('closed'),
   });
+
   socket.on('connect', () => {
     const headers = { host, accept: 'text/event-stream', ...options.headers };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -210,6 +212,7 @@ export async function openSse(url: string, options: OpenSseOptions = {}): Promis
     if (opened === undefined) fail('the connection ended before an answer came', cause);
     else opened.finish(how);
   }
+
   return await promise;
 }
 

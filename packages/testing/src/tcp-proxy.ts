@@ -145,12 +145,14 @@ export class TcpProxy {
       near.resetAndDestroy();
       return;
     }
+
     const far = connect({
       port: this.#target.port,
       host: this.#target.host ?? '127.0.0.1',
       allowHalfOpen: true,
     });
     for (const socket of [near, far]) socket.setNoDelay(true);
+
     const rules = {
       isHeld: () => this.#mode === 'blackhole',
       delayMs: () => this.#delayMs,
@@ -164,6 +166,7 @@ export class TcpProxy {
       onCut: (late?: Buffer) => this.#cutGently(link, late),
     };
     const link: Link = { near, far, lanes: [new TcpLane(near, far, trapped), new TcpLane(far, near, rules)] };
+
     this.#links.add(link);
     for (const socket of [near, far]) {
       socket.on('error', () => this.#lose(link));
