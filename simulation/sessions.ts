@@ -59,7 +59,6 @@ export function sourceOver(kernel: Kernel, database: Database, link: Link, serve
       await ask(() => undefined);
       return openSession(kernel, database, link, ask);
     },
-    loadSnapshot: () => ask(() => database.snapshot()),
     beginEpochAfter: async (lost) => void (await ask(() => database.beginEpochAfter(lost))),
     history: {
       seal: ({ changeId }) => (changeId === '' ? '' : changeId + SEAL),
@@ -113,6 +112,7 @@ function openSession(
   };
   database.listeners.add(listener);
   return {
+    snapshot: () => ask(() => database.snapshot()),
     head: (seq) => ask(() => database.head(seq), lose),
     read: (afterSeq) => ask(() => database.read(afterSeq), lose),
     onWake: (callback) => {

@@ -152,6 +152,8 @@ export interface LogHead {
 
 /** One session with the log: it carries the wake-ups, the heartbeat and the reads. */
 export interface LogSession {
+  /** The whole state now, or at the beginning of this session. */
+  snapshot(): Promise<Snapshot>;
   /** The heartbeat, with the change id of row `seq`, of one moment. Rejects when the end of the log is not known. */
   head(seq?: number): Promise<LogHead>;
   /** The next rows after `seq`; at least one if it exists. */
@@ -179,8 +181,6 @@ export interface OpenOptions {
 export interface LogSource {
   /** Opens a session. `from`: where the follower is; a source that is not a database must know it now. */
   open(from?: Cursor, options?: OpenOptions): Promise<LogSession>;
-  /** The whole state now, or at the beginning of the session that was opened last. */
-  loadSnapshot(): Promise<Snapshot>;
   /**
    * Called when the log of the same epoch does not hold `lost`, which a follower has applied: the database was restored, or
    * failed over with a loss. Begins a new epoch, if no other follower has, so that numbers that are used twice are not

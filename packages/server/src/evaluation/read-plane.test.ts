@@ -46,6 +46,16 @@ class MemoryLog implements LogSource {
   async open(): Promise<LogSession> {
     if (this.isAway) throw new Error('the log is away');
     return {
+      snapshot: async () => ({
+        cursor: { epoch: 'memory', seq: 0, changeId: '' },
+        projects: [{ id: 'p', name: 'demo' }],
+        environments: [{ id: 'e', projectId: 'p', name: 'production', revision: 0 }],
+        states: [],
+        keys: [
+          { id: 'k', projectId: 'p', digest: KEY_DIGEST, environments: '["production"]', expiresAt: null },
+        ],
+        relays: [],
+      }),
       head: async (seq = 0) => {
         if (this.isAwayAfterLoading) throw new Error('the log went away');
         await this.gate;
@@ -62,19 +72,6 @@ class MemoryLog implements LogSource {
         this.#lost = callback;
       },
       close: () => undefined,
-    };
-  }
-
-  async loadSnapshot() {
-    return {
-      cursor: { epoch: 'memory', seq: 0, changeId: '' },
-      projects: [{ id: 'p', name: 'demo' }],
-      environments: [{ id: 'e', projectId: 'p', name: 'production', revision: 0 }],
-      states: [],
-      keys: [
-        { id: 'k', projectId: 'p', digest: KEY_DIGEST, environments: '["production"]', expiresAt: null },
-      ],
-      relays: [],
     };
   }
 }

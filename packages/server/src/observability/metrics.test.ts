@@ -6,7 +6,7 @@ import { Metrics } from './metrics.ts';
 /** A read plane whose log is never there, and its metrics. */
 function setUp() {
   const plane = new ReadPlane({
-    source: { open: () => new Promise(() => {}), loadSnapshot: () => new Promise(() => {}) },
+    source: { open: () => new Promise(() => {}) },
     log: createLogger({ level: 'silent', format: 'json' }),
     maxQueuedBytes: 1024,
   });

@@ -195,11 +195,11 @@ export function logSourceOf(database: Database, options: LogSourceOptions = {}):
 
   return {
     history,
-    loadSnapshot: () => loadSnapshot(database),
     open: async () => {
       const session = await database.openLogSession();
       await history.load(session);
       return {
+        snapshot: () => loadSnapshot(database),
         head: async (seq) => ({ ...(await session.head(seq)), ...(seq === 0 && { changeId: '' }) }),
         read: (afterSeq) => readLogPage(session, afterSeq),
         onWake: (callback) => session.onWake(callback),

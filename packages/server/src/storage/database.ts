@@ -91,7 +91,7 @@ export interface WriteTransaction extends Queryable {
  * reads the log. The heartbeat rejects after two seconds, on a standby that replays nothing after three; `pushed` is false behind a transaction pooler or on a standby,
  * where wake-ups do not arrive. A session that is closed by {@link close} is not lost.
  */
-export interface SqlLogSession extends Queryable, Omit<LogSession, 'read'> {}
+export interface SqlLogSession extends Queryable, Omit<LogSession, 'snapshot' | 'read'> {}
 
 /** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
 const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;

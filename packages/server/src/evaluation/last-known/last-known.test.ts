@@ -169,7 +169,6 @@ describe('the last known flags', () => {
     const second = new ReadPlane({
       source: {
         open: (from) => (source.isAway ? Promise.reject(new Error('away')) : database.open(from)),
-        loadSnapshot: () => database.loadSnapshot(),
       },
       log: LOG,
       maxQueuedBytes: 1024,
@@ -192,10 +191,7 @@ describe('the last known flags', () => {
     await writer.close();
     const found = await readLastKnown(place, Date.now());
     if (found === undefined) throw new Error('nothing was saved');
-    const source = {
-      open: () => Promise.reject(new Error('away')),
-      loadSnapshot: () => Promise.reject(new Error('away')),
-    };
+    const source = { open: () => Promise.reject(new Error('away')) };
     const plane = new ReadPlane({ source, log: LOG, maxQueuedBytes: 1024, maxStaleSeconds: 60 });
     open.push(() => plane.close());
     plane.start({ ...found, provenAt: Date.now() - 61_000, continues: true });

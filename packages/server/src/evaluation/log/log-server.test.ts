@@ -5,7 +5,7 @@ import { StoreOutage } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { insertRelayToken } from '../../nouns/relays/relay-token-table.ts';
 import { createLogger } from '../../observability/logger.ts';
-import { logSourceOf } from '../../storage/change-log.ts';
+import { loadSnapshot, logSourceOf } from '../../storage/change-log.ts';
 import { ADA, changing, seed } from '../../storage/test-records.ts';
 import { ReadPlane } from '../read-plane.ts';
 import { reconnectDelayMs } from '../replication/pacing.ts';
@@ -21,7 +21,7 @@ setDefaultTimeout(60_000);
 test('a node that has no catalog cannot judge a token, and does not call it wrong', async () => {
   const log = createLogger({ level: 'silent', format: 'json' });
   const away = () => Promise.reject(new StoreOutage('the database is unreachable'));
-  const source = { open: away, loadSnapshot: away };
+  const source = { open: away };
   const plane = new ReadPlane({ source, log, maxQueuedBytes: 1 << 20 });
   const logServer = new LogServer({ plane, docsUrl: 'https://docs.example', log });
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', routes: logServer.routes });
@@ -42,6 +42,7 @@ test('sends heartbeats between its proofs, with the age of the last one', async 
   const open = async (): Promise<LogSession> => {
     const session = await source.open();
     return {
+      snapshot: () => session.snapshot(),
       head: (seq) => Bun.sleep(800).then(() => session.head(seq)),
       read: (afterSeq) => session.read(afterSeq),
       onWake: (callback) => session.onWake(callback),
@@ -78,6 +79,7 @@ test('passes a new proof on at once, also when an old one was noted again just b
       wake();
     };
     return {
+      snapshot: () => session.snapshot(),
       head: async (seq) => {
         const head = { ...(await session.head(seq)), provenAt };
         setTimeout(prove, 100);
@@ -216,11 +218,10 @@ test('a follower gets no snapshot that is older than what it has', async () => {
   // As a follower of another scope, or of an older version, that is at the end of the log.
   const { seq = 0 } = await home.store.commit(ADA, changing(environment, ['checkout', '{"enabled":false}']));
   await upstream.plane.waitForApplied(seq);
-  const { epoch } = (await logSourceOf(home.database).loadSnapshot()).cursor;
-  const log = upstream.remote();
-  const session = await log.open({ epoch, seq, changeId: 'unsealed' });
+  const { epoch } = (await loadSnapshot(home.database)).cursor;
+  const session = await upstream.remote().open({ epoch, seq, changeId: 'unsealed' });
   closeAtEnd(() => session.close());
-  expect((await log.loadSnapshot()).cursor.seq).toBe(seq);
+  expect((await session.snapshot()).cursor.seq).toBe(seq);
 });
 
 test('a connection that carried the log ends with it', async () => {

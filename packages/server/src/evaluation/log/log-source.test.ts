@@ -68,7 +68,7 @@ describe.each(CASES)('the log of $name', ({ engine, way }) => {
     await place.home.store.commit(ADA, changing(environment, ['a', ON], ['b', OFF]));
     await caughtUp(place, 4);
     const session = await place.source.open();
-    const snapshot = await place.source.loadSnapshot();
+    const snapshot = await session.snapshot();
     expect(snapshot.cursor.seq).toBe(4);
     expect(plain(snapshot)).toEqual({
       projects: [{ id: project.id, name: project.name }],
@@ -89,7 +89,7 @@ describe.each(CASES)('the log of $name', ({ engine, way }) => {
     const { environment } = await seed(place.home.store);
     await caughtUp(place, 2);
     const session = await place.source.open();
-    await place.source.loadSnapshot();
+    await session.snapshot();
     const rows = follow(session, 2);
     for (let n = 1; n <= 20; n++)
       await place.home.store.commit(ADA, changing(environment, ['checkout', n % 2 === 0 ? ON : OFF]));
@@ -104,7 +104,7 @@ describe.each(CASES)('the log of $name', ({ engine, way }) => {
     const { environment } = await seed(place.home.store);
     await caughtUp(place, 2);
     const first = await place.source.open();
-    const { cursor } = await place.source.loadSnapshot();
+    const { cursor } = await first.snapshot();
     first.close();
     await place.home.store.commit(ADA, changing(environment, ['checkout', ON]));
     await caughtUp(place, 3);
@@ -120,12 +120,12 @@ describe.each(CASES)('the log of $name', ({ engine, way }) => {
     await seed(place.home.store);
     await caughtUp(place, 2);
     const first = await place.source.open();
-    const { cursor } = await place.source.loadSnapshot();
+    const { cursor } = await first.snapshot();
     first.close();
     const other = { ...cursor, changeId: 'another' };
     const second = await place.source.open(other);
     expect((await second.head(other.seq)).changeId).not.toBe('another');
-    expect((await place.source.loadSnapshot()).cursor).toEqual(cursor);
+    expect((await second.snapshot()).cursor).toEqual(cursor);
     second.close();
   });
 

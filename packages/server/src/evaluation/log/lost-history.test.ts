@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import type { Cursor, LogSource } from '../../domain/change-log.ts';
 import type { Environment } from '../../domain/project.ts';
-import { logSourceOf } from '../../storage/change-log.ts';
+import { loadSnapshot, logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, loseRows, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, seed } from '../../storage/test-records.ts';
 import { LOG_PATH } from './messages.ts';
@@ -31,7 +31,6 @@ describe.each(ENGINES)('history that only relays have seen is lost on $name', (e
     let above: LogSource = before.remote();
     const { plane } = follow({
       open: (...asked) => above.open(...asked),
-      loadSnapshot: () => above.loadSnapshot(),
     });
     await until('it has all', () => plane.follower.seq === 5);
     const { cursor } = plane.follower;
@@ -63,7 +62,7 @@ test.each(ENGINES)('a lost row stays lost once its epoch is over, on $name', asy
   await change(home, environment, 3);
   const source = logSourceOf(home.database);
   (await source.open()).close();
-  const { cursor } = await source.loadSnapshot();
+  const { cursor } = await loadSnapshot(home.database);
   const seen = { ...cursor, changeId: source.history?.seal(cursor) ?? '' };
   expect(await source.history?.hasLost(seen)).toBe(false);
   await loseRows(home.database, 1);
@@ -76,7 +75,7 @@ test.each(ENGINES)('a lost row stays lost once its epoch is over, on $name', asy
   expect(await epochOf(home)).toBe(epoch);
 
   // Nor one that follows the new epoch already.
-  const next = (await source.loadSnapshot()).cursor;
+  const next = (await loadSnapshot(home.database)).cursor;
   const ofNext = { ...next, changeId: source.history?.seal(next) ?? '' };
   expect(await source.history?.holds?.(ofNext)).toBe(true);
   expect(await source.history?.holds?.(seen)).toBe(false);

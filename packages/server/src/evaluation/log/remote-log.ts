@@ -1,11 +1,4 @@
-import type {
-  Cursor,
-  LogHistory,
-  LogSession,
-  LogSource,
-  OpenOptions,
-  Snapshot,
-} from '../../domain/change-log.ts';
+import type { Cursor, LogHistory, LogSession, LogSource, OpenOptions } from '../../domain/change-log.ts';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { MessageReader } from './framing.ts';
 import {
@@ -54,7 +47,6 @@ export class RemoteLog implements LogSource {
     seal: ({ changeId }) => changeId,
     hasLost: (cursor) => this.#askAbout(cursor),
   };
-  #session: RemoteSession | undefined;
 
   constructor(options: RemoteLogOptions) {
     this.#options = options;
@@ -66,18 +58,20 @@ export class RemoteLog implements LogSource {
     const canceled = new AbortController();
     const cancel = () => canceled.abort();
     signal?.addEventListener('abort', cancel);
+
     const begunAt = performance.now();
     // The silence counts from the first moment: an address that swallows connections is as lost as a silent one.
     const timer = setTimeout(
       () => canceled.abort(new StoreOutage('the upstream did not answer')),
       SILENCE_MS,
     );
+
     try {
       const response = await this.#request(at, from?.scope, canceled.signal);
       await checkAnswer(response, this.#options.url);
       const reader = response.body?.getReader();
       if (reader === undefined) throw new LogProtocolError('it sent an empty answer');
-      const { limits } = this.#options;
+
       const messages = new MessageReader();
       const session = new RemoteSession({
         reader,
@@ -85,16 +79,17 @@ export class RemoteLog implements LogSource {
         begunAt,
         canceled,
         from,
-        limits,
+        limits: this.#options.limits,
         askTime: (stream) => this.#askTime(stream),
       });
+
       const hello = await session.begin();
       if (hello.version !== LOG_VERSION) {
         throw new LogProtocolError(
           `it speaks version ${hello.version} of the log protocol, and this program version ${LOG_VERSION}`,
         );
       }
-      this.#session = session;
+
       return session;
     } catch (cause) {
       canceled.abort();
@@ -142,12 +137,6 @@ export class RemoteLog implements LogSource {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(REPORT_MS),
     });
-  }
-
-  /** The snapshot at the beginning of the newest session. */
-  async loadSnapshot(): Promise<Snapshot> {
-    if (this.#session === undefined) throw new Error('a snapshot was asked for before any session');
-    return await this.#session.takeSnapshot();
   }
 
   /** Without a scope, the upstream sends a snapshot, which is never older than the cursor. */

@@ -139,7 +139,7 @@ export class RemoteSession implements LogSession {
   }
 
   /** The snapshot that this session began with, once it is complete. */
-  async takeSnapshot(): Promise<Snapshot> {
+  async snapshot(): Promise<Snapshot> {
     if (this.#base !== undefined && this.#base === this.#options.from)
       throw new StoreOutage('the upstream continued instead of sending a snapshot');
     const snapshot = await this.#snapshot.promise;

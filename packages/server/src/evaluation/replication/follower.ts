@@ -233,7 +233,7 @@ export class Follower {
     this.#awaitedSince = undefined;
     if (cursor !== undefined && place === 'lost') await source.beginEpochAfter?.(cursor);
 
-    const { cursor: loaded, ...contents } = await source.loadSnapshot();
+    const { cursor: loaded, ...contents } = await session.snapshot();
     // Readers of one address are never taken back within a history. (Spec: S14.12)
     if (loaded.epoch === cursor?.epoch && loaded.seq < cursor.seq)
       throw new StoreOutage(`the source ends at row ${loaded.seq}, and this node has row ${cursor.seq}`);

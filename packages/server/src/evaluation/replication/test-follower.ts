@@ -62,6 +62,7 @@ class FaultySource implements LogSource {
     this.session = session;
     let isDead = false;
     return {
+      snapshot: () => this.#snapshot(session),
       head: (seq) => {
         if (this.isCopy) return session.head(seq).then((head) => ({ ...head, isCopy: true }));
         if (!this.isDying) return this.#head(session, seq);
@@ -92,12 +93,12 @@ class FaultySource implements LogSource {
     return head;
   }
 
-  async loadSnapshot() {
+  async #snapshot(session: LogSession) {
     this.snapshots++;
     const work = this.beforeLoading;
     this.beforeLoading = undefined;
     await work?.();
-    const snapshot = await this.#source.loadSnapshot();
+    const snapshot = await session.snapshot();
     if (!this.isNextForeign) return snapshot;
     this.isNextForeign = false;
     return { ...snapshot, cursor: { ...snapshot.cursor, changeId: 'another' } };
