@@ -7,6 +7,12 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request.ts';
+import {
+  type DashboardEvents,
+  mountClients,
+  mountDeliveries,
+  mountEvents,
+} from '../../nouns/deliveries/delivery-routes.ts';
 import { mountInvitations, mountSetup } from '../../nouns/people/invitation-routes.ts';
 import { mountOperators } from '../../nouns/people/operator-routes.ts';
 import type { PeopleContext } from '../../nouns/people/people.ts';
@@ -16,12 +22,6 @@ import { mountSso } from '../../nouns/sso/sso-routes.ts';
 import { mountChanges, mountStream } from '../../nouns/states/state-routes.ts';
 import { mountWebhooks } from '../../nouns/webhooks/webhook-routes.ts';
 import type { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
-import {
-  type DashboardEvents,
-  mountClients,
-  mountDeliveries,
-  mountEvents,
-} from '../deliveries/delivery-routes.ts';
 import { mountBulkArchive } from '../flags/flag-routes.ts';
 import { mountReferences, RunningReferences } from '../history/references.ts';
 import { notePending } from './answers.ts';

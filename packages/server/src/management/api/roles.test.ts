@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ROLES, type Role } from '../../domain/rights.ts';
+import { changeEvent } from '../../nouns/deliveries/dashboard-events.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
-import { changeEvent } from '../deliveries/dashboard-events.ts';
 import { openTestApp, type TestApp } from './test-app.ts';
 import { join } from './test-browser.ts';
 

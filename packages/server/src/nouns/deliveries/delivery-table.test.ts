@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type DeliveryReceipt, PRESENCE_MS, RECEIPT_RETENTION } from '../domain/delivery.ts';
-import type { Environment, Project } from '../domain/project.ts';
-import { changeStates } from '../nouns/states/change-states.ts';
-import { SqlDeliveryStore } from './delivery-store.ts';
-import { ENGINES, openTestStore, type TestStore } from './test-engines.ts';
-import { ADA, makeEnvironment, makeFlag, makeProject } from './test-records.ts';
+import { type DeliveryReceipt, PRESENCE_MS, RECEIPT_RETENTION } from '../../domain/delivery.ts';
+import type { Environment, Project } from '../../domain/project.ts';
+import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import { ADA, makeEnvironment, makeFlag, makeProject } from '../../storage/test-records.ts';
+import { changeStates } from '../states/change-states.ts';
+import { SqlDeliveryStore } from './delivery-table.ts';
 
 setDefaultTimeout(60_000);
 

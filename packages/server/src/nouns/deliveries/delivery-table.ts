@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
+import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
 import {
   type Delivery,
   type DeliveryReceipt,
@@ -7,9 +7,9 @@ import {
   PRESENCE_MS,
   RECEIPT_RETENTION,
   type StreamPresence,
-} from '../domain/delivery.ts';
-import type { Database } from './database.ts';
-import { chunks, insertRows, placeholders, ROWS_PER_STATEMENT } from './rows.ts';
+} from '../../domain/delivery.ts';
+import type { Database } from '../../storage/database.ts';
+import { chunks, insertRows, placeholders, ROWS_PER_STATEMENT } from '../../storage/rows.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -40,8 +40,13 @@ export class SqlDeliveryStore implements DeliveryStore {
       table: 'delivery_receipts',
       columns: ['seq', 'node_id', 'environment_id', 'streams', 'seen', 'slowest_ms', 'at'],
       rows: receipts.map((receipt) => [
-        ...[receipt.seq, receipt.node, receipt.environmentId, receipt.streams, receipt.seen],
-        ...[Math.round(receipt.slowestMs), receipt.at],
+        receipt.seq,
+        receipt.node,
+        receipt.environmentId,
+        receipt.streams,
+        receipt.seen,
+        Math.round(receipt.slowestMs),
+        receipt.at,
       ]),
       // One node reports a change once; only a restored log uses its number again.
       suffix: 'ON CONFLICT (seq, node_id) DO NOTHING',
@@ -76,6 +81,7 @@ export class SqlDeliveryStore implements DeliveryStore {
         const text = `DELETE FROM stream_presence WHERE node_id IN (${placeholders(names.length)})`;
         await transaction.query(text, names);
       }
+
       await insertRows(transaction, {
         table: 'stream_presence',
         columns: ['node_id', 'environment_id', 'key_id', 'streams', 'seen_at'],
@@ -120,6 +126,7 @@ function group(rows: readonly DeliveryRow[]): Delivery[] {
     if (known !== undefined) known.receipts.push(receipt);
     else bySeq.set(seq, { seq, project, environment, revision, committedAt, receipts: [receipt] });
   }
+
   const deliveries = [...bySeq.values()];
   for (const { receipts } of deliveries) receipts.sort((a, b) => (a.node < b.node ? -1 : 1));
   return deliveries;

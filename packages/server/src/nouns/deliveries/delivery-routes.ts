@@ -2,12 +2,12 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delivery.ts';
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
-import { isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { NameSchema, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import { visibleProjects } from '../rights.ts';
-import { readSeq } from '../rules.ts';
+import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { visibleProjects } from '../../management/rights.ts';
+import { readSeq } from '../../management/rules.ts';
 import { type KeyClients, listClients } from './presence.ts';
 import { getDelivery, listDeliveries } from './receipts.ts';
 

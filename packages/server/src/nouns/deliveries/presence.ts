@@ -7,9 +7,9 @@ import {
 } from '../../domain/delivery.ts';
 import type { Environment, ProjectKey } from '../../domain/project.ts';
 import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
-import type { ManagementContext } from '../context.ts';
-import { projectKeyStatus } from '../keys/project-keys.ts';
-import { findProject } from '../lookup.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { projectKeyStatus } from '../../management/keys/project-keys.ts';
+import { findProject } from '../../management/lookup.ts';
 import type { DashboardEvent } from './dashboard-events.ts';
 
 /** Least time between two writes of changed counts, and longest between two of unchanged ones, in milliseconds. */
