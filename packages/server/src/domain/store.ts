@@ -1,6 +1,6 @@
 import type { Queryable } from '../storage/database.ts';
 import type { GroupDone, GroupTx, GroupWork, Tx, UnloggedTx } from '../storage/tx.ts';
-import type { Actor, AuditEntry, ReferencePlace } from './audit.ts';
+import type { Actor } from './audit.ts';
 import type { Environment, Flag, Project, ProjectKey, StateText, StoredState } from './project.ts';
 
 /**
@@ -27,12 +27,6 @@ export interface StoreReader extends Queryable {
   /** Every key of the project, also revoked and expired ones. With `page`, one key more than it takes at most. */
   keys(projectId: string, page?: PageOf<readonly [name: string, id: string]>): Promise<readonly ProjectKey[]>;
   key(id: string): Promise<ProjectKey | undefined>;
-  auditPage(filter: AuditFilter): Promise<AuditPage>;
-  /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
-  operation(seq: number): Promise<AuditedOperation | undefined>;
-  /** The operations of an actor under one of its references, oldest first. */
-  operationsUnder(place: ReferencePlace): Promise<readonly MadeChange[]>;
-  isReferenceClosed(place: ReferencePlace): Promise<boolean>;
   /** Searches for `text`, ignoring case; returns the best hits first. */
   search(text: string, query: SearchQuery): Promise<readonly SearchHit[]>;
 }
@@ -49,68 +43,6 @@ export type PlacedState = StoredState & { readonly environmentId: string };
 
 /** The states of an archived flag as they were, by environment id. */
 export type ArchivedStates = ReadonlyMap<string, StateText>;
-
-/** One operation as recorded in the audit log. */
-export interface AuditedOperation {
-  /** Of its last change-log row. */
-  readonly seq: number;
-  /** In the order in which it was done; at least one. */
-  readonly entries: readonly AuditEntry[];
-  /** The revision it made of each environment, by environment id, as long as the change log reaches back to it. */
-  readonly revisions: ReadonlyMap<string, number>;
-}
-
-/** An operation that was committed. */
-export interface MadeChange {
-  /** The number of the change. */
-  readonly seq: number;
-  /** Epoch milliseconds. */
-  readonly at: number;
-}
-
-/** The answer to closing a reference. */
-export interface ClosedReference {
-  /** The changes that were made under it before. */
-  readonly changes: readonly MadeChange[];
-  /** Whether none was made, and none will be. */
-  readonly isClosed: boolean;
-}
-
-/** The place of an entry in the audit log: its `seq`, time and position in its operation, all descending. */
-export type AuditPlace = readonly [seq: number, at: number, position: number];
-
-/** Some audit entries. */
-export interface AuditPage {
-  readonly entries: readonly AuditEntry[];
-  /** Where to continue; absent at the end of the log. There may be more although the page is not full. */
-  readonly next?: AuditPlace;
-}
-
-/** Which audit entries to read. */
-export interface AuditFilter {
-  /** Leaves out entries about people and their credentials. */
-  readonly withoutPeople?: boolean;
-  /** Only entries of these projects; absent: of all, and of none. */
-  readonly projectIds?: readonly string[];
-  readonly projectId?: string;
-  readonly environmentId?: string;
-  readonly target?: string;
-  /** The whole name, as in `operator:ada@example.com`. */
-  readonly actor?: string;
-  /** A whole action such as `flag.archived`, or a noun alone: `flag`. */
-  readonly action?: string;
-  /** Found in the target, the actor or the note; upper and lower case are equal. */
-  readonly text?: string;
-  /** Epoch milliseconds: from `since`, before `until`. */
-  readonly since?: number;
-  readonly until?: number;
-  /** Only entries with a smaller `seq`; for paging. */
-  readonly beforeSeq?: number;
-  /** Only entries after this place, which is older. */
-  readonly after?: AuditPlace;
-  /** Entries at most, except that the last `seq` is always complete, so that paging skips nothing. */
-  readonly limit: number;
-}
 
 /**
  * The writes of one management operation. Each appends its change-log and audit rows to the same transaction;
@@ -192,11 +124,6 @@ export interface Store extends Queryable {
    * The rights of all authors are checked.
    */
   commitGroup<T>(work: (tx: GroupTx) => Promise<GroupWork<T>>): Promise<GroupDone<T>>;
-  /**
-   * Closes a reference, unless changes were made under it: no commit of its actor under it succeeds from then on, on any node
-   * that knows of closed references.
-   */
-  closeReference(place: ReferencePlace): Promise<ClosedReference>;
 }
 
 /** The kinds of search hits, in the order of equally good ones. */

@@ -6,10 +6,10 @@ import type { Store } from '../domain/store.ts';
 import { type UsageStore, usageParts } from '../domain/usage.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { UsageTally } from '../evaluation/usage/usage-tally.ts';
+import { removeOldReferences } from '../nouns/history/reference-table.ts';
 import { removeEnded } from '../nouns/people/session-table.ts';
 import { SIGN_IN_LIMIT } from '../nouns/people/sign-in.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/change-log.ts';
-import { pruneClosedReferences } from '../storage/closed-references.ts';
 import { CommitUncertainError, type Database } from '../storage/database.ts';
 import { storeLastUse } from '../storage/last-use.ts';
 
@@ -104,7 +104,7 @@ export class Housekeeping {
       await this.#parts.usage.prune(Date.now());
       await this.#parts.store.unlogged((tx) => removeEnded(tx, tx.now(), SIGN_IN_LIMIT.windowMs));
       const now = Date.now();
-      await pruneClosedReferences(this.#parts.database, now);
+      await removeOldReferences(this.#parts.database, now);
       const pruned = await pruneLog(this.#parts.database, {
         now,
         olderThan: now - LOG_RETENTION.days * DAY_MS,

@@ -1,6 +1,5 @@
-import type { Actor } from '../domain/audit.ts';
+import type { Actor, ReferencePlace } from '../domain/audit.ts';
 import { type Credential, SESSION_LIFETIME } from '../domain/rights.ts';
-import { referenceId } from './closed-references.ts';
 import { AssertionFailed, asserted, type Parameter, type WriteTransaction } from './database.ts';
 import { RIGHTS_TEXT } from './rights.ts';
 import { placeholders } from './rows.ts';
@@ -18,6 +17,11 @@ const COUNT: Readonly<Record<Credential['kind'], (first: number) => string>> = {
   session: (first) => `SELECT count(*) FROM sessions JOIN operators ON operators.id = operator_id
     WHERE digest = $${first} AND ${RIGHTS_TEXT} = $${first + 1} AND sessions.created_at > $${first + 2}`,
 };
+
+/** The id of a closed reference. */
+export function referenceId({ actor, reference }: ReferencePlace): string {
+  return `${reference} ${actor}`;
+}
 
 /** The columns of a statement that asserts the rights, with their parameters. */
 interface Columns {

@@ -1,4 +1,3 @@
-import type { ReferencePlace } from '../domain/audit.ts';
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
 import {
   DELETED_MARK,
@@ -10,18 +9,12 @@ import {
 } from '../domain/project.ts';
 import type {
   ArchivedStates,
-  AuditedOperation,
-  AuditFilter,
-  AuditPage,
-  MadeChange,
   PageOf,
   PlacedState,
   SearchHit,
   SearchQuery,
   StoreReader,
 } from '../domain/store.ts';
-import { readAudit, readOperation, readOperationsUnder } from './audit-reader.ts';
-import { isReferenceClosed } from './closed-references.ts';
 import type { Parameter, Queryable } from './database.ts';
 import {
   byText,
@@ -186,22 +179,6 @@ export class SqlReader implements StoreReader {
   async key(id: string): Promise<ProjectKey | undefined> {
     const [row] = await this.#rows<KeyRow>(`SELECT ${KEY_COLUMNS} FROM project_keys WHERE id = $1`, id);
     return row === undefined ? undefined : toKey(row);
-  }
-
-  auditPage(filter: AuditFilter): Promise<AuditPage> {
-    return readAudit(this.#queryable, filter);
-  }
-
-  operation(seq: number): Promise<AuditedOperation | undefined> {
-    return readOperation(this.#queryable, seq);
-  }
-
-  operationsUnder(place: ReferencePlace): Promise<readonly MadeChange[]> {
-    return readOperationsUnder(this.#queryable, place);
-  }
-
-  isReferenceClosed(place: ReferencePlace): Promise<boolean> {
-    return isReferenceClosed(this.#queryable, place);
   }
 
   search(text: string, query: SearchQuery): Promise<readonly SearchHit[]> {

@@ -1,9 +1,8 @@
-import type { Actor, ReferencePlace } from '../domain/audit.ts';
+import type { Actor } from '../domain/audit.ts';
 import type { CommittedRows } from '../domain/change-log.ts';
 import { RightsChanged, StoreOutage } from '../domain/errors.ts';
-import type { ClosedReference, Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
-import { AuthorCheck, LOCK_END } from './author-check.ts';
-import { closeReference } from './closed-references.ts';
+import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
+import { AuthorCheck } from './author-check.ts';
 import {
   AssertionFailed,
   CommitUncertainError,
@@ -81,13 +80,6 @@ export class SqlStore implements Store {
       const journalOf = (actor: Actor) => new Journal(actor, this.#sources);
       const { result, authors, journals } = await work({ sql, now, journalOf });
       return { result, author: new AuthorCheck(authors, now), journals };
-    });
-  }
-
-  closeReference(place: ReferencePlace): Promise<ClosedReference> {
-    return this.#database.transaction(async (transaction) => {
-      await transaction.query(LOCK_END);
-      return closeReference(transaction, place, this.#sources.now());
     });
   }
 

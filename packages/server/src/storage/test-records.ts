@@ -9,8 +9,9 @@ import {
   type StateOperation,
 } from '../domain/project.ts';
 import { UNLIMITED } from '../domain/rights.ts';
-import type { AuditFilter, Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
+import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
 import type { AccessToken } from '../nouns/access-tokens/access-token.ts';
+import { type AuditFilter, readAuditPage } from '../nouns/history/audit-query.ts';
 import { changeStates } from '../nouns/states/change-states.ts';
 import { type StateWrite, StateWriters, type StateWritten } from '../nouns/states/state-writers.ts';
 import { readLogPage } from './change-log.ts';
@@ -123,5 +124,5 @@ export async function readLog(
 
 /** The audit entries of the first page. */
 export async function auditEntries(reader: StoreReader, filter: AuditFilter): Promise<readonly AuditEntry[]> {
-  return (await reader.auditPage(filter)).entries;
+  return (await readAuditPage(reader, filter)).entries;
 }

@@ -13,6 +13,8 @@ import {
   mountDeliveries,
   mountEvents,
 } from '../../nouns/deliveries/delivery-routes.ts';
+import { mountReferences } from '../../nouns/history/reference-routes.ts';
+import { RunningReferences } from '../../nouns/history/references.ts';
 import { mountInvitations, mountSetup } from '../../nouns/people/invitation-routes.ts';
 import { mountOperators } from '../../nouns/people/operator-routes.ts';
 import type { PeopleContext } from '../../nouns/people/people.ts';
@@ -23,7 +25,6 @@ import { mountChanges, mountStream } from '../../nouns/states/state-routes.ts';
 import { mountWebhooks } from '../../nouns/webhooks/webhook-routes.ts';
 import type { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import { mountBulkArchive } from '../flags/flag-routes.ts';
-import { mountReferences, RunningReferences } from '../history/references.ts';
 import { notePending } from './answers.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
 import { type HeavyThread, mountHeavyOperations } from './heavy-calls.ts';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readAuditPage } from '../../nouns/history/audit-query.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { ADMIN_TOKEN, openTestApp, type TestApp } from './test-app.ts';
 
@@ -145,7 +146,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
       expect((await app.call('GET', `/api/audit?${filter}`)).json).toEqual({ entries: [] });
     }
     // One read of the store looks through a part of them only.
-    const page = await app.home.store.read((reader) => reader.auditPage({ text: 'needle', limit: 1 }));
+    const page = await app.home.store.read((reader) => readAuditPage(reader, { text: 'needle', limit: 1 }));
     expect(page.entries).toEqual([]);
     expect(page.next).toBeDefined();
     const [line] = await exported(`project=${name}&q=needle&target=a&environment=staging`);

@@ -7,6 +7,11 @@ import { invalid, ServiceError, StoreOutage } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { bearerTokenIn } from '../../http/request.ts';
 import { type TokenHolder, TokenUses, verifyAccessToken } from '../../nouns/access-tokens/access-tokens.ts';
+import {
+  type RunningReferences,
+  readReference,
+  requireOpenReference,
+} from '../../nouns/history/references.ts';
 import { type Caller, operatorActor, type PeopleContext } from '../../nouns/people/people.ts';
 import {
   type ActiveSession,
@@ -14,7 +19,6 @@ import {
   sessionIdIn,
   verifySession,
 } from '../../nouns/people/sessions.ts';
-import { type RunningReferences, readReference, requireOpenReference } from '../history/references.ts';
 import { checkNote } from '../rules.ts';
 import { type ManagementEnv, WORK_SECONDS } from './operation.ts';
 

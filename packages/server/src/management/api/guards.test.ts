@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { revertChange } from '../../nouns/history/revert.ts';
 import { cancelSchedule, createSchedule } from '../../nouns/schedules/schedules.ts';
 import { copyStates } from '../../nouns/states/copy.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
@@ -9,7 +10,6 @@ import { importDeclaration, previewImport } from '../documents/import.ts';
 import type { ImportRules } from '../documents/import-plan.ts';
 import { updateEnvironment } from '../environments/environments.ts';
 import { archiveFlag, restoreFlag } from '../flags/flag-archive.ts';
-import { revertChange } from '../history/revert.ts';
 import { openTestApp, type TestApp } from './test-app.ts';
 
 setDefaultTimeout(60_000);

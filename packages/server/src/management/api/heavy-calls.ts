@@ -1,6 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { mountAccessTokens } from '../../nouns/access-tokens/access-token-routes.ts';
+import { mountAudit, mountHistory } from '../../nouns/history/history-routes.ts';
 import { mountRolloutPlans } from '../../nouns/rollouts/rollout-routes.ts';
 import { mountSchedules } from '../../nouns/schedules/schedule-routes.ts';
 import { mountCopy } from '../../nouns/states/copy-routes.ts';
@@ -11,7 +12,6 @@ import { mountImportExport } from '../documents/document-routes.ts';
 import { mountEnvironments } from '../environments/environment-routes.ts';
 import { mountFlagArchive, mountFlags } from '../flags/flag-routes.ts';
 import { mountSearch } from '../flags/search-routes.ts';
-import { mountAudit, mountHistory } from '../history/history-routes.ts';
 import { mountProjectKeys } from '../keys/key-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { IncomingBodies } from './incoming-bodies.ts';

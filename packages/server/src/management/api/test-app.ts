@@ -169,7 +169,6 @@ export class TestApp {
         return store.commit(actor, work);
       },
       commitGroup: (work) => store.commitGroup(work),
-      closeReference: (place) => store.closeReference(place),
     };
   }
 

@@ -5,6 +5,7 @@
 import type { z } from '@hono/zod-openapi';
 import type { TokenRecordSchema } from '../../nouns/access-tokens/access-token-schemas.ts';
 import type { ClientsSchema, DeliverySchema } from '../../nouns/deliveries/delivery-routes.ts';
+import type { AuditEntrySchema, RevertedSchema } from '../../nouns/history/history-routes.ts';
 import type {
   InvitationRecordSchema,
   LinkSchema,
@@ -22,7 +23,6 @@ import type { WebhookDeliverySchema, WebhookSchema } from '../../nouns/webhooks/
 import type { DeclarationSchema, ImportResultSchema } from '../documents/document-routes.ts';
 import type { ArchivedFlagsSchema } from '../flags/flag-routes.ts';
 import type { SearchHitSchema } from '../flags/search-routes.ts';
-import type { AuditEntrySchema, RevertedSchema } from '../history/history-routes.ts';
 import type {
   DoneSchema,
   EnvironmentRecordSchema,

@@ -6,6 +6,7 @@ import type { ManagementContext } from '../../management/context.ts';
 import { findProject } from '../../management/lookup.ts';
 import { checkName } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import { readOperation } from '../history/audit-query.ts';
 import { insertDelivery, readDeliveries } from './delivery-table.ts';
 import { readEndOfLog, readMessage } from './message-query.ts';
 import { formatWebhookSecret, SECRET_BYTES } from './signing.ts';
@@ -187,7 +188,7 @@ export async function replayWebhook(
 ): Promise<WebhookDelivery> {
   const { target, message } = await context.store.read(async (db) => {
     const found = await findTarget(db, actor, place);
-    const operation = await db.operation(seq);
+    const operation = await readOperation(db, seq);
     return {
       target: found,
       message: operation && (await readMessage(db, found, operation.seq)),

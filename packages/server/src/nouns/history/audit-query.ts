@@ -4,11 +4,64 @@ import {
   PEOPLE_NOUNS,
   type ReferencePlace,
   sizeOf,
-} from '../domain/audit.ts';
-import type { AuditedOperation, AuditFilter, AuditPage, AuditPlace, MadeChange } from '../domain/store.ts';
-import type { Parameter, Queryable } from './database.ts';
-import { type NullableColumns, withoutNulls } from './rows.ts';
-import { likeText, spellings } from './search.ts';
+} from '../../domain/audit.ts';
+import type { Parameter, Queryable } from '../../storage/database.ts';
+import { type NullableColumns, withoutNulls } from '../../storage/rows.ts';
+import { likeText, spellings } from '../../storage/search.ts';
+
+/** One operation as recorded in the audit log. */
+export interface AuditedOperation {
+  /** Of its last change-log row. */
+  readonly seq: number;
+  /** In the order in which it was done; at least one. */
+  readonly entries: readonly AuditEntry[];
+  /** The revision it made of each environment, by environment id, as long as the change log reaches back to it. */
+  readonly revisions: ReadonlyMap<string, number>;
+}
+
+/** An operation that was committed. */
+export interface MadeChange {
+  /** The number of the change. */
+  readonly seq: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** The place of an entry in the audit log: its `seq`, time and position in its operation, all descending. */
+export type AuditPlace = readonly [seq: number, at: number, position: number];
+
+/** Some audit entries. */
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  /** Where to continue; absent at the end of the log. There may be more although the page is not full. */
+  readonly next?: AuditPlace;
+}
+
+/** Which audit entries to read. */
+export interface AuditFilter {
+  /** Leaves out entries about people and their credentials. */
+  readonly withoutPeople?: boolean;
+  /** Only entries of these projects; absent: of all, and of none. */
+  readonly projectIds?: readonly string[];
+  readonly projectId?: string;
+  readonly environmentId?: string;
+  readonly target?: string;
+  /** The whole name, as in `operator:ada@example.com`. */
+  readonly actor?: string;
+  /** A whole action such as `flag.archived`, or a noun alone: `flag`. */
+  readonly action?: string;
+  /** Found in the target, the actor or the note; upper and lower case are equal. */
+  readonly text?: string;
+  /** Epoch milliseconds: from `since`, before `until`. */
+  readonly since?: number;
+  readonly until?: number;
+  /** Only entries with a smaller `seq`; for paging. */
+  readonly beforeSeq?: number;
+  /** Only entries after this place, which is older. */
+  readonly after?: AuditPlace;
+  /** Entries at most, except that the last `seq` is always complete, so that paging skips nothing. */
+  readonly limit: number;
+}
 
 const COLUMNS = `id, seq, COALESCE(operation_seq, seq) AS operation, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
   target, before, after, at`;
@@ -36,16 +89,16 @@ type Condition = (add: (value: Parameter) => string) => string;
  * {@link SCANNED_ROWS}. Texts have no index: PostgreSQL's is an extension that may be missing, and SQLite's would make every
  * change write several times as much.
  */
-export async function readAudit(queryable: Queryable, asked: AuditFilter): Promise<AuditPage> {
+export async function readAuditPage(db: Queryable, asked: AuditFilter): Promise<AuditPage> {
   const { limit, projectIds } = asked;
   if (projectIds?.length === 0) return { entries: [] };
 
   const [only] = projectIds ?? [];
   // One project has an index.
   const filter = only !== undefined && projectIds?.length === 1 ? { projectId: only, ...asked } : asked;
-  const { indexed, others } = await conditions(queryable, filter);
 
-  const rows = await select<AuditRow>(queryable, (add) => {
+  const { indexed, others } = await conditions(db, filter);
+  const rows = await select<AuditRow>(db, (add) => {
     const scan = `SELECT * FROM audit_log ${where(indexed, add)} ${ORDER} LIMIT ${add(SCANNED_ROWS)}`;
     const found = `FROM (${scan}) AS scanned ${where(others, add)}`;
     return `SELECT ${COLUMNS}, position ${found} ${ORDER} LIMIT ${add(limit + 1)}`;
@@ -58,7 +111,7 @@ export async function readAudit(queryable: Queryable, asked: AuditFilter): Promi
     if (others.length === 0) return { entries: rows.map(toEntry) };
     // The log has ended, or the rows that may be looked through.
     const [end] = await select<PlaceRow>(
-      queryable,
+      db,
       (add) =>
         `SELECT seq, at, position FROM audit_log ${where(indexed, add)} ${ORDER} LIMIT 1 OFFSET ${add(SCANNED_ROWS - 1)}`,
     );
@@ -71,7 +124,7 @@ export async function readAudit(queryable: Queryable, asked: AuditFilter): Promi
     const more = [...indexed, ...others, same, isAfter(placeOf(last))];
     page.push(
       ...(await select<AuditRow>(
-        queryable,
+        db,
         (add) =>
           `SELECT ${COLUMNS}, position FROM audit_log ${where(more, add)} ${ORDER} LIMIT ${add(MORE_ENTRIES)}`,
       )),
@@ -92,13 +145,10 @@ function cut(rows: readonly AuditRow[]): AuditPage | undefined {
   return undefined;
 }
 
-function select<Row>(
-  queryable: Queryable,
-  write: (add: (value: Parameter) => string) => string,
-): Promise<Row[]> {
+function select<Row>(db: Queryable, write: (add: (value: Parameter) => string) => string): Promise<Row[]> {
   const parameters: Parameter[] = [];
   const text = write((value) => `$${parameters.push(value)}`);
-  return queryable.query<Row>(text, parameters);
+  return db.query<Row>(text, parameters);
 }
 
 function where(conditions: readonly Condition[], add: (value: Parameter) => string): string {
@@ -118,25 +168,22 @@ function isAfter([seq, at, position]: AuditPlace): Condition {
 }
 
 /** The whole operation that wrote row `seq`; `undefined` when it has no entry. */
-export async function readOperation(
-  queryable: Queryable,
-  seq: number,
-): Promise<AuditedOperation | undefined> {
-  const [found] = await queryable.query<{ last: number }>(
+export async function readOperation(db: Queryable, seq: number): Promise<AuditedOperation | undefined> {
+  const [found] = await db.query<{ last: number }>(
     'SELECT COALESCE(operation_seq, seq) AS last FROM audit_log WHERE seq = $1 LIMIT 1',
     [seq],
   );
   if (found === undefined) return undefined;
 
-  const rows = await queryable.query<NullableColumns<AuditEntry>>(
+  const rows = await db.query<NullableColumns<AuditEntry>>(
     `SELECT ${COLUMNS} FROM audit_log WHERE operation_seq = $1 OR (seq = $1 AND operation_seq IS NULL)
       ORDER BY position`,
     [found.last],
   );
   const entries = rows.map(withoutNulls<AuditEntry>);
-  const first = Math.min(...entries.map((entry) => entry.seq));
 
-  const revisions = await queryable.query<{ id: string; revision: number }>(
+  const first = Math.min(...entries.map((entry) => entry.seq));
+  const revisions = await db.query<{ id: string; revision: number }>(
     `SELECT environment_id AS id, revision FROM change_log
       WHERE seq >= $1 AND seq <= $2 AND revision IS NOT NULL ORDER BY seq`,
     [first, found.last],
@@ -151,10 +198,10 @@ export async function readOperation(
 
 /** The operations of `actor` under one of its references, oldest first. */
 export function readOperationsUnder(
-  queryable: Queryable,
+  db: Queryable,
   { actor, reference }: ReferencePlace,
 ): Promise<MadeChange[]> {
-  return queryable.query<MadeChange>(
+  return db.query<MadeChange>(
     `SELECT COALESCE(operation_seq, seq) AS seq, max(at) AS at FROM audit_log
       WHERE reference = $1 AND actor = $2 GROUP BY COALESCE(operation_seq, seq) ORDER BY 1`,
     [reference, actor],
@@ -163,7 +210,7 @@ export function readOperationsUnder(
 
 /** The conditions that one index answers together with the order, and the others. */
 async function conditions(
-  queryable: Queryable,
+  db: Queryable,
   filter: AuditFilter,
 ): Promise<{ readonly indexed: readonly Condition[]; readonly others: readonly Condition[] }> {
   const { projectId, environmentId, target, actor, action, text, since, until, beforeSeq, after } = filter;
@@ -183,10 +230,7 @@ async function conditions(
   ];
   const chosen = choices.find((choice) => choice.length > 0) ?? [];
 
-  const [from, before] = [
-    await seqAt(queryable, since, -CLOCK_SKEW_MS),
-    await seqAt(queryable, until, CLOCK_SKEW_MS),
-  ];
+  const [from, before] = [await seqAt(db, since, -CLOCK_SKEW_MS), await seqAt(db, until, CLOCK_SKEW_MS)];
   // SQLite uses the index for the order only with a condition on it, and only the first of two bounds on one side.
   const first = from ?? (chosen.length > 0 ? undefined : 0);
   const ends = [before, beforeSeq, after && after[0] + 1].filter((end) => end !== undefined);
@@ -239,20 +283,17 @@ function isFoundIn(text: string): Condition {
  * The first `seq` whose entry is from `time` (epoch milliseconds, plus `slackMs`) or later. Times grow along the log, but
  * for the clocks of its writers, so that a search by halves finds it without an index of times.
  */
-async function seqAt(
-  queryable: Queryable,
-  time: number | undefined,
-  slackMs: number,
-): Promise<number | undefined> {
+async function seqAt(db: Queryable, time: number | undefined, slackMs: number): Promise<number | undefined> {
   if (time === undefined) return undefined;
-  const [ends] = await queryable.query<{ first: number | null; last: number | null }>(
+  const [ends] = await db.query<{ first: number | null; last: number | null }>(
     'SELECT (SELECT min(seq) FROM audit_log) AS first, (SELECT max(seq) FROM audit_log) AS last',
   );
+
   let low = ends?.first ?? 0;
   let high = (ends?.last ?? 0) + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const [found] = await queryable.query<{ seq: number; at: number }>(
+    const [found] = await db.query<{ seq: number; at: number }>(
       'SELECT seq, at FROM audit_log WHERE seq >= $1 ORDER BY seq LIMIT 1',
       [middle],
     );

@@ -2,13 +2,19 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { RawJson, rawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
-import { isoTime, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { nextMember, pageQuery, readCursor, writeCursor } from '../api/pages.ts';
-import { dryRunQuery, FlagKeySchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import { seesPeople } from '../rights.ts';
-import { readSeq } from '../rules.ts';
+import { isoTime, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { nextMember, pageQuery, readCursor, writeCursor } from '../../management/api/pages.ts';
+import {
+  dryRunQuery,
+  FlagKeySchema,
+  NameSchema,
+  seqMember,
+  TimeSchema,
+} from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { seesPeople } from '../../management/rights.ts';
+import { readSeq } from '../../management/rules.ts';
 import { type AuditQuery, exportAudit, getChange, listAudit, type NamedAuditEntry } from './audit.ts';
 import { revertChange } from './revert.ts';
 import type { RevertDifference } from './revert-plan.ts';

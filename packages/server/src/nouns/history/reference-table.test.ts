@@ -1,9 +1,15 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { RightsChanged } from '../domain/errors.ts';
-import { CLOSED_REFERENCES_SINCE, pruneClosedReferences } from './closed-references.ts';
-import { MIGRATIONS } from './migrations.ts';
-import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
-import { ADA, changing, seed, writeState } from './test-records.ts';
+import { RightsChanged } from '../../domain/errors.ts';
+import type { Store } from '../../domain/store.ts';
+import { MIGRATIONS } from '../../storage/migrations.ts';
+import { ENGINES, openTestStore, type TestEngine } from '../../storage/test-engines.ts';
+import { ADA, changing, seed, writeState } from '../../storage/test-records.ts';
+import {
+  CLOSED_REFERENCES_SINCE,
+  isReferenceClosed,
+  removeOldReferences,
+  takeReference,
+} from './reference-table.ts';
 
 setDefaultTimeout(60_000);
 
@@ -11,15 +17,16 @@ const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
 const reference = 'reference-1';
 const place = { actor: ADA.name, reference };
+const close = (store: Store) => store.unlogged((tx) => takeReference(tx, place));
 
 describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
   test('refuses what its actor commits under it, and nothing else', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store, ['a', 'b', 'c']);
     const closed = { changes: [], isClosed: true };
-    expect(await home.store.closeReference(place)).toEqual(closed);
-    expect(await home.store.closeReference(place)).toEqual(closed);
-    const isClosed = () => home.store.read((reader) => reader.isReferenceClosed(place));
+    expect(await close(home.store)).toEqual(closed);
+    expect(await close(home.store)).toEqual(closed);
+    const isClosed = () => isReferenceClosed(home.store, place);
     expect(await isClosed()).toBe(true);
 
     const late = { ...ADA, reference };
@@ -37,17 +44,17 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
       ),
     );
     expect(written.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
-    expect((await home.store.closeReference(place)).changes).toEqual([]);
+    expect((await close(home.store)).changes).toEqual([]);
   });
 
   test('is forgotten after a day, and no sooner', async () => {
     await using home = await openTestStore(engine);
     await seed(home.store);
-    await home.store.closeReference(place);
-    const isClosed = () => home.store.read((reader) => reader.isReferenceClosed(place));
-    await pruneClosedReferences(home.database, Date.now());
+    await close(home.store);
+    const isClosed = () => isReferenceClosed(home.store, place);
+    await removeOldReferences(home.database, Date.now());
     expect(await isClosed()).toBe(true);
-    await pruneClosedReferences(home.database, Date.now() + 86_400_001);
+    await removeOldReferences(home.database, Date.now() + 86_400_001);
     expect(await isClosed()).toBe(false);
   });
 
@@ -55,7 +62,7 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     const { seq } = await home.store.commit({ ...ADA, reference }, changing(environment, ['checkout', ON]));
-    expect(await home.store.closeReference(place)).toMatchObject({ changes: [{ seq }], isClosed: false });
+    expect(await close(home.store)).toMatchObject({ changes: [{ seq }], isClosed: false });
     await home.store.commit({ ...ADA, reference }, changing(environment, ['checkout', OFF]));
   });
 
@@ -64,11 +71,11 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
     const { environment } = await seed(home.store);
     for (let round = 0; round < 5; round++) {
       const each = { actor: ADA.name, reference: `reference-of-${round}` };
-      let closing: ReturnType<typeof home.store.closeReference> | undefined;
+      let closing: ReturnType<typeof takeReference> | undefined;
       const made = await home.store
         .commit({ ...ADA, reference: each.reference }, async (transaction) => {
           const result = await changing(environment, ['checkout', round % 2 === 0 ? ON : OFF])(transaction);
-          closing ??= home.store.closeReference(each);
+          closing ??= home.store.unlogged((tx) => takeReference(tx, each));
           // SQLite has one writer, which is this one.
           if (engine.name === 'postgres' && round > 0) await closing;
           return result;
@@ -96,7 +103,7 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
         Date.now() - hoursAgo * 3_600_000,
         CLOSED_REFERENCES_SINCE,
       ]);
-      return (await home.store.closeReference(place)).isClosed;
+      return (await close(home.store)).isClosed;
     };
     await home.database.query('UPDATE halyard_schema SET applied_at = 0 WHERE version = 1');
     expect([await upgraded(23), await upgraded(25)]).toEqual([false, true]);

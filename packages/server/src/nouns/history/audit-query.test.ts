@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { AuditFilter } from '../domain/store.ts';
-import { readAudit } from './audit-reader.ts';
-import type { Queryable } from './database.ts';
-import { ENGINES, openTestStore } from './test-engines.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
+import { type AuditFilter, readAuditPage } from './audit-query.ts';
 
 const [SQLITE] = ENGINES;
 if (SQLITE?.name !== 'sqlite') throw new Error('the first engine is SQLite');
@@ -28,7 +27,7 @@ test.each<Omit<AuditFilter, 'limit'>>([
       return await home.database.query(text, parameters);
     },
   };
-  await readAudit(explaining, { ...filter, limit: 50 });
+  await readAuditPage(explaining, { ...filter, limit: 50 });
   expect(plans).not.toContain('SCAN audit_log');
   expect(plans.join('\n')).toContain('audit_log USING INDEX');
 });

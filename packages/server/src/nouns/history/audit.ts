@@ -1,10 +1,11 @@
 import { defined } from '@halyard/protocol';
 import { type Actor, AUDIT_PAGE_SIZE, type AuditEntry, sizeOf } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { AuditedOperation, AuditFilter, AuditPlace, StoreReader } from '../../domain/store.ts';
-import type { ManagementContext } from '../context.ts';
-import { findEnvironment, findProject } from '../lookup.ts';
-import { seesPeople, visibleProjects } from '../rights.ts';
+import type { StoreReader } from '../../domain/store.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { findEnvironment, findProject } from '../../management/lookup.ts';
+import { seesPeople, visibleProjects } from '../../management/rights.ts';
+import { type AuditedOperation, type AuditFilter, type AuditPlace, readAuditPage } from './audit-query.ts';
 import { findVisible, unrevertible } from './revert.ts';
 
 /** Which audit entries to list. Those that the reader may not see are left out. */
@@ -42,6 +43,7 @@ export async function listAudit(context: ManagementContext, query: AuditQuery): 
   const entries: NamedAuditEntry[] = [];
   let size = 0;
   const endsAt = performance.now() + SEARCH_MS;
+
   for (let { after } = query; ; ) {
     const limit = query.limit - entries.length;
     const { next, ...page } = await readPage(context, { ...query, limit, ...defined({ after }) });
@@ -49,6 +51,7 @@ export async function listAudit(context: ManagementContext, query: AuditQuery): 
       entries.push(entry);
       size += sizeOf(entry);
     }
+
     const isFull = entries.length >= query.limit || size > AUDIT_PAGE_SIZE;
     if (next === undefined || isFull || performance.now() > endsAt) return { entries, ...defined({ next }) };
     after = next;
@@ -58,7 +61,8 @@ export async function listAudit(context: ManagementContext, query: AuditQuery): 
 function readPage(context: ManagementContext, query: AuditQuery): Promise<AuditList> {
   return context.store.read(async (reader) => {
     const { project: _project, environment: _environment, reader: actor, before, ...filter } = query;
-    const { entries, next } = await reader.auditPage({
+
+    const { entries, next } = await readAuditPage(reader, {
       ...(await idsOf(reader, query)),
       ...filter,
       withoutPeople: !seesPeople(actor),
@@ -100,6 +104,7 @@ async function idsOf(
       '"environment" requires "project", because projects may have environments of the same name.',
     );
   }
+
   const { id: projectId } = await findProject(reader, actor, project);
   if (environment === undefined) return { projectId };
   const found = await findEnvironment(reader, actor, { project, environment });
@@ -118,6 +123,7 @@ async function withNames(
     if (!used.has(projectId)) continue;
     for (const { id, name } of await reader.environments(projectId)) environments.set(id, name);
   }
+
   return entries.map((entry) => ({
     ...entry,
     ...defined({
@@ -155,6 +161,7 @@ async function describe(reader: StoreReader, operation: AuditedOperation): Promi
   const entries = await withNames(reader, operation.entries);
   const [first] = entries;
   if (first === undefined) throw new Error('an operation without entries was read');
+
   const { at, actor, note } = first;
   const project = onlyOne(entries.map((entry) => entry.project));
   const environment = onlyOne(entries.map((entry) => entry.environment));

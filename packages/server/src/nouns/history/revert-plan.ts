@@ -9,8 +9,9 @@ import {
   type StateText,
   VALUE_KINDS,
 } from '../../domain/project.ts';
-import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
-import { flagArchived } from '../lookup.ts';
+import type { ArchivedStates, StoreReader } from '../../domain/store.ts';
+import { flagArchived } from '../../management/lookup.ts';
+import type { AuditedOperation } from './audit-query.ts';
 
 /** One difference of a revert. Texts are JSON; an absent text means that it does not exist. */
 export interface RevertDifference {

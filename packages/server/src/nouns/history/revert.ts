@@ -1,15 +1,16 @@
 import { type Actor, isAboutPeople } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, StateOperation } from '../../domain/project.ts';
-import type { AuditedOperation, StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { changeStates } from '../../nouns/states/change-states.ts';
-import { ensureFlags } from '../../nouns/states/states.ts';
-import type { ManagementContext } from '../context.ts';
-import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
-import { interruptDeleted } from '../flags/flags.ts';
-import { requireRole, sees, seesPeople } from '../rights.ts';
-import { prefixNote } from '../rules.ts';
-import { byName, lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
+import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { archiveLocked, restoreLocked } from '../../management/flags/flag-archive.ts';
+import { interruptDeleted } from '../../management/flags/flags.ts';
+import { requireRole, sees, seesPeople } from '../../management/rights.ts';
+import { prefixNote } from '../../management/rules.ts';
+import { byName, lockProject, requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { changeStates } from '../states/change-states.ts';
+import { ensureFlags } from '../states/states.ts';
+import { type AuditedOperation, readOperation } from './audit-query.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
 
 /** The change to revert, and the options. */
@@ -38,31 +39,33 @@ export async function revertChange(
   input: RevertInput,
 ): Promise<Written<Reverted>> {
   if (input.mode === 'preview') {
-    return context.store.read(async (reader) => {
-      const operation = await findRevertible(reader, actor, input.seq);
-      const environments = byName(await reader.environments(projectOf(operation)));
-      return outcome(await planFor(reader, input, { operation, environments }));
+    return context.store.read(async (db) => {
+      const operation = await findRevertible(db, actor, input.seq);
+      const environments = byName(await db.environments(projectOf(operation)));
+      return outcome(await planFor(db, input, { operation, environments }));
     });
   }
-  return writeRecord(context, { ...actor, note: noteOf(actor, input.seq) }, async (transaction) => {
-    const operation = await findRevertible(transaction, actor, input.seq);
-    const environments = await lockProject(transaction, projectOf(operation));
-    const plan = await planFor(transaction, input, { operation, environments });
-    await applyRevert(context, actor, transaction, { plan, environments });
+
+  return writeRecord(context, { ...actor, note: noteOf(actor, input.seq) }, async (tx) => {
+    const operation = await findRevertible(tx, actor, input.seq);
+    const environments = await lockProject(tx, projectOf(operation));
+
+    const plan = await planFor(tx, input, { operation, environments });
+    await applyRevert(context, actor, tx, { plan, environments });
     return outcome(plan);
   });
 }
 
 /** The operation that wrote row `seq` of the change log, or `not_found`. */
-export async function findOperation(reader: StoreReader, seq: number): Promise<AuditedOperation> {
-  const operation = await reader.operation(seq);
+export async function findOperation(db: StoreReader, seq: number): Promise<AuditedOperation> {
+  const operation = await readOperation(db, seq);
   if (operation !== undefined) return operation;
   throw noChange(seq);
 }
 
 /** As {@link findOperation}, without what the actor may not see. */
-export async function findVisible(reader: StoreReader, actor: Actor, seq: number): Promise<AuditedOperation> {
-  const operation = await findOperation(reader, seq);
+export async function findVisible(db: StoreReader, actor: Actor, seq: number): Promise<AuditedOperation> {
+  const operation = await findOperation(db, seq);
   const entries = operation.entries.filter(({ action, projectId }) =>
     projectId === undefined || isAboutPeople(action) ? seesPeople(actor) : sees(actor, projectId),
   );
@@ -78,24 +81,26 @@ export function noChange(seq: number): ServiceError {
   );
 }
 
-async function findRevertible(reader: StoreReader, actor: Actor, seq: number): Promise<AuditedOperation> {
-  const operation = await findVisible(reader, actor, seq);
+async function findRevertible(db: StoreReader, actor: Actor, seq: number): Promise<AuditedOperation> {
+  const operation = await findVisible(db, actor, seq);
   requireRole(actor, 'editor', { id: projectOf(operation) });
   const reason = unrevertible(operation);
   if (reason !== undefined) throw notRevertible(seq, reason);
-  const projects = await reader.projects();
+
+  const projects = await db.projects();
   if (projects.some(({ id }) => id === projectOf(operation))) return operation;
   throw notRevertible(seq, 'its project has been deleted');
 }
 
 async function planFor(
-  reader: StoreReader,
+  db: StoreReader,
   { seq, conflicts }: RevertInput,
   given: { readonly operation: AuditedOperation; readonly environments: readonly Environment[] },
 ): Promise<RevertPlan> {
-  const plan = await planRevert(reader, given);
+  const plan = await planRevert(db, given);
   if (plan.obstacle !== undefined) throw notRevertible(seq, plan.obstacle);
   if (plan.conflicts.length === 0 || conflicts === 'anyway') return plan;
+
   const [first = '', ...others] = plan.conflicts;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   throw new ServiceError(
@@ -167,42 +172,46 @@ export function unrevertible({ entries }: AuditedOperation): string | undefined 
 async function applyRevert(
   context: ManagementContext,
   actor: Actor,
-  transaction: StoreTransaction,
+  tx: StoreTransaction,
   { plan, environments }: { readonly plan: RevertPlan; readonly environments: readonly Environment[] },
 ): Promise<void> {
-  for (const { flag, states } of plan.recreate) await transaction.recreateFlag(flag, states);
-  for (const flag of plan.restore) await restoreLocked(actor, transaction, { flag, environments });
-  await writeStates(context, actor, transaction, plan);
-  for (const flag of plan.archive) await archiveLocked(context, actor, transaction, { flag, environments });
-  for (const flag of plan.texts) await transaction.putFlag(flag);
+  for (const { flag, states } of plan.recreate) await tx.recreateFlag(flag, states);
+  for (const flag of plan.restore) await restoreLocked(actor, tx, { flag, environments });
+  await writeStates(context, actor, tx, plan);
+
+  for (const flag of plan.archive) await archiveLocked(context, actor, tx, { flag, environments });
+  for (const flag of plan.texts) await tx.putFlag(flag);
+
   for (const flag of plan.remove) {
     requireRole(actor, 'admin', { id: flag.projectId });
-    await interruptDeleted(transaction, flag);
-    await transaction.deleteFlag(flag);
+    await interruptDeleted(tx, flag);
+    await tx.deleteFlag(flag);
   }
+
   for (const environment of plan.appearance) {
     requireRole(actor, 'admin', { id: environment.projectId });
     const known = environments.find(({ id }) => id === environment.id);
     if (known !== undefined && !environment.protected) requireChangeOf(actor, known);
-    await transaction.updateEnvironment(environment);
+    await tx.updateEnvironment(environment);
   }
 }
 
 async function writeStates(
   context: ManagementContext,
   actor: Actor,
-  transaction: StoreTransaction,
+  tx: StoreTransaction,
   { states }: RevertPlan,
 ): Promise<void> {
   const [first] = states;
   if (first === undefined) return;
   const keys = states.flatMap(({ key, state }) => (state === undefined ? [] : [key]));
   const { projectId } = first.environment;
-  if (keys.length > 0) await ensureFlags(context, transaction, { projectId, keys: [...new Set(keys)] });
+  if (keys.length > 0) await ensureFlags(context, tx, { projectId, keys: [...new Set(keys)] });
+
   for (const [environment, steps] of Map.groupBy(states, (step) => step.environment)) {
     requireChangeOf(actor, environment);
     await changeStates(
-      transaction,
+      tx,
       environment,
       steps.map(({ key, state }): StateOperation => [key, state ?? null]),
     );
