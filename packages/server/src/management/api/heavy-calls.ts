@@ -1,6 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { mountAccessTokens } from '../../nouns/access-tokens/access-token-routes.ts';
+import { mountImportExport } from '../../nouns/documents/document-routes.ts';
 import { mountAudit, mountHistory } from '../../nouns/history/history-routes.ts';
 import { mountRolloutPlans } from '../../nouns/rollouts/rollout-routes.ts';
 import { mountSchedules } from '../../nouns/schedules/schedule-routes.ts';
@@ -8,7 +9,6 @@ import { mountCopy } from '../../nouns/states/copy-routes.ts';
 import { mountFlagStates } from '../../nouns/states/state-routes.ts';
 import { mountUsage } from '../../nouns/usage/usage-routes.ts';
 import type { ManagementContext } from '../context.ts';
-import { mountImportExport } from '../documents/document-routes.ts';
 import { mountEnvironments } from '../environments/environment-routes.ts';
 import { mountFlagArchive, mountFlags } from '../flags/flag-routes.ts';
 import { mountSearch } from '../flags/search-routes.ts';

@@ -5,6 +5,7 @@
 import type { z } from '@hono/zod-openapi';
 import type { TokenRecordSchema } from '../../nouns/access-tokens/access-token-schemas.ts';
 import type { ClientsSchema, DeliverySchema } from '../../nouns/deliveries/delivery-routes.ts';
+import type { DeclarationSchema, ImportResultSchema } from '../../nouns/documents/document-schemas.ts';
 import type { AuditEntrySchema, RevertedSchema } from '../../nouns/history/history-routes.ts';
 import type {
   InvitationRecordSchema,
@@ -20,7 +21,6 @@ import type { ComparisonSchema, CopiedSchema } from '../../nouns/states/copy-rou
 import type { ChangeWrittenSchema } from '../../nouns/states/state-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../../nouns/usage/usage-routes.ts';
 import type { WebhookDeliverySchema, WebhookSchema } from '../../nouns/webhooks/webhook-schemas.ts';
-import type { DeclarationSchema, ImportResultSchema } from '../documents/document-routes.ts';
 import type { ArchivedFlagsSchema } from '../flags/flag-routes.ts';
 import type { SearchHitSchema } from '../flags/search-routes.ts';
 import type {

@@ -2,52 +2,23 @@ import { setImmediate } from 'node:timers/promises';
 import { elementsOf } from '@halyard/protocol';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
-import {
-  ENVIRONMENT_COLORS,
-  type EnvironmentColor,
-  type FlagDetails,
-  type StateText,
-  VALUE_KINDS,
-} from '../../domain/project.ts';
+import { ENVIRONMENT_COLORS, type StateText, VALUE_KINDS } from '../../domain/project.ts';
 import { at, invalidAt, memberPath, readEntries, readMembers } from '../../domain/strict-members.ts';
-import { parseBody } from '../api/body.ts';
-import { checkDetails, checkFlagKey, checkName } from '../rules.ts';
-
-/** The version of the declarative document that this program reads and writes. */
-export const DECLARATION_VERSION = 1;
-
-/** A project's flags as a document: export writes it, import reads it. */
-export interface Declaration {
-  readonly project: string;
-  /** The environments it covers, in display order. Others stay unchanged. */
-  readonly environments: readonly DeclaredEnvironment[];
-  readonly flags: ReadonlyMap<string, DeclaredFlag>;
-}
-
-/** One environment of a {@link Declaration}. */
-export interface DeclaredEnvironment {
-  readonly name: string;
-  /** Absent: only the name was given, and the environment keeps its appearance and its place. */
-  readonly appearance?: { readonly protected?: boolean; readonly color?: EnvironmentColor };
-}
-
-/** One flag of a {@link Declaration}. */
-export interface DeclaredFlag extends Omit<FlagDetails, 'owner'> {
-  /** Absent: the owner stays unchanged. */
-  readonly owner?: string;
-  readonly archived: boolean;
-  /** By environment name; the flag does not exist in absent environments. Of an archived flag, those it comes back with. */
-  readonly states: ReadonlyMap<string, StateText>;
-}
+import { parseBody } from '../../management/api/body.ts';
+import { checkDetails, checkFlagKey, checkName } from '../../management/rules.ts';
+import {
+  DECLARATION_VERSION,
+  type Declaration,
+  type DeclarationFormat,
+  type DeclaredEnvironment,
+  type DeclaredFlag,
+} from './document.ts';
 
 /** Flags that are read before other requests are served. */
 const FLAGS_AT_ONCE = 200;
 
 /** The flags of one document at most. */
 const MAX_FLAGS = 100_000;
-
-/** The formats of a declaration. */
-export type DeclarationFormat = 'json' | 'yaml';
 
 /**
  * Reads a declaration from a file's text. Unknown members, another version, environments not listed, and invalid names

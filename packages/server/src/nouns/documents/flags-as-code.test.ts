@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { ENVIRONMENT_COLORS, VALUE_KINDS } from '../../domain/project.ts';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
-import type { DeclaredFlag } from './declaration.ts';
+import type { DeclaredFlag } from './document.ts';
 import { writeDeclaration } from './export.ts';
 
 setDefaultTimeout(60_000);

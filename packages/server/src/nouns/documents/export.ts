@@ -2,16 +2,16 @@ import type { Actor } from '../../domain/audit.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import { detailsOf, type Project, type StateText } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import type { ManagementContext } from '../context.ts';
-import { readable } from '../flags/flags.ts';
-import { findProject } from '../lookup.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { readable } from '../../management/flags/flags.ts';
+import { findProject } from '../../management/lookup.ts';
 import {
   DECLARATION_VERSION,
   type Declaration,
   type DeclarationFormat,
   type DeclaredEnvironment,
   type DeclaredFlag,
-} from './declaration.ts';
+} from './document.ts';
 
 /** A whole project as a declaration, archived flags included. `project_not_found`. */
 export function exportProject(
@@ -19,14 +19,15 @@ export function exportProject(
   actor: Actor,
   project: string,
 ): Promise<Declaration> {
-  return context.store.read(async (reader) => declare(reader, await findProject(reader, actor, project)));
+  return context.store.read(async (db) => declare(db, await findProject(db, actor, project)));
 }
 
-async function declare(reader: StoreReader, { id, name }: Project): Promise<Declaration> {
-  const environments = await reader.environments(id);
-  const archivedStates = await reader.archivedStatesIn(id);
+async function declare(db: StoreReader, { id, name }: Project): Promise<Declaration> {
+  const environments = await db.environments(id);
+  const archivedStates = await db.archivedStatesIn(id);
+
   const flags = new Map<string, DeclaredFlag & { readonly states: Map<string, StateText> }>();
-  for (const flag of await reader.flags(id)) {
+  for (const flag of await db.flags(id)) {
     const { key, archivedAt } = flag;
     const states = new Map<string, StateText>();
     for (const environment of archivedAt === undefined ? [] : environments) {
@@ -37,11 +38,13 @@ async function declare(reader: StoreReader, { id, name }: Project): Promise<Decl
     const details = { ...others, ...(owner !== '' && { owner }) };
     flags.set(key, { ...details, archived: archivedAt !== undefined, states });
   }
+
   for (const environment of environments) {
-    for (const { flagKey, state } of readable(await reader.states(environment.id))) {
+    for (const { flagKey, state } of readable(await db.states(environment.id))) {
       flags.get(flagKey)?.states.set(environment.name, state);
     }
   }
+
   const declared = environments.map(
     ({ name, protected: isProtected, color }): DeclaredEnvironment => ({
       name,
@@ -126,7 +129,7 @@ function yamlFlag(key: string, flag: DeclaredFlag): readonly string[] {
   return lines.length === 0 ? [`  ${yamlKey(key)}: {}`] : [`  ${yamlKey(key)}:`, ...lines];
 }
 
-/** Words that a YAML reader, of 1.1 or 1.2, reads as something other than a string. */
+/** Words that a YAML db, of 1.1 or 1.2, reads as something other than a string. */
 const YAML_WORDS = new Set(['true', 'false', 'null', 'yes', 'no', 'on', 'off', 'y', 'n']);
 
 function yamlKey(text: string): string {

@@ -9,14 +9,14 @@ import {
   type StateText,
 } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { changeStates } from '../../nouns/states/change-states.ts';
-import type { ManagementContext } from '../context.ts';
-import { addEnvironment } from '../environments/environments.ts';
-import { interruptArchived } from '../flags/flag-archive.ts';
-import { requireRole } from '../rights.ts';
-import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
-import type { DeclaredFlag } from './declaration.ts';
-import { type ImportPlan, type ImportRules, isSameDetails, planImport } from './import-plan.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { addEnvironment } from '../../management/environments/environments.ts';
+import { interruptArchived } from '../../management/flags/flag-archive.ts';
+import { requireRole } from '../../management/rights.ts';
+import { lockProject, requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { changeStates } from '../states/change-states.ts';
+import type { DeclaredFlag, ImportPlan, ImportRules } from './document.ts';
+import { isSameDetails, planImport } from './import-plan.ts';
 
 /** One change that an import would make and its actor may not, in words. */
 export interface NotAllowed {
@@ -37,7 +37,7 @@ export async function previewImport(
   actor: Actor,
   rules: ImportRules,
 ): Promise<ImportPreview> {
-  const plan = await context.store.read((reader) => planImport(reader, actor, rules));
+  const plan = await context.store.read((db) => planImport(db, actor, rules));
   // A preview needs no confirmation.
   const permissions = { ...actor.permissions, confirmed: 'all' } as const;
   const refusals = judge({ ...actor, permissions }, plan);
@@ -53,12 +53,14 @@ export function importDeclaration(
   actor: Actor,
   rules: ImportRules,
 ): Promise<Written<{ readonly plan: ImportPlan }>> {
-  return writeRecord(context, actor, async (transaction) => {
-    const project = await transaction.project(rules.declaration.project);
-    if (project !== undefined) await lockProject(transaction, project.id);
-    const plan = await planImport(transaction, actor, rules);
+  return writeRecord(context, actor, async (tx) => {
+    const project = await tx.project(rules.declaration.project);
+    if (project !== undefined) await lockProject(tx, project.id);
+
+    const plan = await planImport(tx, actor, rules);
     refuse(judge(actor, plan));
-    await apply(context, transaction, plan, rules.declaration.project);
+
+    await apply(context, tx, plan, rules.declaration.project);
     return { plan };
   });
 }
@@ -79,6 +81,7 @@ function judge(actor: Actor, plan: ImportPlan): readonly Refusal[] {
       refusals.push({ what, refusal: error });
     }
   };
+
   const place = plan.project && { id: plan.project.id };
   const asAdmin = (what: string) => check(what, () => requireRole(actor, 'admin', place));
   if (plan.project === undefined) asAdmin('create the project');
@@ -89,6 +92,7 @@ function judge(actor: Actor, plan: ImportPlan): readonly Refusal[] {
     if (!after.protected)
       check(`remove the protection of "${before.name}"`, () => requireChangeOf(actor, before));
   }
+
   const onFlags = (what: string, count: number, level: 'editor' | 'states' = 'editor') => {
     if (count > 0) check(`${what} ${plural(count, 'flag')}`, () => requireRole(actor, level, place));
   };
@@ -98,6 +102,7 @@ function judge(actor: Actor, plan: ImportPlan): readonly Refusal[] {
   onFlags('change the details of', plan.flagsUpdated.length);
   onFlags('archive', plan.flagsArchived.length);
   onFlags('restore', plan.flagsRestored.length);
+
   for (const environment of plan.environments) {
     const { name } = environment;
     const count = plan.operations.get(name)?.size ?? 0;
@@ -127,6 +132,7 @@ function refuse(refusals: readonly Refusal[]): void {
   const counted = forbidden.length > 0 ? forbidden : refusals;
   const [first] = counted;
   if (first === undefined) return;
+
   const list = counted.map(({ what, refusal }) => `- ${what}: ${refusal.message}`).join('\n');
   throw new ServiceError(first.refusal.code, `Nothing was imported. Not allowed:\n${list}`);
 }
@@ -134,33 +140,37 @@ function refuse(refusals: readonly Refusal[]): void {
 /** Writes a plan that was made under the locks of its project. */
 async function apply(
   context: ManagementContext,
-  transaction: StoreTransaction,
+  tx: StoreTransaction,
   plan: ImportPlan,
   name: string,
 ): Promise<void> {
   const project = plan.project ?? { id: context.newId(), name, createdAt: context.now() };
-  if (plan.project === undefined) await transaction.insertProject(project);
+  if (plan.project === undefined) await tx.insertProject(project);
   const projectId = project.id;
+
   for (const { name: made, appearance } of plan.environmentsCreated)
-    await addEnvironment(context, transaction, { projectId, name: made, ...appearance });
-  const environments = await lockProject(transaction, projectId);
-  await updateEnvironments(transaction, plan, environments);
+    await addEnvironment(context, tx, { projectId, name: made, ...appearance });
+  const environments = await lockProject(tx, projectId);
+  await updateEnvironments(tx, plan, environments);
+
   const ids = new Map(environments.map((environment) => [environment.name, environment.id]));
-  await createFlags(context, transaction, { projectId, flags: plan.flagsCreated, ids });
-  for (const { after } of plan.flagsUpdated) await transaction.putFlag(after);
-  for (const flag of plan.flagsRestored) await transaction.restoreFlag(flag);
-  for (const { flag } of plan.flagsArchived) await interruptArchived(transaction, flag);
+  await createFlags(context, tx, { projectId, flags: plan.flagsCreated, ids });
+  for (const { after } of plan.flagsUpdated) await tx.putFlag(after);
+  for (const flag of plan.flagsRestored) await tx.restoreFlag(flag);
+  for (const { flag } of plan.flagsArchived) await interruptArchived(tx, flag);
+
   for (const environment of environments) {
     const operations = plan.operations.get(environment.name);
-    if (operations !== undefined) await changeStates(transaction, environment, [...operations]);
+    if (operations !== undefined) await changeStates(tx, environment, [...operations]);
   }
+
   for (const { flag, states } of plan.flagsArchived)
-    await transaction.archiveFlag(flag, { at: context.now(), states: byId(states, ids) });
+    await tx.archiveFlag(flag, { at: context.now(), states: byId(states, ids) });
 }
 
 /** Each environment once, so that a revert finds one entry for it. */
 async function updateEnvironments(
-  transaction: StoreTransaction,
+  tx: StoreTransaction,
   { order, environmentsUpdated }: ImportPlan,
   environments: readonly Environment[],
 ): Promise<void> {
@@ -169,13 +179,13 @@ async function updateEnvironments(
     const { protected: isProtected, color } = updated.get(environment.name) ?? environment;
     const position = order?.indexOf(environment.name) ?? environment.position;
     if (order !== undefined || updated.has(environment.name))
-      await transaction.updateEnvironment({ ...environment, protected: isProtected, color, position });
+      await tx.updateEnvironment({ ...environment, protected: isProtected, color, position });
   }
 }
 
 async function createFlags(
   context: ManagementContext,
-  transaction: StoreTransaction,
+  tx: StoreTransaction,
   {
     projectId,
     flags,
@@ -188,13 +198,15 @@ async function createFlags(
 ): Promise<void> {
   const at = context.now();
   const inUse: Flag[] = [];
+
   for (const { key, declared } of flags) {
     const details = detailsOf({ owner: '', ...declared });
     const flag = { ...details, projectId, key, createdAt: at };
     if (!declared.archived) inUse.push(flag);
-    else await transaction.insertArchivedFlag({ ...flag, archivedAt: at }, byId(declared.states, ids));
+    else await tx.insertArchivedFlag({ ...flag, archivedAt: at }, byId(declared.states, ids));
   }
-  await transaction.insertFlags(inUse);
+
+  await tx.insertFlags(inUse);
 }
 
 /** States by the ids of their environments. A damaged one counts as absent. */

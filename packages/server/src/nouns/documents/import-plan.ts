@@ -4,97 +4,29 @@ import {
   type Environment,
   type Flag,
   type FlagDetails,
-  type Project,
   type StateText,
 } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import { defaultAppearance } from '../environments/environments.ts';
-import { sees } from '../rights.ts';
-import type { Declaration, DeclaredEnvironment, DeclaredFlag } from './declaration.ts';
-
-/** How an import treats existing data. */
-export const IMPORT_POLICIES = ['create-only', 'enforce'] as const;
-
-/** `create-only` adds what is missing; `enforce` also changes what differs. */
-export type ImportPolicy = (typeof IMPORT_POLICIES)[number];
-
-/** What to compare with the project, and how. */
-export interface ImportRules {
-  readonly declaration: Declaration;
-  readonly policy: ImportPolicy;
-  /** With `enforce`: whether to remove what the document lacks. */
-  readonly prune: boolean;
-}
-
-/** One state that an import changes. */
-export interface ImportStep {
-  readonly environment: string;
-  readonly key: string;
-  readonly action: 'create' | 'update' | 'delete';
-  readonly before?: StateText;
-  readonly after?: StateText;
-}
-
-/** How an environment is shown and guarded. */
-export type Appearance = Pick<Environment, 'protected' | 'color'>;
-
-/** The difference between a document and a project, computed without writing anything. */
-export interface ImportPlan {
-  /** Absent: it is created. */
-  readonly project?: Project;
-  /** Those of the project before the import, sorted by position. */
-  readonly environments: readonly Environment[];
-  readonly environmentsCreated: readonly { readonly name: string; readonly appearance: Appearance }[];
-  readonly environmentsUpdated: readonly { readonly before: Environment; readonly after: Environment }[];
-  /** The names of all environments in their new order, if that changes. */
-  readonly order?: readonly string[];
-  readonly flagsCreated: readonly { readonly key: string; readonly declared: DeclaredFlag }[];
-  readonly flagsUpdated: readonly { readonly before: Flag; readonly after: Flag }[];
-  /** Each with the states that it has, by environment name. */
-  readonly flagsArchived: readonly { readonly flag: Flag; readonly states: ReadonlyMap<string, StateText> }[];
-  readonly flagsRestored: readonly Flag[];
-  /** By environment name, the environments sorted, each by key. States that leave with their flag are not among them. */
-  readonly changes: readonly ImportStep[];
-  /** What to write of each environment that exists or is created, by its name; `null` removes the state. */
-  readonly operations: ReadonlyMap<string, ReadonlyMap<string, StateText | null>>;
-  /** States and flags that differ, and that `create-only` leaves as they are. */
-  readonly kept: number;
-  /** What the project has and the document lacks, and nothing removes. */
-  readonly onlyInProject: {
-    readonly flags: readonly string[];
-    /** Of flags that the document names. */
-    readonly states: readonly { readonly environment: string; readonly key: string }[];
-  };
-}
-
-/** Whether carrying out the plan would change nothing. */
-export function isEmptyPlan(plan: ImportPlan): boolean {
-  const { environmentsCreated, environmentsUpdated, flagsCreated, flagsUpdated } = plan;
-  const { flagsArchived, flagsRestored, changes } = plan;
-  const lists = [environmentsCreated, environmentsUpdated, flagsCreated, flagsUpdated, flagsArchived];
-  return (
-    plan.project !== undefined &&
-    plan.order === undefined &&
-    [...lists, flagsRestored, changes].every(({ length }) => length === 0)
-  );
-}
+import { defaultAppearance } from '../../management/environments/environments.ts';
+import { sees } from '../../management/rights.ts';
+import type { DeclaredEnvironment, DeclaredFlag, ImportPlan, ImportRules, ImportStep } from './document.ts';
 
 /**
- * Plans an import from what `reader` sees. Made under the locks, it stays true until the commit. A project that the actor
+ * Plans an import from what `db` sees. Made under the locks, it stays true until the commit. A project that the actor
  * may not see counts as one to create, which requires the role for all projects.
  */
-export async function planImport(reader: StoreReader, actor: Actor, rules: ImportRules): Promise<ImportPlan> {
-  const known = await reader.project(rules.declaration.project);
+export async function planImport(db: StoreReader, actor: Actor, rules: ImportRules): Promise<ImportPlan> {
+  const known = await db.project(rules.declaration.project);
   const project = known !== undefined && sees(actor, known.id) ? known : undefined;
-  const environments = project === undefined ? [] : await reader.environments(project.id);
-  const flags = project === undefined ? [] : await reader.flags(project.id);
+  const environments = project === undefined ? [] : await db.environments(project.id);
+  const flags = project === undefined ? [] : await db.flags(project.id);
   const states = new Map<string, ReadonlyMap<string, StateText>>();
   for (const { id, name } of environments) {
-    states.set(name, new Map((await reader.states(id)).map(({ flagKey, state }) => [flagKey, state])));
+    states.set(name, new Map((await db.states(id)).map(({ flagKey, state }) => [flagKey, state])));
   }
   const planner = new Planner(rules, { environments, flags, states });
   for (const flag of planner.planFlags()) {
-    const archived = await reader.archivedStates(flag);
+    const archived = await db.archivedStates(flag);
     planner.restore(flag, new Map(environments.map(({ id, name }) => [name, archived.get(id)])));
   }
   return { ...(project && { project }), ...planner.finish() };

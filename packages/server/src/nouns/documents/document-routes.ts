@@ -1,0 +1,131 @@
+import { z } from '@hono/zod-openapi';
+import type { Actor } from '../../domain/audit.ts';
+import { invalid } from '../../domain/errors.ts';
+import { ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { isAdministrator } from '../../management/rights.ts';
+import { readDocument } from './declaration.ts';
+import { type DeclarationFormat, IMPORT_POLICIES, isEmptyPlan } from './document.ts';
+import { DeclarationSchema, DifferenceSchema, ImportResultSchema, planRecord } from './document-schemas.ts';
+import { exportProject, writeDeclaration } from './export.ts';
+import { importDeclaration, type NotAllowed, previewImport } from './import.ts';
+
+const tag = 'Import and export';
+
+/** Largest document of an administrator of any project, in bytes: ten thousand flags fit. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Largest document of other callers, in bytes. */
+const MAX_BYTES_OF_OTHERS = 8 * 1024 * 1024;
+
+const MEDIA_TYPES = ['application/json', 'application/yaml'] as const;
+
+const pruneQuery = {
+  prune: z.enum(['true', 'false']).default('false').openapi({
+    description: '`true`, with `enforce`: remove states and archive flags that the document lacks.',
+  }),
+} as const;
+
+/** Mounts the routes of import and export. */
+export function mountImportExport(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      method: 'get',
+      path: '/api/projects/{project}/export',
+      id: 'exportProject',
+      isHeavy: true,
+      tag,
+      role: 'viewer',
+      summary: 'Export the flags of a project as a document; equal projects have equal documents',
+      query: z.strictObject({ format: z.enum(['json', 'yaml']).default('json') }),
+      answer: {
+        status: 200,
+        description: 'The document.',
+        schema: DeclarationSchema,
+        mediaTypes: MEDIA_TYPES,
+      },
+      errors: ['project_not_found'],
+    },
+    async ({ params, query: { format }, actor }) => {
+      const text = writeDeclaration(await exportProject(context, actor, params.project), format);
+      return new Response(text, { headers: { 'Content-Type': `application/${format}` } });
+    },
+  );
+
+  const body = {
+    schema: DeclarationSchema,
+    reads: 'text',
+    mediaTypes: MEDIA_TYPES,
+    maxBytes: (actor: Actor) => (isAdministrator(actor) ? MAX_BYTES : MAX_BYTES_OF_OTHERS),
+  } as const;
+  mount(
+    app,
+    {
+      method: 'post',
+      path: '/api/diff',
+      id: 'diffProject',
+      isHeavy: true,
+      tag,
+      role: 'viewer',
+      scope: 'visible',
+      summary: 'Compare a document with its project: what an import that enforces it would change',
+      query: z.strictObject(pruneQuery),
+      body,
+      answer: { status: 200, description: 'The differences.', schema: DifferenceSchema },
+    },
+    async ({ query, text, actor, request }) => {
+      const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
+      const rules = { declaration, policy: 'enforce', prune: query.prune === 'true' } as const;
+      const { plan, notAllowed } = await previewImport(context, actor, rules);
+      return ok({ ...planRecord(rules, plan), same: isEmptyPlan(plan), notAllowed: records(notAllowed) });
+    },
+  );
+  mount(
+    app,
+    {
+      method: 'post',
+      path: '/api/import',
+      id: 'importProject',
+      isHeavy: true,
+      tag,
+      role: 'viewer',
+      scope: 'visible',
+      summary:
+        'Import a document into a project, all or nothing; each change requires the same role as making it by itself',
+      query: z.strictObject({
+        policy: z.enum(IMPORT_POLICIES).default('create-only'),
+        dryRun: z.enum(['true', 'false']).default('false'),
+        ...pruneQuery,
+      }),
+      body,
+      answer: { status: 200, description: 'What changed, or would change.', schema: ImportResultSchema },
+      errors: ['confirmation_required'],
+    },
+    async ({ query, text, actor, request }) => {
+      const { policy } = query;
+      if (query.prune === 'true' && policy !== 'enforce')
+        throw invalid('"prune" goes with "policy=enforce" only: "create-only" removes nothing.');
+
+      const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
+      const rules = { declaration, policy, prune: query.prune === 'true' };
+      if (query.dryRun === 'true') {
+        const { plan, notAllowed } = await previewImport(context, actor, rules);
+        return ok({ ...planRecord(rules, plan), dryRun: true, notAllowed: records(notAllowed) });
+      }
+
+      const { plan, seq } = await importDeclaration(context, actor, rules);
+      return ok({ ...planRecord(rules, plan), dryRun: false, seq });
+    },
+  );
+}
+
+function formatOf(request: Request): DeclarationFormat {
+  const type = request.headers.get('Content-Type') ?? '';
+  return /^(?:application|text)\/(?:x-)?yaml\b/i.test(type.trim()) ? 'yaml' : 'json';
+}
+
+function records(notAllowed: readonly NotAllowed[]) {
+  return notAllowed.map(({ what, why }) => ({ what, why }));
+}
