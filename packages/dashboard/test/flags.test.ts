@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
+import { messages as flagDialogs } from '../src/pages/flags/dialog-messages.ts';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
 import { sharedWorld } from './support/world.ts';
 
@@ -179,9 +180,9 @@ test(
     const dialog = page.getByRole('dialog', { name: 'New flag' });
     expect(await dialog.getByLabel('Key').inputValue()).toBe('winter-sale');
     await dialog.getByLabel('Key').fill('new-checkout');
-    await dialog.getByText(flagList.create.keyTaken).waitFor();
+    await dialog.getByText(flagDialogs.create.keyTaken).waitFor();
     await dialog.getByLabel('Key').fill('-x');
-    await dialog.getByText(flagList.create.keyRule).waitFor();
+    await dialog.getByText(flagDialogs.create.keyRule).waitFor();
     await dialog.getByLabel('Key').fill('winter-sale');
     await dialog.getByLabel('Description').fill(evil);
     await dialog.getByLabel('Tags').fill(`season, ${evil}, season`);

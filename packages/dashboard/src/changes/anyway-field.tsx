@@ -1,6 +1,6 @@
 import { isRefusal } from '../api/api-error.ts';
 import { CheckField } from '../components/field.tsx';
-import { messages } from './messages.ts';
+import { messages } from './dialog-messages.ts';
 
 /** Asks whether a plan and a scheduled change of one flag are both meant, once the server has refused the second one. */
 export function AnywayField({

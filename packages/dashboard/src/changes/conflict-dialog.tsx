@@ -4,6 +4,7 @@ import { Becomes } from '../components/becomes.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
+import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 
 /** A state that was changed since the person saw it. */
@@ -36,23 +37,23 @@ export function ConflictDialog({
     >
       <p className="text-ink-2">
         <span className="font-mono text-xs break-all text-ink">{key}</span> in{' '}
-        <strong className="font-medium text-ink">{environment}</strong> {messages.conflictAfter}
+        <strong className="font-medium text-ink">{environment}</strong> {dialogs.conflictAfter}
       </p>
-      <section aria-label={messages.differences} className="mt-3 rounded-md border border-line p-3">
+      <section aria-label={dialogs.differences} className="mt-3 rounded-md border border-line p-3">
         <p className="mb-2 flex flex-wrap items-center gap-x-2 font-medium">
-          {messages.currentVersion}
+          {dialogs.currentVersion}
           {current && <TimeAgo at={current.updatedAt} className="text-xs font-normal text-ink-3" />}
-          <Becomes /> {messages.ownVersion}
+          <Becomes /> {dialogs.ownVersion}
         </p>
         <StateDiff before={current?.state} after={mine} />
       </section>
       <DialogActions>
         <Button data-autofocus onClick={() => onAnswer('cancel')}>
-          {isDraft ? messages.keepEditing : messages.cancel}
+          {isDraft ? dialogs.keepEditing : dialogs.cancel}
         </Button>
-        {isDraft && <Button onClick={() => onAnswer('discard')}>{messages.discardMine}</Button>}
+        {isDraft && <Button onClick={() => onAnswer('discard')}>{dialogs.discardMine}</Button>}
         <Button kind="primary" onClick={() => onAnswer('overwrite')}>
-          {messages.overwriteWithMine}
+          {dialogs.overwriteWithMine}
         </Button>
       </DialogActions>
     </Dialog>

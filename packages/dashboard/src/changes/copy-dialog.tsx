@@ -17,6 +17,7 @@ import { EnvironmentSelect } from '../components/select.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
 import { useReadOnlyReason } from './change-guards.tsx';
+import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './production-guard.tsx';
@@ -81,7 +82,7 @@ export function CopyDialog({
   }
 
   function announceCopied({ changed, seq }: Copied): void {
-    const title = messages.copied(changed.length, from.name, to.name);
+    const title = dialogs.copied(changed.length, from.name, to.name);
     announce(messages.saved(title));
     toast({
       kind: 'done',
@@ -97,7 +98,7 @@ export function CopyDialog({
   const count = shown?.differences.length ?? 0;
   const isConflict = isRefusal(error, 'revision_conflict');
   return (
-    <Dialog title={messages.copyTo(to.name)} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
+    <Dialog title={dialogs.copyTo(to.name)} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
       {places ?? (
         <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
           From <EnvironmentBadge environment={from} className="font-medium text-ink" /> to
@@ -108,18 +109,16 @@ export function CopyDialog({
         {to.protected && <ProtectedNote project={project} environment={to} />}
         {isConflict ? (
           <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-            {messages.copyConflict(from.name, to.name)}
+            {dialogs.copyConflict(from.name, to.name)}
           </p>
         ) : (
           <RefusalNote error={error ?? preview.error} />
         )}
         {preview.isPending && <SkeletonRows rows={Math.min(4, keys.length)} />}
-        {shown && count > 0 && (
-          <DifferenceList differences={shown.differences} label={messages.whatChanges} />
-        )}
+        {shown && count > 0 && <DifferenceList differences={shown.differences} label={dialogs.whatChanges} />}
         {shown && count === 0 && (
           <p className="rounded-md border border-line px-3 py-4 text-center text-ink-2">
-            {messages.nothingToCopy(to.name)}
+            {dialogs.nothingToCopy(to.name)}
           </p>
         )}
         {count > 0 && <NoteField value={note} onChange={setNote} />}
@@ -127,7 +126,7 @@ export function CopyDialog({
       <DialogActions>
         {/* Pressing the key that opened it once more must not confirm. */}
         <Button onClick={onClose} {...(to.protected ? { 'data-autofocus': true } : {})}>
-          {messages.cancel}
+          {dialogs.cancel}
         </Button>
         <Button
           kind="primary"
@@ -135,7 +134,7 @@ export function CopyDialog({
           disabled={shown === undefined || count === 0 || isCopying || preview.isFetching}
           onClick={() => shown && void copy(shown)}
         >
-          {isCopying ? messages.copying : messages.copyCountTo(count, to.name)}
+          {isCopying ? dialogs.copying : dialogs.copyCountTo(count, to.name)}
         </Button>
       </DialogActions>
     </Dialog>
@@ -214,7 +213,7 @@ function DifferenceList({ differences, label }: { differences: readonly Differen
       {differences.length > most && (
         <div className="border-t border-line p-2 text-center">
           <Button kind="quiet" onClick={() => setMost(differences.length)}>
-            {messages.showMore(differences.length - most)}
+            {dialogs.showMore(differences.length - most)}
           </Button>
         </div>
       )}

@@ -1,5 +1,5 @@
 import { TextField } from '../components/field.tsx';
-import { messages } from './messages.ts';
+import { messages } from './dialog-messages.ts';
 
 /** The longest note that the server accepts, in characters. */
 export const NOTE_LENGTH = 1000;

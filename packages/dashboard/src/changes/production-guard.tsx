@@ -9,7 +9,7 @@ import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField } from '../components/field.tsx';
 import { differingFields } from '../components/state-summary.tsx';
-import { messages } from './messages.ts';
+import { messages } from './dialog-messages.ts';
 import { NoteField } from './note-field.tsx';
 
 /** A change of a protected environment that needs a person's consent. */

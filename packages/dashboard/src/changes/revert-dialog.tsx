@@ -16,11 +16,12 @@ import { announce } from '../components/live-region.tsx';
 import { SkeletonRows } from '../components/screen-states.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
+import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ConnectedClients } from './production-guard.tsx';
 
-const words = messages.revert;
+const words = dialogs.revert;
 
 /**
  * Shows what reverting change `seq` would restore, and does it as a new change. If something has changed since, it shows
@@ -88,7 +89,7 @@ export function RevertDialog({
           key={environment.name}
           className="flex flex-wrap items-center gap-x-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn"
         >
-          <EnvironmentBadge environment={environment} className="font-medium" /> {messages.isProtected}
+          <EnvironmentBadge environment={environment} className="font-medium" /> {dialogs.isProtected}
           <ConnectedClients project={project} environment={environment.name} />
         </p>
       ))}

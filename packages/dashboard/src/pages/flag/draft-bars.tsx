@@ -1,7 +1,7 @@
 import { useDeferredValue, useId, useState } from 'react';
 import { usePersonName } from '../../api/operators.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
-import { messages as stateMessages } from '../../changes/messages.ts';
+import { messages as stateMessages } from '../../changes/dialog-messages.ts';
 import { NOTE_LENGTH } from '../../changes/note-field.tsx';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { StateDiff } from '../../components/audit/state-diff.tsx';

@@ -21,9 +21,10 @@ import { announce } from '../../components/live-region.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { GRID } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
+import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 
-const words = messages.bulk;
+const words = dialogs.bulk;
 
 const ArchiveDialog = lazy(async () => ({
   default: (await import('../../flags/archive-dialog.tsx')).ArchiveDialog,
@@ -66,7 +67,7 @@ export function BulkBar({
   if (flags.length === 0 && !isArchiving && !isCopying && !isDescribing) return null;
   return (
     <section
-      aria-label={words.label}
+      aria-label={messages.selected}
       data-bottom-bar
       className="relative shrink-0 border-t border-line bg-raised"
     >

@@ -17,9 +17,10 @@ import { PeopleField } from '../../components/people-picker.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { TagField } from '../../components/tag-input.tsx';
 import { useChoices } from '../../flags/flag-tags.ts';
+import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 
-const words = messages.create;
+const words = dialogs.create;
 
 /** Asks for a new flag's key, description, tags, owner and initial state in each environment. */
 export function CreateFlagDialog({

@@ -9,7 +9,7 @@ import { announce } from '../../components/live-region.tsx';
 import { PeopleField } from '../../components/people-picker.tsx';
 import { TagField } from '../../components/tag-input.tsx';
 import { toast } from '../../components/toasts.tsx';
-import { messages } from './messages.ts';
+import { messages } from './dialog-messages.ts';
 
 const words = messages.describe;
 

@@ -230,7 +230,7 @@ function SelectedFlags({
   const selected = flags.filter(({ key }) => selection.keys.has(key));
   return (
     <PartBoundary
-      place={messages.bulk.label}
+      place={messages.selected}
       frame={(problem, content) => (
         <section className="shrink-0 border-t border-line p-3">
           {problem} {content}

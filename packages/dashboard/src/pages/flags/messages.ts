@@ -1,6 +1,6 @@
 import { LOCALE } from '../../components/time-ago.tsx';
 
-/** The texts of the flag list and its dialogs. */
+/** The texts of the flag list. */
 export const messages = {
   flags: 'Flags',
   archivedFlags: 'Archived flags',
@@ -79,6 +79,8 @@ export const messages = {
     density: { comfortable: 'Comfortable rows', compact: 'Compact rows' },
   },
 
+  selected: 'Selected flags',
+
   list: {
     label: (project: string) => `Flags of ${project}`,
     flag: 'Flag',
@@ -99,45 +101,6 @@ export const messages = {
     notSetHint: (environment: string) => `Not set in ${environment}. Turn it on to add it.`,
   },
 
-  bulk: {
-    label: 'Selected flags',
-    selected: (count: number, hidden: number) =>
-      `${count} selected${hidden > 0 ? `, ${hidden} not shown` : ''}`,
-    deselectHidden: 'Deselect hidden',
-    turnOn: 'Turn on in',
-    turnOff: 'Turn off in',
-    copy: 'Copy to…',
-    describe: 'Tags and owner',
-    archive: 'Archive',
-    clear: 'Clear',
-    already: (enabled: boolean, environment: string) =>
-      `All selected flags are already ${onOff(enabled)} in ${environment}`,
-    done: (count: number, enabled: boolean, environment: string) =>
-      `${count} ${count === 1 ? 'flag is' : 'flags are'} ${onOff(enabled)} in ${environment}`,
-    saved: (what: string) => `Saved: ${what}`,
-    failed: 'No flags were changed',
-    undo: 'Undo',
-  },
-
-  create: {
-    valueKind: 'Kind of value',
-    key: 'Key',
-    keyHint: "The name your code uses. It can't be changed later.",
-    keyMissing: 'Enter a key.',
-    keyRule: 'Use letters, digits, ".", "_" and "-". Start with a letter or digit.',
-    keyTaken: 'A flag with this key already exists.',
-    description: 'Description',
-    descriptionHint: 'What it does, and when it can be removed.',
-    tags: 'Tags',
-    tagsHint: 'Enter adds a tag.',
-    owner: 'Owner',
-    ownerHint: 'Person or team.',
-    initialState: 'Initial state',
-    initialStateIn: (environment: string) => `Initial state in ${environment}`,
-    notAllowed: "You can't change this",
-    submit: 'Create flag',
-  },
-
   views: {
     title: 'Saved filters',
     save: 'Save current filters…',
@@ -149,25 +112,8 @@ export const messages = {
     nameMissing: 'Enter a name.',
     nameTaken: 'This name is taken.',
   },
-
-  describe: {
-    title: (count: number) => `Tags and owner of ${count === 1 ? '1 flag' : `${count} flags`}`,
-    add: 'Add tags',
-    addHint: 'Enter adds a tag.',
-    remove: 'Remove tags',
-    owner: 'New owner',
-    ownerHint: 'Leave empty to keep the owners.',
-    nothing: 'Add or remove a tag, or enter an owner.',
-    submit: 'Change flags',
-    done: (count: number) => `${count === 1 ? '1 flag' : `${count} flags`} updated`,
-    failed: (count: number, of: number) => `${count} of ${of} flags not updated`,
-  },
 } as const;
 
 function number(count: number): string {
   return count.toLocaleString(LOCALE);
-}
-
-function onOff(enabled: boolean): string {
-  return enabled ? 'on' : 'off';
 }
