@@ -53,6 +53,42 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
+/** What is read from the server: a query's result, as screens need it. */
+export interface Reading<Data> {
+  /** `undefined` until it has been read once. */
+  readonly data: Data | undefined;
+  readonly error: unknown;
+  readonly refetch: () => unknown;
+}
+
+/** Two things that a screen needs together. */
+export function bothOf<One, Other>(one: Reading<One>, other: Reading<Other>): Reading<readonly [One, Other]> {
+  const isRead = one.data !== undefined && other.data !== undefined;
+  return {
+    data: isRead ? [one.data, other.data] : undefined,
+    error: one.error ?? other.error,
+    refetch: () => Promise.all([one.refetch(), other.refetch()]),
+  };
+}
+
+/** Shows what was read: until then gray rows, or why it could not be read, with a retry. */
+export function Loaded<Data>({
+  reading: { data, error, refetch },
+  rows,
+  children,
+}: {
+  reading: Reading<Data>;
+  rows?: number | undefined;
+  children: (data: Data) => ReactNode;
+}) {
+  if (data !== undefined) return children(data);
+  return error === null ? (
+    <SkeletonRows rows={rows} />
+  ) : (
+    <Problem error={error} onRetry={() => void refetch()} />
+  );
+}
+
 /** An error with a link to its documentation and, for invalid input, the API's message in a collapsed part. */
 export function ErrorText({ error }: { error: unknown }) {
   const docs = error instanceof ApiError ? error.docs : undefined;
@@ -83,7 +119,7 @@ export function Skeleton({ className }: { className?: string }) {
 }
 
 /** Gray rows in place of a table or list that is loading. */
-export function SkeletonRows({ rows = 8 }: { rows?: number }) {
+export function SkeletonRows({ rows = 8 }: { rows?: number | undefined }) {
   return (
     <div role="status" aria-label="Loading" className="divide-y divide-line">
       {Array.from({ length: rows }, (_, index) => (

@@ -6,7 +6,7 @@ import { useFlagUsage } from '../../api/usage.ts';
 import { links } from '../../browser/links.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
-import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { Loaded } from '../../components/screen-states.tsx';
 import { LOCALE, TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
 import type { FlagPanelProps } from '../panel-props.ts';
 import { messages } from './messages.ts';
@@ -24,9 +24,9 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
   const id = useId();
   const isAdmin = useCan('admin');
   const [only] = useEnvironmentFilter(project.name);
-  const { data, error, refetch } = useFlagUsage(project, flag.key);
+  const reading = useFlagUsage(project, flag.key);
   if (project.usageSince === undefined && !isAdmin) return null;
-  const shown = data?.environments.filter(({ name }) => only === undefined || name === only.name);
+  const isShown = ({ name }: EnvironmentReads) => only === undefined || name === only.name;
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
       <h2 id={id} className="text-base font-semibold">
@@ -39,12 +39,10 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
             {messages.switchOn}
           </Link>
         </p>
-      ) : shown !== undefined ? (
-        <Usage project={project} environments={shown} />
-      ) : error !== null ? (
-        <Problem error={error} onRetry={() => void refetch()} />
       ) : (
-        <SkeletonRows />
+        <Loaded reading={reading}>
+          {({ environments }) => <Usage project={project} environments={environments.filter(isShown)} />}
+        </Loaded>
       )}
     </section>
   );

@@ -12,7 +12,7 @@ import { CodeSection } from '../../components/copy.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { Page } from '../../components/page.tsx';
-import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { Loaded } from '../../components/screen-states.tsx';
 import { LOCALE, TimeAgo } from '../../components/time-ago.tsx';
 import { snippetOf } from '../../flags/snippets.ts';
 import { messages } from './messages.tsx';
@@ -21,34 +21,32 @@ import { RecentDeliveries } from './recent-deliveries.tsx';
 /** The screen "Clients": the connections to a project, and how fast changes reach them. */
 export function ClientsPage() {
   const { project = '' } = useParams<{ project: string }>();
-  const { data, error, refetch } = useClients(project);
+  const reading = useClients(project);
   const environments = useEnvironments(project);
   useLivePresence(project);
   const [only] = useEnvironmentFilter(project);
-  const listed = (data ?? []).filter(({ environment }) => only === undefined || environment === only.name);
-  const streams = data?.reduce((sum, each) => sum + each.streams, 0);
+  const isListed = ({ environment }: EnvironmentClients) => only === undefined || environment === only.name;
+  const streams = (reading.data ?? []).reduce((sum, each) => sum + each.streams, 0);
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title} intro={messages.intro}>
-      {error && data === undefined ? (
-        <Problem error={error} onRetry={() => void refetch()} />
-      ) : data === undefined || streams === undefined ? (
-        <SkeletonRows rows={5} />
-      ) : (
-        <>
-          <FirstClientNotice streams={streams} />
-          <div className="grid grid-cols-1 gap-3 md:grid-cols-2 lg:grid-cols-3">
-            {listed.map((presence) => (
-              <EnvironmentPresence
-                key={presence.environment}
-                presence={presence}
-                environment={environments.find(({ name }) => name === presence.environment)}
-              />
-            ))}
-          </div>
-          {streams === 0 && <HowToConnect project={project} />}
-          <RecentDeliveries project={project} environments={environments} />
-        </>
-      )}
+      <Loaded reading={reading} rows={5}>
+        {(clients) => (
+          <>
+            <FirstClientNotice streams={streams} />
+            <div className="grid grid-cols-1 gap-3 md:grid-cols-2 lg:grid-cols-3">
+              {clients.filter(isListed).map((presence) => (
+                <EnvironmentPresence
+                  key={presence.environment}
+                  presence={presence}
+                  environment={environments.find(({ name }) => name === presence.environment)}
+                />
+              ))}
+            </div>
+            {streams === 0 && <HowToConnect project={project} />}
+            <RecentDeliveries project={project} environments={environments} />
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }

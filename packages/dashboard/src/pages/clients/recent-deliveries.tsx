@@ -5,7 +5,7 @@ import { useProjectDeliveries } from '../../api/clients.ts';
 import type { DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { Loaded } from '../../components/screen-states.tsx';
 import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { distributionOf, percentile } from './distribution.ts';
@@ -22,7 +22,8 @@ export function RecentDeliveries({
   project: string;
   environments: readonly EnvironmentRecord[];
 }) {
-  const { data, error, refetch } = useProjectDeliveries(project);
+  const reading = useProjectDeliveries(project);
+  const { data } = reading;
   const [isWhole, setWhole] = useState(false);
   // Without an open stream there is no delivery time.
   const reached = useMemo(() => data?.filter(({ streams }) => streams > 0) ?? NONE, [data]);
@@ -32,30 +33,30 @@ export function RecentDeliveries({
         {messages.deliveries}
       </h2>
       <p className="mb-3 max-w-2xl text-ink-2">{messages.deliveriesIntro}</p>
-      {error && data === undefined ? (
-        <Problem error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <SkeletonRows rows={3} />
-      ) : reached.length === 0 ? (
-        <p className="rounded-lg border border-line bg-surface px-4 py-8 text-center text-ink-2">
-          {messages.noDeliveries}
-        </p>
-      ) : (
-        <div className="grid items-start gap-3 lg:grid-cols-[20rem_1fr]">
-          <DeliveryHistogram deliveries={reached} />
-          <div className="min-w-0">
-            <DeliveryTable
-              deliveries={isWhole ? reached : reached.slice(0, FEW)}
-              environments={environments}
-            />
-            {reached.length > FEW && (
-              <Button kind="quiet" className="mt-1" onClick={() => setWhole(!isWhole)}>
-                {isWhole ? messages.showFewer : messages.showAll(reached.length)}
-              </Button>
-            )}
-          </div>
-        </div>
-      )}
+      <Loaded reading={reading} rows={3}>
+        {() =>
+          reached.length === 0 ? (
+            <p className="rounded-lg border border-line bg-surface px-4 py-8 text-center text-ink-2">
+              {messages.noDeliveries}
+            </p>
+          ) : (
+            <div className="grid items-start gap-3 lg:grid-cols-[20rem_1fr]">
+              <DeliveryHistogram deliveries={reached} />
+              <div className="min-w-0">
+                <DeliveryTable
+                  deliveries={isWhole ? reached : reached.slice(0, FEW)}
+                  environments={environments}
+                />
+                {reached.length > FEW && (
+                  <Button kind="quiet" className="mt-1" onClick={() => setWhole(!isWhole)}>
+                    {isWhole ? messages.showFewer : messages.showAll(reached.length)}
+                  </Button>
+                )}
+              </div>
+            </div>
+          )
+        }
+      </Loaded>
     </section>
   );
 }

@@ -8,7 +8,7 @@ import { links } from '../../browser/links.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { IconButton } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { EmptyState, Loaded } from '../../components/screen-states.tsx';
 import { EnvironmentSelect } from '../../components/select.tsx';
 import { Differences } from './differences.tsx';
 import { messages } from './messages.tsx';
@@ -16,24 +16,24 @@ import { messages } from './messages.tsx';
 /** The screen "Compare": how two environments differ, and copying from one to the other. */
 export function ComparePage() {
   const { project = '' } = useParams<{ project: string }>();
-  const { data, error, refetch } = useProject(project);
+  const reading = useProject(project);
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title} intro={messages.intro}>
-      {error && data === undefined ? (
-        <Problem error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <SkeletonRows />
-      ) : data.environments.length < 2 ? (
-        <EmptyState icon={<Layers size={20} aria-hidden />} title={messages.tooFewTitle}>
-          {messages.tooFew((text) => (
-            <Link href={links.environments(project)} className="text-accent underline">
-              {text}
-            </Link>
-          ))}
-        </EmptyState>
-      ) : (
-        <Comparing project={project} environments={data.environments} />
-      )}
+      <Loaded reading={reading}>
+        {({ environments }) =>
+          environments.length < 2 ? (
+            <EmptyState icon={<Layers size={20} aria-hidden />} title={messages.tooFewTitle}>
+              {messages.tooFew((text) => (
+                <Link href={links.environments(project)} className="text-accent underline">
+                  {text}
+                </Link>
+              ))}
+            </EmptyState>
+          ) : (
+            <Comparing project={project} environments={environments} />
+          )
+        }
+      </Loaded>
     </Page>
   );
 }

@@ -9,14 +9,11 @@ import { updateEnvironment, useProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useCreating } from '../../browser/use-search-state.ts';
 import { useAction } from '../../components/actions.tsx';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
-import { Button, CreateButton } from '../../components/button.tsx';
-import { useCreateCommand } from '../../components/commands.tsx';
+import { Button } from '../../components/button.tsx';
+import { ListScreen } from '../../components/list-screen.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
-import { Page, ReadOnlyNote } from '../../components/page.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { ProjectSection, useDeleteEnvironment } from './deletion.tsx';
@@ -26,39 +23,24 @@ import { messages } from './messages.tsx';
 /** The screen "Environments": the environments of a project in their order, and the project itself. */
 export function EnvironmentsPage() {
   const { project: name = '' } = useParams<{ project: string }>();
-  const { data: project, error, refetch } = useProject(name);
+  const reading = useProject(name);
   const canChange = useCan('admin');
-  const { isCreating, start, stop } = useCreating();
-  useCreateCommand({ id: 'environment.new', title: messages.create, isAllowed: canChange, run: start });
-  const create = canChange && (
-    <CreateButton disabled={project === undefined} onClick={start}>
-      {messages.create}
-    </CreateButton>
-  );
+  const project = reading.data;
   return (
-    <Page
-      title={`${messages.title} · ${name}`}
-      heading={messages.title}
-      actions={project?.environments.length !== 0 && create}
-      intro={messages.intro}
+    <ListScreen
+      texts={messages}
+      project={name}
+      command="environment.new"
+      reading={reading}
+      isEmpty={({ environments }) => environments.length === 0}
+      rows={3}
+      canCreate={canChange}
+      isReady={project !== undefined}
+      dialog={(stop) => project && <CreateEnvironmentDialog project={project} onClose={stop} />}
+      below={project && <ProjectSection project={project} canChange={canChange} />}
     >
-      <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {error !== null && project === undefined ? (
-        <Problem error={error} onRetry={() => void refetch()} />
-      ) : project === undefined ? (
-        <SkeletonRows rows={3} />
-      ) : project.environments.length === 0 ? (
-        <EmptyState title={messages.emptyTitle} action={create}>
-          {messages.empty}
-        </EmptyState>
-      ) : (
-        <EnvironmentTable project={project} canChange={canChange} />
-      )}
-      {project !== undefined && <ProjectSection project={project} canChange={canChange} />}
-      {isCreating && canChange && project !== undefined && (
-        <CreateEnvironmentDialog project={project} onClose={stop} />
-      )}
-    </Page>
+      {(found) => <EnvironmentTable project={found} canChange={canChange} />}
+    </ListScreen>
   );
 }
 

@@ -8,7 +8,7 @@ import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
-import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { Loaded } from '../../components/screen-states.tsx';
 import { messages } from './messages.tsx';
 
 const words = messages.history;
@@ -29,24 +29,25 @@ export function FlagHistory({
       <h2 id="flag-history" className="mb-2 text-base font-semibold">
         {words.title}
       </h2>
-      {history.error !== null && entries === undefined && (
-        <Problem error={history.error} onRetry={() => void history.refetch()} />
-      )}
-      {history.isPending && <SkeletonRows rows={3} />}
-      {entries?.length === 0 && <p className="text-ink-3">{words.empty}</p>}
-      {entries !== undefined && entries.length > 0 && (
-        <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
-          {entries.map((entry) => (
-            <li key={entry.id}>
-              <FlagEntry
-                entry={entry}
-                environments={project.environments}
-                onRevert={canEdit && isRevertible(entry.action) ? setReverting : undefined}
-              />
-            </li>
-          ))}
-        </ol>
-      )}
+      <Loaded reading={{ data: entries, error: history.error, refetch: history.refetch }} rows={3}>
+        {(shown) =>
+          shown.length === 0 ? (
+            <p className="text-ink-3">{words.empty}</p>
+          ) : (
+            <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
+              {shown.map((entry) => (
+                <li key={entry.id}>
+                  <FlagEntry
+                    entry={entry}
+                    environments={project.environments}
+                    onRevert={canEdit && isRevertible(entry.action) ? setReverting : undefined}
+                  />
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Loaded>
       <RefusalNote error={history.olderError} />
       {history.hasOlder && (
         <Button className="mt-2" disabled={history.isLoadingOlder} onClick={history.loadOlder}>

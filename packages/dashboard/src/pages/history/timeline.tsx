@@ -7,7 +7,7 @@ import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { RevertDialog } from '../../changes/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { EmptyState, Loaded } from '../../components/screen-states.tsx';
 import { LOCALE } from '../../components/time-ago.tsx';
 import { BurstItem, type ListFacts } from './change-item.tsx';
 import { burstsOf, type Change, groupChanges } from './group-changes.ts';
@@ -46,24 +46,24 @@ export function Timeline({
   return (
     <>
       <HistoryFilters filter={filter} environments={environments} entries={entries ?? NO_ENTRIES} />
-      {error && entries === undefined ? (
-        <Problem error={error} onRetry={() => void refetch()} />
-      ) : entries === undefined ? (
-        <SkeletonRows />
-      ) : entries.length === 0 ? (
-        <NothingFound isFiltered={isFiltered} />
-      ) : (
-        days.map(({ day, changes }) => (
-          <section key={day} className="mb-4" aria-label={day}>
-            <DayHeading day={day} />
-            <div className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
-              <Parts items={burstsOf(changes)} seqOf={({ newest }) => newest.seq}>
-                {(burst) => <BurstItem key={burst.id} burst={burst} list={list} />}
-              </Parts>
-            </div>
-          </section>
-        ))
-      )}
+      <Loaded reading={{ data: entries, error, refetch }}>
+        {({ length }) =>
+          length === 0 ? (
+            <NothingFound isFiltered={isFiltered} />
+          ) : (
+            days.map(({ day, changes }) => (
+              <section key={day} className="mb-4" aria-label={day}>
+                <DayHeading day={day} />
+                <div className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
+                  <Parts items={burstsOf(changes)} seqOf={({ newest }) => newest.seq}>
+                    {(burst) => <BurstItem key={burst.id} burst={burst} list={list} />}
+                  </Parts>
+                </div>
+              </section>
+            ))
+          )
+        }
+      </Loaded>
       <RefusalNote error={log.olderError} />
       {log.hasOlder && (
         <div className="py-2 text-center">

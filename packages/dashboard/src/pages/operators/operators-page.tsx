@@ -20,7 +20,7 @@ import { TimeCell } from '../../components/lifetime.tsx';
 import { MenuItem, OverflowMenu } from '../../components/menu.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { protectedText, RightsText, ROLE_NAMES } from '../../components/permission-fields.tsx';
-import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { Loaded } from '../../components/screen-states.tsx';
 import { sortItems, useSort } from '../../components/sort.ts';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -55,22 +55,25 @@ export function OperatorsPage() {
       intro={messages.intro}
     >
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {operators.error !== null && operators.data === undefined ? (
-        <Problem error={operators.error} onRetry={() => void operators.refetch()} />
-      ) : operators.data === undefined ? (
-        <SkeletonRows rows={3} />
-      ) : (
-        <RecordTable
-          label={messages.list}
-          // Only administrators of everything see when others were here.
-          columns={messages.columns.filter((column) => canManage || column !== lastSeenColumn)}
-          sort={sort}
-        >
-          {sortItems(operators.data, sort, memberOf).map((operator) => (
-            <OperatorRow key={operator.id} operator={operator} canChange={canChange} onCreated={setCreated} />
-          ))}
-        </RecordTable>
-      )}
+      <Loaded reading={operators} rows={3}>
+        {(people) => (
+          <RecordTable
+            label={messages.list}
+            // Only administrators of everything see when others were here.
+            columns={messages.columns.filter((column) => canManage || column !== lastSeenColumn)}
+            sort={sort}
+          >
+            {sortItems(people, sort, memberOf).map((operator) => (
+              <OperatorRow
+                key={operator.id}
+                operator={operator}
+                canChange={canChange}
+                onCreated={setCreated}
+              />
+            ))}
+          </RecordTable>
+        )}
+      </Loaded>
       {canChange && (
         <InvitationList invitations={invitations.data} error={invitations.error} canChange={canChange} />
       )}

@@ -9,15 +9,10 @@ import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { CodeSection } from '../../components/copy.tsx';
-import { NameField } from '../../components/field.tsx';
-import { FormDialog, useForm } from '../../components/form.tsx';
 import { type Expiry, ExpiryField, expiryMember } from '../../components/lifetime.tsx';
-import { announce } from '../../components/live-region.tsx';
-import { LostSecret } from '../../components/lost-secret.tsx';
-import { messages as design } from '../../components/messages.ts';
-import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
-import { messages } from './key-messages.tsx';
+import { type CreatedSecret, CreateSecretDialog } from './create-secret-dialog.tsx';
+import { keyTexts as texts } from './messages.tsx';
 
 /** Creates a key and shows it once. `initial` is filled in. */
 export function CreateKeyDialog({
@@ -29,57 +24,41 @@ export function CreateKeyDialog({
   initial?: { readonly name: string; readonly environments: readonly string[] };
   onClose: () => void;
 }) {
-  const [name, setName] = useState(initial.name);
   const [selected, setSelected] = useState(initial.environments);
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'never' });
-  // Only in this component's state, so that it disappears with the dialog.
-  const [created, setCreated] = useState<{ readonly id: string; readonly key: string }>();
-  const form = useForm({
-    problems: {
-      name: name.trim() === '' ? messages.nameMissing : undefined,
-      environments: selected.length === 0 ? messages.environmentMissing : undefined,
-      expiry: expiry.kind === 'unusable' ? messages.expiryMissing : undefined,
-    },
-    submit: async () => {
-      const key = { name, environments: selected, ...expiryMember(expiry) };
-      const { id, key: secret } = await createKey(project.name, key);
-      announce(messages.created);
-      setCreated({ id, key: secret });
-    },
-    stale: [queryKeys.keys(project.name), queryKeys.clients(project.name)],
-  });
-  if (created !== undefined)
-    return (
-      <NewKeyDialog
-        {...{ created, onClose }}
-        project={project.name}
-        name={name.trim()}
-        environments={selected}
-      />
-    );
+
+  async function create(name: string): Promise<CreatedSecret> {
+    const input = { name, environments: selected, ...expiryMember(expiry) };
+    const { id, key } = await createKey(project.name, input);
+    return { id, secret: key };
+  }
+
   return (
-    <FormDialog
-      title={messages.createTitle}
-      form={form}
-      action={messages.createAction}
-      lost={(answer) => (
-        <LostSecret
-          {...{ answer, onClose }}
-          text={design.lostSecret.ofKind(messages.secretKind)}
-          revoke={revokeKey}
-        />
-      )}
+    <CreateSecretDialog
+      texts={texts}
+      initialName={initial.name}
+      problems={{
+        environments: selected.length === 0 ? texts.environmentMissing : undefined,
+        expiry: expiry.kind === 'unusable' ? texts.expiryMissing : undefined,
+      }}
+      create={create}
+      revoke={revokeKey}
+      stale={[queryKeys.keys(project.name), queryKeys.clients(project.name)]}
+      usage={(created) => <KeyUsage project={project.name} created={created} environments={selected} />}
       onClose={onClose}
     >
-      <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />
-      <EnvironmentCheckboxes
-        environments={project.environments}
-        selected={selected}
-        onChange={setSelected}
-        error={form.problem('environments')}
-      />
-      <ExpiryField hint={messages.expiryHint} isTried={form.isTried} onChange={setExpiry} />
-    </FormDialog>
+      {(form) => (
+        <>
+          <EnvironmentCheckboxes
+            environments={project.environments}
+            selected={selected}
+            onChange={setSelected}
+            error={form.problem('environments')}
+          />
+          <ExpiryField hint={texts.expiryHint} isTried={form.isTried} onChange={setExpiry} />
+        </>
+      )}
+    </CreateSecretDialog>
   );
 }
 
@@ -106,7 +85,7 @@ function EnvironmentCheckboxes({
       aria-describedby={noteId}
       data-invalid={error === undefined ? undefined : true}
     >
-      <legend className="mb-1 font-medium">{messages.environments}</legend>
+      <legend className="mb-1 font-medium">{texts.environments}</legend>
       <div className="relative max-h-52 divide-y divide-line overflow-y-auto rounded-md border border-line">
         {environments.map((environment) => (
           <label
@@ -123,58 +102,43 @@ function EnvironmentCheckboxes({
         ))}
       </div>
       <p id={noteId} className={`mt-1 text-xs ${error === undefined ? 'text-ink-3' : 'text-danger'}`}>
-        {error ?? messages.environmentsHint}
+        {error ?? texts.environmentsHint}
       </p>
     </fieldset>
   );
 }
 
-/** Shows a new key once, with commands to copy, and when the first client connects with it. */
-function NewKeyDialog({
+/** Commands that use a new key, and when the first client connects with it. */
+function KeyUsage({
   project,
-  name,
-  created: { id, key: secret },
+  created: { id, secret },
   environments,
-  onClose,
 }: {
   project: string;
-  name: string;
-  created: { readonly id: string; readonly key: string };
+  created: CreatedSecret;
   environments: readonly string[];
-  onClose: () => void;
 }) {
   const baseUrl = useEvaluationUrl();
   const [environment, setEnvironment] = useState(environments[0] ?? '');
   return (
-    <SecretDialog
-      title={messages.secretTitle(name)}
-      what={messages.secretKind}
-      secret={secret}
-      onClose={onClose}
-    >
-      <div className="mt-4 flex flex-col gap-3">
-        {environments.length > 1 && (
-          <SelectField
-            label={messages.examplesFor}
-            className="sm:max-w-56"
-            value={environment}
-            onSelect={setEnvironment}
-            choices={environments}
-          />
-        )}
-        <CodeSection
-          title={messages.curlTitle}
-          label={messages.curlLabel}
-          code={curl(baseUrl, secret, environment)}
+    <>
+      {environments.length > 1 && (
+        <SelectField
+          label={texts.examplesFor}
+          className="sm:max-w-56"
+          value={environment}
+          onSelect={setEnvironment}
+          choices={environments}
         />
-        <FirstConnection project={project} id={id} />
-        <CodeSection
-          title={messages.dotEnvTitle}
-          label={messages.dotEnvLabel}
-          code={dotEnv(baseUrl, secret)}
-        />
-      </div>
-    </SecretDialog>
+      )}
+      <CodeSection
+        title={texts.curlTitle}
+        label={texts.curlLabel}
+        code={curl(baseUrl, secret, environment)}
+      />
+      <FirstConnection project={project} id={id} />
+      <CodeSection title={texts.dotEnvTitle} label={texts.dotEnvLabel} code={dotEnv(baseUrl, secret)} />
+    </>
   );
 }
 
@@ -200,7 +164,7 @@ function FirstConnection({ project, id }: { project: string; id: string }) {
       ) : (
         <LoaderCircle size={16} className="shrink-0 animate-turn" aria-hidden />
       )}
-      <span>{isSeen ? messages.connected : messages.waiting}</span>
+      <span>{isSeen ? texts.connected : texts.waiting}</span>
     </p>
   );
 }

@@ -6,11 +6,10 @@ import type { EnvironmentClients, KeyRecord, ProjectRecord } from '../../api/typ
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { closedStreamsText } from '../../components/closed-streams.ts';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
-import { LifeList } from '../../components/life-list.tsx';
-import { LifeBadge, LifeCells } from '../../components/lifetime.tsx';
-import { RevokeActions } from '../../components/revoke.tsx';
-import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
-import { messages } from './key-messages.tsx';
+import { LifeCells } from '../../components/lifetime.tsx';
+import { RecordCell } from '../../components/tables.tsx';
+import { keyTexts as texts } from './messages.tsx';
+import { SecretList, SecretRow } from './secret-list.tsx';
 
 /** The keys of a project in a table with a filter. */
 export function KeyList({
@@ -25,10 +24,8 @@ export function KeyList({
   const streams = useKeyStreams(project.name);
   const [only] = useEnvironmentFilter(project.name);
   return (
-    <LifeList
-      label={messages.list}
-      filterLabel={messages.find}
-      columns={messages.columns}
+    <SecretList
+      texts={texts}
       items={only === undefined ? keys : keys.filter(({ environments }) => environments.includes(only.name))}
       statusOf={({ status }) => status}
       textsOf={({ name, lastFour, environments }) => [name, lastFour, ...environments]}
@@ -42,7 +39,7 @@ export function KeyList({
           canChange={canChange}
         />
       )}
-    </LifeList>
+    </SecretList>
   );
 }
 
@@ -61,6 +58,8 @@ function streamsByKey(environments: readonly EnvironmentClients[]): ReadonlyMap<
   return byKey;
 }
 
+const [, , environmentsColumn, streamsColumn] = texts.columns;
+
 function KeyRow({
   project,
   record,
@@ -72,37 +71,30 @@ function KeyRow({
   streams: number | undefined;
   canChange: boolean;
 }) {
-  const { id, name, lastFour, status } = record;
+  const { id, lastFour, status } = record;
   const environments = inOrder(record.environments, project);
-  const [, statusColumn, environmentsColumn, streamsColumn] = messages.columns;
   return (
-    <RecordRow isOver={status !== 'active'}>
-      <RecordHead>
-        <span className="block font-medium">{name}</span>
-        <span className="font-mono text-xs text-ink-3">proj_live_…{lastFour}</span>
-      </RecordHead>
-      <RecordCell label={statusColumn.label}>
-        <LifeBadge status={status} expiresAt={record.expiresAt} />
-      </RecordCell>
+    <SecretRow
+      texts={texts}
+      record={record}
+      status={status}
+      detail={<span className="font-mono text-xs text-ink-3">proj_live_…{lastFour}</span>}
+      canChange={canChange}
+      question={async () => {
+        const streams = closedStreamsText(await countOpenStreams(project.name, { key: id }));
+        return texts.revokeBody(lastFour, environments, streams);
+      }}
+      revoke={() => revokeKey(id)}
+      stale={[queryKeys.keys(project.name), queryKeys.clients(project.name)]}
+    >
       <RecordCell label={environmentsColumn.label}>
         <KeyEnvironments project={project} names={environments} />
       </RecordCell>
       <RecordCell label={streamsColumn.label}>
-        {streams ?? <span className="text-ink-3">{messages.loading}</span>}
+        {streams ?? <span className="text-ink-3">{texts.loading}</span>}
       </RecordCell>
       <LifeCells record={record} />
-      <RevokeActions
-        name={name}
-        isPossible={canChange && status !== 'revoked'}
-        texts={messages}
-        body={async () => {
-          const streams = closedStreamsText(await countOpenStreams(project.name, { key: id }));
-          return messages.revokeBody(lastFour, environments, streams);
-        }}
-        run={() => revokeKey(id)}
-        stale={[queryKeys.keys(project.name), queryKeys.clients(project.name)]}
-      />
-    </RecordRow>
+    </SecretRow>
   );
 }
 
@@ -125,7 +117,7 @@ function KeyEnvironments({ project, names }: { project: ProjectRecord; names: re
       {shown < names.length && (
         <details>
           <summary className="flex min-h-6 w-fit cursor-pointer items-center text-accent">
-            {messages.moreEnvironments(names.length - shown)}
+            {texts.moreEnvironments(names.length - shown)}
           </summary>
           <EnvironmentNames project={project} names={names.slice(shown)} />
         </details>
@@ -142,7 +134,7 @@ function EnvironmentNames({ project, names }: { project: ProjectRecord; names: r
         return (
           <li key={name} className="max-w-full">
             {environment === undefined ? (
-              <span className="text-ink-3">{messages.deletedEnvironment(name)}</span>
+              <span className="text-ink-3">{texts.deletedEnvironment(name)}</span>
             ) : (
               <EnvironmentBadge environment={environment} className="max-w-full" />
             )}

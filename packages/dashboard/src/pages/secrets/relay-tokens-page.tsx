@@ -3,56 +3,39 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { revokeRelayToken, useRelayTokens } from '../../api/relay-tokens.ts';
 import { useCan } from '../../api/session.ts';
 import type { RelayTokenRecord } from '../../api/types.ts';
-import { useCreating } from '../../browser/use-search-state.ts';
-import { CreateButton } from '../../components/button.tsx';
-import { useCreateCommand } from '../../components/commands.tsx';
-import { LifeList } from '../../components/life-list.tsx';
-import { LifeBadge, TimeCell } from '../../components/lifetime.tsx';
-import { Page, ReadOnlyNote } from '../../components/page.tsx';
-import { RevokeActions } from '../../components/revoke.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
+import { TimeCell } from '../../components/lifetime.tsx';
+import { ListScreen } from '../../components/list-screen.tsx';
+import { RecordCell } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { CreateRelayTokenDialog } from './create-relay-token-dialog.tsx';
-import { messages } from './relay-token-messages.tsx';
+import { relayTokenTexts as texts } from './messages.tsx';
+import { SecretList, SecretRow } from './secret-list.tsx';
 
 /** The screen "Relay tokens": what relays follow this server with. */
 export function RelayTokensPage() {
   const canChange = useCan('admin');
-  const { data: tokens, error, refetch } = useRelayTokens({ enabled: canChange });
-  const { isCreating, start, stop } = useCreating();
-  useCreateCommand({
-    id: 'relay-token.new',
-    title: messages.createCommand,
-    isAllowed: canChange,
-    run: start,
-  });
-  const create = canChange && <CreateButton onClick={start}>{messages.create}</CreateButton>;
   return (
-    <Page title={messages.title} actions={tokens?.length !== 0 && create} intro={messages.intro}>
-      <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {!canChange ? null : error !== null && tokens === undefined ? (
-        <Problem error={error} onRetry={() => void refetch()} />
-      ) : tokens === undefined ? (
-        <SkeletonRows />
-      ) : tokens.length === 0 ? (
-        <EmptyState icon={<RadioTower size={20} aria-hidden />} title={messages.emptyTitle} action={create}>
-          {messages.empty}
-        </EmptyState>
-      ) : (
-        <LifeList
-          label={messages.list}
-          filterLabel={messages.find}
-          columns={messages.columns}
+    <ListScreen
+      texts={texts}
+      command="relay-token.new"
+      reading={useRelayTokens({ enabled: canChange })}
+      isEmpty={(tokens) => tokens.length === 0}
+      icon={RadioTower}
+      canRead={canChange}
+      canCreate={canChange}
+      dialog={(stop) => <CreateRelayTokenDialog onClose={stop} />}
+    >
+      {(tokens) => (
+        <SecretList
+          texts={texts}
           items={tokens}
           statusOf={statusOf}
           textsOf={({ name, projects = [], environments = [] }) => [name, ...projects, ...environments]}
         >
-          {(token) => <RelayTokenRow key={token.id} token={token} canChange={canChange} />}
-        </LifeList>
+          {(token) => <RelayTokenRow key={token.id} token={token} />}
+        </SecretList>
       )}
-      {isCreating && canChange && <CreateRelayTokenDialog onClose={stop} />}
-    </Page>
+    </ListScreen>
   );
 }
 
@@ -60,34 +43,28 @@ function statusOf({ revokedAt }: RelayTokenRecord): 'active' | 'revoked' {
   return revokedAt === undefined ? 'active' : 'revoked';
 }
 
-function RelayTokenRow({ token, canChange }: { token: RelayTokenRecord; canChange: boolean }) {
-  const { id, name, projects, environments, lastUsedAt, createdAt } = token;
-  const status = statusOf(token);
-  const [, statusColumn, projectsColumn, environmentsColumn, contactColumn, createdColumn] = messages.columns;
+const [, , projectsColumn, environmentsColumn, contactColumn, createdColumn] = texts.columns;
+
+function RelayTokenRow({ token }: { token: RelayTokenRecord }) {
+  const { id, projects, environments, lastUsedAt, createdAt } = token;
   return (
-    <RecordRow isOver={status !== 'active'}>
-      <RecordHead>
-        <span className="font-medium">{name}</span>
-      </RecordHead>
-      <RecordCell label={statusColumn.label}>
-        <LifeBadge status={status} expiresAt={undefined} />
-      </RecordCell>
+    <SecretRow
+      texts={texts}
+      record={token}
+      status={statusOf(token)}
+      canChange
+      question={() => texts.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />)}
+      revoke={() => revokeRelayToken(id)}
+      stale={[queryKeys.relayTokens]}
+    >
       <RecordCell label={projectsColumn.label}>
-        {projects === undefined ? messages.allProjects : projects.join(', ') || messages.noProject}
+        {projects === undefined ? texts.allProjects : projects.join(', ') || texts.noProject}
       </RecordCell>
       <RecordCell label={environmentsColumn.label}>
-        {environments?.join(', ') ?? messages.allEnvironments}
+        {environments?.join(', ') ?? texts.allEnvironments}
       </RecordCell>
       <TimeCell label={contactColumn.label} at={lastUsedAt} />
       <TimeCell label={createdColumn.label} at={createdAt} />
-      <RevokeActions
-        name={name}
-        isPossible={canChange && status !== 'revoked'}
-        texts={messages}
-        body={() => messages.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />)}
-        run={() => revokeRelayToken(id)}
-        stale={[queryKeys.relayTokens]}
-      />
-    </RecordRow>
+    </SecretRow>
   );
 }

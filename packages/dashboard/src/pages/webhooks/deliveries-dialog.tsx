@@ -7,7 +7,7 @@ import { toastFailure } from '../../components/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { Loaded } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { messages } from './messages.tsx';
@@ -22,7 +22,7 @@ export function DeliveriesDialog({
   name: string;
   onClose: () => void;
 }) {
-  const { data, error, refetch, isFetching } = useWebhookDeliveries(project, name);
+  const reading = useWebhookDeliveries(project, name);
   return (
     <Dialog
       title={messages.deliveriesNamed(name)}
@@ -31,21 +31,21 @@ export function DeliveriesDialog({
       className="w-[min(52rem,calc(100vw-2rem))]"
     >
       <p className="text-ink-3">{messages.deliveriesIntro}</p>
-      {error !== null && data === undefined ? (
-        <Problem error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <SkeletonRows rows={6} />
-      ) : data.length === 0 ? (
-        <p className="py-6 text-center text-ink-2">{messages.noDeliveries}</p>
-      ) : (
-        <ol className="mt-3 divide-y divide-line border-y border-line">
-          {data.map((delivery) => (
-            <DeliveryItem key={delivery.number} project={project} name={name} delivery={delivery} />
-          ))}
-        </ol>
-      )}
+      <Loaded reading={reading} rows={6}>
+        {(deliveries) =>
+          deliveries.length === 0 ? (
+            <p className="py-6 text-center text-ink-2">{messages.noDeliveries}</p>
+          ) : (
+            <ol className="mt-3 divide-y divide-line border-y border-line">
+              {deliveries.map((delivery) => (
+                <DeliveryItem key={delivery.number} project={project} name={name} delivery={delivery} />
+              ))}
+            </ol>
+          )
+        }
+      </Loaded>
       <DialogActions>
-        <Button disabled={isFetching} onClick={() => void refetch()}>
+        <Button disabled={reading.isFetching} onClick={() => void reading.refetch()}>
           {messages.refresh}
         </Button>
       </DialogActions>

@@ -20,15 +20,13 @@ import {
   useWebhooks,
 } from '../../api/webhooks.ts';
 import { links } from '../../browser/links.ts';
-import { useCreating } from '../../browser/use-search-state.ts';
 import { toastFailure, useAction, useConfirmedAction } from '../../components/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
-import { Button, CreateButton } from '../../components/button.tsx';
-import { useCreateCommand } from '../../components/commands.tsx';
+import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
+import { ListScreen } from '../../components/list-screen.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
-import { Page, ReadOnlyNote } from '../../components/page.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { bothOf } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -43,40 +41,22 @@ export function WebhooksPage() {
   const canChange = useCan('admin');
   const webhooks = useWebhooks(name, canChange);
   useLiveWebhooks(name);
-  const { isCreating, start, stop } = useCreating();
-  useCreateCommand({ id: 'webhook.new', title: messages.create, isAllowed: canChange, run: start });
-  const error = project.error ?? webhooks.error;
-  const retry = () => void Promise.all([project.refetch(), webhooks.refetch()]);
-  const create = canChange && (
-    <CreateButton disabled={project.data === undefined} onClick={start}>
-      {messages.create}
-    </CreateButton>
-  );
   return (
-    <Page
-      title={`${messages.title} · ${name}`}
-      heading={messages.title}
-      actions={webhooks.data?.length !== 0 && create}
-      intro={messages.intro(links.webhookGuide)}
+    <ListScreen
+      texts={{ ...messages, intro: messages.intro(links.webhookGuide) }}
+      project={name}
+      command="webhook.new"
+      reading={bothOf(project, webhooks)}
+      isEmpty={([, list]) => list.length === 0}
+      rows={3}
+      icon={Webhook}
+      canRead={canChange}
+      canCreate={canChange}
+      isReady={project.data !== undefined}
+      dialog={(stop) => project.data && <CreateWebhookDialog project={project.data} onClose={stop} />}
     >
-      <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      {!canChange ? null : webhooks.data === undefined || project.data === undefined ? (
-        error === null ? (
-          <SkeletonRows rows={3} />
-        ) : (
-          <Problem error={error} onRetry={retry} />
-        )
-      ) : webhooks.data.length === 0 ? (
-        <EmptyState icon={<Webhook size={20} aria-hidden />} title={messages.emptyTitle} action={create}>
-          {messages.empty}
-        </EmptyState>
-      ) : (
-        <WebhookTable project={project.data} webhooks={webhooks.data} />
-      )}
-      {isCreating && canChange && project.data !== undefined && (
-        <CreateWebhookDialog project={project.data} onClose={stop} />
-      )}
-    </Page>
+      {([found, list]) => <WebhookTable project={found} webhooks={list} />}
+    </ListScreen>
   );
 }
 
@@ -222,7 +202,9 @@ function WebhookActions({
   const remove = () =>
     performConfirmed(
       {
-        ...{ title: messages.deleteTitle(name), body: messages.deleteBody, action: messages.deleteAction },
+        title: messages.deleteTitle(name),
+        body: messages.deleteBody,
+        action: messages.deleteAction,
         isDangerous: true,
       },
       {

@@ -1,0 +1,99 @@
+import type { ComponentType, ReactNode } from 'react';
+import { useCreating } from '../browser/use-search-state.ts';
+import { CreateButton } from './button.tsx';
+import { useCreateCommand } from './commands.tsx';
+import { Page, ReadOnlyNote } from './page.tsx';
+import { EmptyState, Loaded, type Reading } from './screen-states.tsx';
+
+/** The texts of a screen that lists records. */
+interface ListTexts {
+  readonly title: string;
+  readonly intro: ReactNode;
+  /** What requires an administrator. */
+  readonly readOnly: string;
+  readonly create: string;
+  /** The same in the palette, where "New token" says too little. */
+  readonly createCommand?: string;
+  readonly emptyTitle: string;
+  readonly empty: ReactNode;
+}
+
+/**
+ * The screen of a list of records: its heading, the list or why there is none, and the dialog that creates one, which the
+ * button, `n`, the palette and `?new` open.
+ */
+export function ListScreen<Data>({
+  texts,
+  project,
+  command,
+  reading,
+  isEmpty,
+  rows,
+  icon: Icon,
+  canRead = true,
+  canCreate,
+  isReady = true,
+  dialog,
+  below,
+  children,
+}: {
+  texts: ListTexts;
+  /** The project that it belongs to, for the title of the window. */
+  project?: string;
+  /** The id of the command that creates one, as "key.new". */
+  command: string;
+  reading: Reading<Data>;
+  isEmpty: (data: Data) => boolean;
+  /** How many gray rows stand for the list while it is read. */
+  rows?: number;
+  icon?: ComponentType<{ readonly size: number; readonly 'aria-hidden': true }>;
+  canRead?: boolean;
+  canCreate: boolean;
+  /** Whether there is everything that the dialog needs. */
+  isReady?: boolean;
+  dialog: (onClose: () => void) => ReactNode;
+  /** Below the list, whatever became of it. */
+  below?: ReactNode;
+  children: (data: Data) => ReactNode;
+}) {
+  const { isCreating, start, stop } = useCreating();
+  const { title, create, createCommand = create } = texts;
+  useCreateCommand({ id: command, title: createCommand, isAllowed: canCreate, run: start });
+
+  const isBlank = reading.data !== undefined && isEmpty(reading.data);
+  const button = canCreate && (
+    <CreateButton disabled={!isReady} onClick={start}>
+      {create}
+    </CreateButton>
+  );
+  return (
+    <Page
+      title={project === undefined ? title : `${title} · ${project}`}
+      heading={title}
+      // An empty list has it in its middle.
+      actions={!isBlank && button}
+      intro={texts.intro}
+    >
+      <ReadOnlyNote>{texts.readOnly}</ReadOnlyNote>
+      {canRead && (
+        <Loaded reading={reading} rows={rows}>
+          {(data) =>
+            isBlank ? (
+              <EmptyState
+                icon={Icon && <Icon size={20} aria-hidden />}
+                title={texts.emptyTitle}
+                action={button}
+              >
+                {texts.empty}
+              </EmptyState>
+            ) : (
+              children(data)
+            )
+          }
+        </Loaded>
+      )}
+      {below}
+      {isCreating && canCreate && isReady && dialog(stop)}
+    </Page>
+  );
+}
