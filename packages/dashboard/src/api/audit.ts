@@ -61,7 +61,9 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
     },
     isLoadingOlder: older.isPending,
     olderError: older.error,
-    ...{ error, isPending, refetch },
+    error,
+    isPending,
+    refetch,
   };
 }
 

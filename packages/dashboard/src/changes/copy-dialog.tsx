@@ -169,7 +169,11 @@ export function CopyBetweenDialog({
   return (
     <CopyDialog
       key={`${from.name} ${to.name}`}
-      {...{ project, from, to, keys, onClose }}
+      project={project}
+      from={from}
+      to={to}
+      keys={keys}
+      onClose={onClose}
       {...defined({ onCopied })}
       places={
         <p className="flex flex-wrap items-center gap-2">

@@ -69,7 +69,7 @@ export function ProductionGuard({
             : messages.nothingToDoFor(idle.length, steps.length)}
         </p>
       )}
-      {list === undefined && <PausedPlans {...{ project, environment, steps }} />}
+      {list === undefined && <PausedPlans project={project} environment={environment} steps={steps} />}
       {list ?? (
         <ul className="mt-3 divide-y divide-line rounded-md border border-line">
           {steps.slice(0, MOST).map(({ key, before, after }) => (

@@ -71,7 +71,15 @@ export function MultiSelect({
       </button>
       {isOpen && (
         <Popover anchor={anchor} align={align} onClose={() => setOpen(false)}>
-          <OptionList id={id} {...{ label, options, selected, onChange, clear, extra }} />
+          <OptionList
+            id={id}
+            label={label}
+            options={options}
+            selected={selected}
+            onChange={onChange}
+            clear={clear}
+            extra={extra}
+          />
         </Popover>
       )}
     </>

@@ -111,7 +111,9 @@ function ProjectRoles({
       selected.toSorted().map(
         (project): ProjectRole =>
           roles.find((each) => each.project === project) ?? {
-            ...{ project, role: 'editor', canChangeProtected: false },
+            project,
+            role: 'editor',
+            canChangeProtected: false,
           },
       ),
     );

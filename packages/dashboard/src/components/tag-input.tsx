@@ -108,7 +108,9 @@ export function TagField({
 }) {
   return (
     <Field label={label} hint={hint} error={error}>
-      {({ className: _, ...control }) => <TagInput {...control} {...{ tags, known, onChange }} />}
+      {({ className: _, ...control }) => (
+        <TagInput {...control} tags={tags} known={known} onChange={onChange} />
+      )}
     </Field>
   );
 }

@@ -35,7 +35,10 @@ export type SnippetName = (typeof SNIPPET_GROUPS)[keyof typeof SNIPPET_GROUPS][n
 export function snippetOf(name: SnippetName, { baseUrl, environment, key, value }: SnippetInput): string {
   const type = typeOf(value);
   return SNIPPETS[name].write({
-    ...{ baseUrl, environment, key, type },
+    baseUrl,
+    environment,
+    key,
+    type,
     isInteger: Number.isInteger(value),
     variable: type === 'boolean' ? 'isOn' : 'value',
     fallback: type === 'json' && Array.isArray(value) ? '[]' : JS_FALLBACKS[type],

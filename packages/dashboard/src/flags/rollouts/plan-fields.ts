@@ -49,7 +49,9 @@ function draftStep({ rolloutPct, waitMinutes = 0 }: RolloutPlanStep, index: numb
   const [unit, minutes] = UNITS.find(([, size]) => waitMinutes % size === 0) ?? UNITS[2];
   const isFirst = index === 0;
   return {
-    ...{ id: index, share: String(rolloutPct), time: '' },
+    id: index,
+    share: String(rolloutPct),
+    time: '',
     when: isFirst ? 'now' : unit,
     wait: isFirst ? '' : String(waitMinutes / minutes),
   };

@@ -132,7 +132,9 @@ function Commands({
       const first = command === 'advance' ? { rolloutPct: next.rolloutPct } : next;
       const later = plan.steps.slice(plan.steps.indexOf(next) + 1);
       return askConsent({
-        ...{ project, environment, steps: [{ key: plan.flag, before: state, after }] },
+        project,
+        environment,
+        steps: [{ key: plan.flag, before: state, after }],
         list: <PlanSteps flag={plan.flag} state={state} steps={timedSteps([first, ...later], Date.now())} />,
       });
     }

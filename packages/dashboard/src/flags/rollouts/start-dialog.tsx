@@ -70,13 +70,18 @@ export function StartDialog({
       const scheduledFor =
         dueAt === undefined ? {} : { scheduledFor: dueText(new Date(dueAt).toISOString()).local };
       const consent = await askConsent({
-        ...{ project, environment, steps: [{ key: flagKey, before: state, after }] },
-        ...{ ...scheduledFor, note: note.trim() },
+        project,
+        environment,
+        steps: [{ key: flagKey, before: state, after }],
+        ...scheduledFor,
+        note: note.trim(),
         list: <PlanSteps flag={flagKey} state={state} steps={timed} />,
       });
       if (consent === undefined) return;
       await start.mutateAsync({
-        ...{ flag: flagKey, environment: environment.name, steps: stepsOf(steps) },
+        flag: flagKey,
+        environment: environment.name,
+        steps: stepsOf(steps),
         ...(consent.note === undefined || consent.note === '' ? {} : { note: consent.note }),
         confirmed: environment.protected ? environment.name : undefined,
         anyway,

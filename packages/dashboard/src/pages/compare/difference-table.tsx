@@ -71,7 +71,10 @@ export function DifferenceTable({
         {differences.slice(0, most).map((difference) => (
           <DifferenceRow
             key={difference.key}
-            {...{ difference, project, from, to }}
+            difference={difference}
+            project={project}
+            from={from}
+            to={to}
             isSelected={selected?.has(difference.key)}
             onSelect={(isSelected) => {
               const next = new Set(selected);

@@ -73,7 +73,9 @@ export function Differences({
       )}
       {copied && (
         <CopyDialog
-          {...{ project, from, to }}
+          project={project}
+          from={from}
+          to={to}
           keys={copied}
           onClose={close}
           onCopied={() => setSelected(new Set())}

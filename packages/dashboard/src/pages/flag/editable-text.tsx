@@ -42,7 +42,13 @@ export function EditableText({
   if (isOpen) {
     return (
       <EditForm
-        {...{ label, text, hint, longest, isLong, onSave, control }}
+        label={label}
+        text={text}
+        hint={hint}
+        longest={longest}
+        isLong={isLong}
+        onSave={onSave}
+        control={control}
         onClose={(isFocusFree) => {
           setOpen(false);
           setTakesFocus(isFocusFree);

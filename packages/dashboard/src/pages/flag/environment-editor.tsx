@@ -70,7 +70,10 @@ export function EnvironmentEditor({
     if (!isSound || !isDirty || obstacle !== undefined || status === 'saving') return;
     const { state, valueText: after } = stateOf(draft, record?.state.enabled ?? false);
     const outcome = await changeState({
-      ...{ key, environment, before: base.record, after: state },
+      key,
+      environment,
+      before: base.record,
+      after: state,
       ...(note.trim() === '' ? {} : { note: note.trim() }),
       texts: { before: base.valueText, after },
       isDraft: true,
@@ -124,7 +127,9 @@ export function EnvironmentEditor({
       {isDirty && isSound && <DraftDiff before={base.record?.state} draft={draft} />}
       {!isArchived && isDirty && (
         <SaveBar
-          {...{ environment, note, isSound }}
+          environment={environment}
+          note={note}
+          isSound={isSound}
           isSaving={status === 'saving'}
           onNote={setNote}
           onSave={() => void save()}
@@ -136,7 +141,10 @@ export function EnvironmentEditor({
         <Panels panels={ENVIRONMENT_PANELS} props={{ project, flag, environment, record, obstacle }} />
       )}
       <CardFooter
-        {...{ project: project.name, environment, change, canEdit: obstacle === undefined }}
+        project={project.name}
+        environment={environment}
+        change={change}
+        canEdit={obstacle === undefined}
         isNew={change === undefined && isWholeHistory}
         isThere={record !== undefined}
         onSchedule={() => onSchedule({ environment, draft: undefined, valueText })}

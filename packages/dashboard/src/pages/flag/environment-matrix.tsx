@@ -119,7 +119,10 @@ export function EnvironmentMatrix({
             return (
               <EnvironmentRow
                 key={name}
-                {...{ environment, obstacle, isOpen, isDirty }}
+                environment={environment}
+                obstacle={obstacle}
+                isOpen={isOpen}
+                isDirty={isDirty}
                 project={project.name}
                 flagKey={flag.key}
                 record={flag.environments[name]}

@@ -163,7 +163,10 @@ function Overview({ project, flag, history }: ScreenProps) {
           environments={only === undefined ? project.environments : [only]}
           editor={(environment, editing) => (
             <EnvironmentEditor
-              {...{ project, environment, flag, ...editing }}
+              project={project}
+              environment={environment}
+              flag={flag}
+              {...editing}
               last={last.get(environment.name)}
               isWholeHistory={history.entries !== undefined && !history.hasOlder}
               onSchedule={setScheduling}

@@ -110,7 +110,9 @@ export function ScheduleDialog({
       const dueAt = new Date(time).toISOString();
       if (!(await askConsent({ project, environment, steps, scheduledFor: dueText(dueAt).local }))) return;
       const schedule = {
-        ...{ environment: environment.name, dueAt, changes: [{ key, patch: planned.patch }] },
+        environment: environment.name,
+        dueAt,
+        changes: [{ key, patch: planned.patch }],
         ...(note.trim() === '' ? {} : { note: note.trim() }),
       };
       const changes = `[{"key":${JSON.stringify(key)},"patch":${planned.patchText}}]`;

@@ -127,7 +127,8 @@ export function BulkBar({
       {isDescribing && (
         <DialogPart title={words.describe} onClose={() => setDescribing(false)}>
           <DescribeDialog
-            {...{ flags, known }}
+            flags={flags}
+            known={known}
             project={project.name}
             onClose={() => setDescribing(false)}
             onDone={onDone}

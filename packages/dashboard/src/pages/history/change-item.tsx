@@ -205,7 +205,9 @@ function ChangeEntries({
             {(isWhole ? listed : listed.slice(0, FEW)).map((entry) => (
               <li key={entry.id}>
                 <EntryLine
-                  {...{ entry, environments, nameOf }}
+                  entry={entry}
+                  environments={environments}
+                  nameOf={nameOf}
                   hasTarget={flags.length !== 1 || whole !== undefined}
                 />
               </li>

@@ -44,7 +44,7 @@ export function InviteDialog({
       title={messages.inviteTitle}
       form={form}
       action={messages.inviteAction}
-      lost={(answer) => <LostSecret {...{ answer, onClose }} text={messages.linkLost} />}
+      lost={(answer) => <LostSecret answer={answer} onClose={onClose} text={messages.linkLost} />}
       onClose={onClose}
     >
       <TextField
@@ -75,7 +75,8 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
   const name = newName ?? operator.name;
   const administered = useAdministered();
   const known = permissionMembers({
-    ...{ role: operator.role, canChangeProtected: operator.canChangeProtected },
+    role: operator.role,
+    canChangeProtected: operator.canChangeProtected,
     projects: (operator.projects ?? []).filter(({ project }) => administered?.includes(project) !== false),
   });
   const permissions = newPermissions ?? known;

@@ -58,7 +58,7 @@ export function CreateWebhookDialog({ project, onClose }: { project: ProjectReco
       title={messages.createTitle}
       form={refusal.form}
       action={messages.createAction}
-      lost={(answer) => <LostSecret {...{ answer, onClose }} text={messages.secretLost} />}
+      lost={(answer) => <LostSecret answer={answer} onClose={onClose} text={messages.secretLost} />}
       onClose={onClose}
     >
       <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />

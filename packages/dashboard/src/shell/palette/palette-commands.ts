@@ -52,7 +52,10 @@ export function useFlagCommands(project: string, text: string): readonly Command
 
     function goTo({ key, description }: FlagRecord): Command {
       return {
-        ...{ id: `flag.go.${key}`, title: key, group: words.groups.flags, keywords: [description] },
+        id: `flag.go.${key}`,
+        title: key,
+        group: words.groups.flags,
+        keywords: [description],
         run: () => navigate(links.flag(project, key)),
       };
     }
@@ -78,7 +81,9 @@ export function useFlagCommands(project: string, text: string): readonly Command
 
     function copy({ key, description, tags }: FlagRecord): Command {
       return {
-        ...{ id: `flag.copy.${key}`, title: words.copyKey(key), group: words.groups.change },
+        id: `flag.copy.${key}`,
+        title: words.copyKey(key),
+        group: words.groups.change,
         keywords: ['flag', description, ...tags],
         run: () =>
           void copyText(key).then(
@@ -89,7 +94,9 @@ export function useFlagCommands(project: string, text: string): readonly Command
 
     function create(key: string): Command {
       return {
-        ...{ id: CREATE_FLAG, title: words.createFlag(key), group: words.groups.create },
+        id: CREATE_FLAG,
+        title: words.createFlag(key),
+        group: words.groups.create,
         run: () => navigate(`${links.flags(project)}?new=${encodeURIComponent(key)}`),
       };
     }
@@ -110,7 +117,9 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
   const { data: projects } = useProjects();
   return useMemo(() => {
     const go = (id: string, title: string, to: string): Command => ({
-      ...{ id: `go.${id}`, title, group: words.groups.goTo },
+      id: `go.${id}`,
+      title,
+      group: words.groups.goTo,
       run: () => navigate(to),
     });
     return [
@@ -125,7 +134,10 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
         // The screen itself may offer it, with its key.
         .filter(({ id }) => !offered.some((each) => each.id === id))
         .map(({ id, title, to }) => ({
-          ...{ id, title, group: words.groups.create, keywords: ['create', 'add'] },
+          id,
+          title,
+          group: words.groups.create,
+          keywords: ['create', 'add'],
           run: () => navigate(to),
         })),
       ...(projects ?? [])
