@@ -105,6 +105,7 @@ function SignedInRoutes() {
     const from = location === '/' ? '' : `?from=${encodeURIComponent(location + (search && `?${search}`))}`;
     return <Redirect to={`/sign-in${from}`} replace />;
   }
+
   return (
     <LiveProvider project={project}>
       <CommandsProvider>

@@ -53,6 +53,7 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
   });
   const { data, error, isPending, refetch } = newest;
   const cursor = data?.next;
+
   return {
     entries: data?.entries,
     hasOlder: cursor !== undefined,

@@ -124,6 +124,7 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
     if (record !== undefined) touched.push(record);
     return withState(flag, environment, record);
   });
+
   return {
     flags: merged,
     touched,

@@ -29,6 +29,7 @@ export function LiveProvider(props: { project: string | undefined; children: Rea
   const [opened, setOpened] = useState<{ readonly of: typeof project; readonly live: LiveConnection }>();
   // A stream of the previous project has no events of this one.
   const live = opened?.of === project ? opened?.live : undefined;
+
   useEffect(() => {
     const url = eventsUrl(project);
     const ahead = takeStream(url);
@@ -48,10 +49,12 @@ export function LiveProvider(props: { project: string | undefined; children: Rea
       connection.close();
     };
   }, [project, queries]);
+
   useEffect(() => {
     if (isSignedIn) live?.resume();
     else live?.suspend();
   }, [live, isSignedIn]);
+
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 

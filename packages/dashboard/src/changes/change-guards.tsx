@@ -79,6 +79,7 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
     [slot],
   );
   const guards = useMemo(() => ({ askConsent, resolveConflict }), [askConsent, resolveConflict]);
+
   return (
     <GuardsContext value={guards}>
       {children}

@@ -166,6 +166,7 @@ export function CopyBetweenDialog({
   const to =
     targets.find(({ name }) => name === toName && name !== fromName) ?? targets.find((each) => each !== from);
   if (from === undefined || to === undefined) return null;
+
   return (
     <CopyDialog
       key={`${from.name} ${to.name}`}

@@ -59,6 +59,7 @@ export function ProductionGuard({
   const idle = isLater
     ? steps.filter(({ before, after }) => differingFields(before, after).length === 0)
     : [];
+
   return (
     <Dialog title={title} onClose={() => onAnswer(undefined)} isQuestion>
       <ProtectedNote project={project} environment={environment} isLater={isLater} />

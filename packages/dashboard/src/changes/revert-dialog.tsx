@@ -180,6 +180,7 @@ function useRevert(seq: number, onDone: () => void) {
     gcTime: 0,
   });
   const conflict = preview.data?.conflict;
+
   async function apply(note: string, confirmed: readonly string[]): Promise<void> {
     try {
       const reverted = await revertChange(seq, { force: conflict !== undefined, confirmed, note });
@@ -196,6 +197,7 @@ function useRevert(seq: number, onDone: () => void) {
       throw error;
     }
   }
+
   return { preview, conflict, apply };
 }
 

@@ -69,6 +69,7 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
     },
     submit: () => onAnswer(true),
   });
+
   return (
     <FormDialog
       title={question.title}

@@ -32,6 +32,7 @@ export function Dialog({
   const isPressedBeside = useRef(false);
   const [isAsking, setAsking] = useState(false);
   const asks = frame === 'titled' && !isQuestion;
+
   useEffect(() => {
     const dialog = ref.current;
     const returnTo = document.activeElement;
@@ -44,11 +45,13 @@ export function Dialog({
       if (returnTo instanceof HTMLElement && returnTo.isConnected) returnTo.focus();
     };
   }, []);
+
   function close(): void {
     if (isAsking) setAsking(false);
     else if (asks && isTyped.current) setAsking(true);
     else onClose();
   }
+
   return (
     <dialog
       ref={ref}
@@ -124,6 +127,7 @@ function DiscardQuestion({ onKeep, onDiscard }: { onKeep: () => void; onDiscard:
       if (returnTo instanceof HTMLElement && returnTo.isConnected) returnTo.focus();
     };
   }, []);
+
   return (
     <div
       role="alertdialog"

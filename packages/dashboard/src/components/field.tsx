@@ -30,6 +30,7 @@ export function Field({
 }) {
   const id = useId();
   const describedBy = error !== undefined || hint !== undefined ? `${id}-note` : undefined;
+
   return (
     <div>
       <label htmlFor={id} className="mb-1 block font-medium">

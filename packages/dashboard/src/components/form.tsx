@@ -147,6 +147,7 @@ export function FormDialog({
         </DialogActions>
       </Dialog>
     );
+
   return (
     <Dialog
       title={title}

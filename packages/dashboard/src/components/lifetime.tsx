@@ -113,16 +113,20 @@ export function ExpiryField({
   const [days, setDays] = useState(defaultDays);
   const [expiry, setExpiry] = useState(() => expiryIn(defaultDays));
   const [day, setDay] = useState('');
+
   function set(next: Expiry): void {
     setExpiry(next);
     onChange(next);
   }
+
   function choose(chosen: number): void {
     setDays(chosen);
     set(chosen === -1 ? endOfDay(day) : expiryIn(chosen));
   }
+
   const isUnusable = expiry.kind === 'unusable' && (isTried || day !== '');
   const note = expiry.kind === 'never' ? hint : expiry.kind === 'at' ? fullTime(expiry.at) : undefined;
+
   return (
     <Field label={messages.expiry.label} hint={note} error={isUnusable ? messages.expiry.past : undefined}>
       {(control) => (

@@ -28,6 +28,7 @@ export function ListFilter({
   const [query, status] = [search.get('q') ?? '', search.get('status') ?? ''];
   const isFiltered = query !== '' || status !== '';
   if (total < WORTH_FILTERING && !isFiltered) return null;
+
   return (
     <search className="mb-3 flex flex-wrap items-center gap-2">
       <SearchField
@@ -75,6 +76,7 @@ export function SearchField({
     '/',
     useCallback(() => ref.current?.select(), []),
   );
+
   return (
     <span className={classNames('relative block min-w-0', className)}>
       <Search size={14} className="absolute top-2.25 left-2.5 text-ink-3" aria-hidden />

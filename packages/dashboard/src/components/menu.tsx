@@ -42,6 +42,7 @@ export function Menu({
     if (open !== undefined) items?.[open === 'first' ? 0 : items.length - 1]?.focus();
   }, [open]);
   const close = () => setOpen(undefined);
+
   return (
     <>
       {cloneElement(trigger, {

@@ -49,6 +49,7 @@ export function MultiSelect({
   const anchor = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
   const isFiltering = selected.length > 0;
+
   return (
     <>
       <button
@@ -107,6 +108,7 @@ function OptionList({
   const [query, setQuery] = useState('');
   const isLong = options.length > WORTH_SEARCHING;
   const shown = options.filter(({ value }) => value.toLowerCase().includes(query.trim().toLowerCase()));
+
   return (
     <fieldset id={id} className="min-w-0">
       <legend className="sr-only">{label}</legend>

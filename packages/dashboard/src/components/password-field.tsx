@@ -32,9 +32,11 @@ export function PasswordField({
 }) {
   const [isShown, setShown] = useState(false);
   const [hasCapsLock, setCapsLock] = useState(false);
+
   function watch(event: KeyboardEvent): void {
     setCapsLock(event.getModifierState('CapsLock'));
   }
+
   return (
     <Field label={label} hint={hasCapsLock ? messages.password.capsLock : hint} error={error}>
       {(control) => (

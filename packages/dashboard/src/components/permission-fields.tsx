@@ -61,6 +61,7 @@ export function PermissionFields({
 }) {
   const { role, canChangeProtected } = value;
   const isForAll = useAdministered() === undefined;
+
   return (
     <>
       {isForAll && (
@@ -117,6 +118,7 @@ function ProjectRoles({
           },
       ),
     );
+
   return (
     <fieldset className="min-w-0">
       <legend className="mb-1 font-medium">{messages.projectRoles}</legend>

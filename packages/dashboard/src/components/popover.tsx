@@ -25,6 +25,7 @@ export function Popover({
 }) {
   const ref = useRef<HTMLDivElement>(null);
   const close = useEffectEvent(onClose);
+
   useLayoutEffect(() => {
     const [layer, owner] = [ref.current, anchor.current];
     if (layer === null || owner === null) return;
@@ -53,6 +54,7 @@ export function Popover({
       removeEventListener('keydown', onKey, { capture: true });
     };
   }, [anchor, align]);
+
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only watches the focus of the controls inside
     <div

@@ -16,6 +16,7 @@ export function createQuestionSlot<Question>(
 ): QuestionSlot<Question> {
   let lastId = 0;
   let giveWay: (() => void) | undefined;
+
   return {
     ask: async <Answer>(pose: Pose<Question, Answer>, no: Answer) => {
       const { promise, resolve } = Promise.withResolvers<Answer>();

@@ -32,12 +32,14 @@ export function SecretDialog({
   const shown = useRef<HTMLElement>(null);
   useLeaveGuard(true, messages.secret.leave(what));
   useKeepOpen(shown, keep);
+
   /** The Back gesture of phones closes a native dialog at the second try: opens it again. */
   function keep(): void {
     setWarned(true);
     const dialog = shown.current?.closest('dialog');
     if (dialog?.open === false) dialog.showModal();
   }
+
   return (
     <Dialog title={title} onClose={keep} isQuestion className="w-[min(42rem,calc(100vw-2rem))]">
       <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">

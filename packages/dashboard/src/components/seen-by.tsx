@@ -21,6 +21,7 @@ export function SeenBy({
   if (delivery === undefined) return null;
   const { streams, seen } = delivery;
   const text = streams === 0 ? 'No client was connected' : deliveryText(delivery);
+
   return (
     <span
       className={classNames('inline-flex items-center gap-1.5 text-xs text-ink-2', className)}

@@ -29,6 +29,7 @@ export function SortButton({
 }) {
   const order = ariaSort(sort, sortKey);
   const Arrow = order === 'descending' ? ArrowDown : ArrowUp;
+
   return (
     <button
       type="button"

@@ -85,6 +85,7 @@ function ToastCard({
   const [isPaused, setPaused] = useState(false);
   const leftMs = useRef(durationMs);
   useEffect(() => watch?.(() => dismiss(id)), [id, watch]);
+
   useEffect(() => {
     if (isPaused) return;
     const start = performance.now();
@@ -94,6 +95,7 @@ function ToastCard({
       leftMs.current -= performance.now() - start;
     };
   }, [id, isPaused]);
+
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it must stay while it is hovered or focused
     <div

@@ -38,6 +38,7 @@ export function CommandPalette({
   );
   useShortcut('?', onHelp);
   useNavigationKeys();
+
   return (
     <PartBoundary
       place={open ?? 'closed'}

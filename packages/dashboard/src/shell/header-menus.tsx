@@ -35,6 +35,7 @@ export function CreateMenu({ project }: { project: string | undefined }) {
   const [canCreate, isAdmin] = [useCanEverywhere('admin'), useIsAdminAnywhere()];
   if (!canEdit && !isAdmin) return null;
   const words = messages.create;
+
   return (
     <Menu trigger={menuButton(words.title, Plus)}>
       {project !== undefined && canEdit && (
@@ -79,6 +80,7 @@ export function CreateMenu({ project }: { project: string | undefined }) {
 export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const [singleKeys, setSingleKeys] = useStoredChoice('single-keys', SINGLE_KEYS, 'on');
   const words = messages.help;
+
   return (
     <Menu trigger={menuButton(words.title, CircleHelp)}>
       <MenuItem onSelect={onShortcuts}>
@@ -157,6 +159,7 @@ export function UserMenu() {
   const [theme, setTheme] = useTheme();
   const [, navigate] = useLocation();
   const signOut = useSignOut();
+
   return (
     <Menu
       trigger={

@@ -29,6 +29,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const project = useCurrentProject();
   const [open, setOpen] = useState<'palette' | 'help'>();
   const showHelp = useCallback(() => setOpen('help'), []);
+
   return (
     <div className="flex h-dvh flex-col">
       <a
@@ -146,6 +147,7 @@ function Navigation({
 }) {
   const [location] = useLocation();
   const ref = useRef<HTMLElement>(null);
+
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new address shows a new screen
   useEffect(() => {
     const nav = ref.current;
@@ -155,6 +157,7 @@ function Navigation({
     observer.observe(nav);
     return () => observer.disconnect();
   }, [location]);
+
   return (
     <nav
       ref={ref}
@@ -165,6 +168,7 @@ function Navigation({
         {screens.map(({ name, address }) => {
           const path = address.replace(/\?.*/, '');
           const isHere = location === path || (path !== '/' && location.startsWith(`${path}/`));
+
           return (
             <li key={name}>
               <Link
@@ -206,6 +210,7 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
   const [, navigate] = useLocation();
   const { data: projects = [] } = useProjects();
   const canCreate = useCanEverywhere('admin');
+
   return (
     <Menu
       align="start"

@@ -161,6 +161,7 @@ function Avatar({ actor }: { actor: string }) {
     .split(/[\s._-]+/)
     .flatMap((part) => part.match(/\p{L}/u)?.[0] ?? []);
   const shown = initials.length > 1 ? [initials[0], initials.at(-1)] : initials;
+
   return (
     <span
       aria-hidden

@@ -46,6 +46,7 @@ function FieldLines({ before, after }: { before: Json | undefined; after: Json |
   if (changes.length === 0) return <p className="text-xs text-ink-3">{messages.formattingOnly}</p>;
   const isCut = changes.length > FEW || changes.some((each) => isLong(each.before) || isLong(each.after));
   const shown = isWhole ? changes : changes.slice(0, FEW);
+
   return (
     <div>
       <ul className="flex flex-col gap-1">
@@ -88,6 +89,7 @@ function Line({
   };
   const most = isWhole ? Number.POSITIVE_INFINITY : LONG;
   const [oldText, youngText] = cutAround(text(before, old), text(after, young), most);
+
   return (
     <li className="flex flex-wrap items-baseline gap-x-2 gap-y-0.5 text-xs">
       {path !== '' && <FieldName path={path} />}

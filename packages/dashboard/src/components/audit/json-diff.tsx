@@ -38,6 +38,7 @@ export function JsonDiff({
     !isWhole && pairs.some(({ before = '', after = '' }) => before.length > LONG || after.length > LONG);
   const left = rows.reduce((sum, row) => sum + ('left' in row ? row.left : 0), 0);
   const isPair = before !== undefined && after !== undefined;
+
   return (
     <div>
       <p className="mb-1 text-xs text-ink-3">{label}</p>
@@ -79,6 +80,7 @@ function Lines({ row, isPair }: { row: Row; isPair: boolean }) {
     'block min-w-0 px-2 break-words whitespace-pre-wrap no-underline',
     isSame && "before:content-['__']",
   );
+
   return (
     <div className={isPair ? 'grid sm:grid-cols-2' : undefined}>
       {(isPair || before !== undefined) && (

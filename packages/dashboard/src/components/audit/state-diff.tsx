@@ -22,6 +22,7 @@ export function StateDiff({
         <strong className="font-medium text-danger">{messages.removedState}</strong>
       </p>
     );
+
   return (
     <>
       {(before === null || before === undefined) && (

@@ -26,6 +26,7 @@ export function EnvironmentPlan({ project, flag, environment, record, obstacle }
       : undefined;
   const canStart = obstacle === undefined && (last === undefined || !isOpenPlan(last));
   if (shown === undefined && !canStart) return null;
+
   return (
     <section aria-labelledby={shown && id} className="border-t border-line px-4 py-3">
       {shown !== undefined && (

@@ -18,6 +18,7 @@ export function OpenRollouts({ project }: { project: string }) {
   const { data: flags = [] } = useFlags(project);
   const shown = data.filter((plan) => only === undefined || plan.environment === only.name);
   if (shown.length === 0) return null;
+
   return (
     <section aria-labelledby={id} className="mb-5">
       <h2 id={id} className="mb-2 text-base font-semibold">
@@ -27,6 +28,7 @@ export function OpenRollouts({ project }: { project: string }) {
         {shown.map((plan) => {
           const environment = environments.find(({ name }) => name === plan.environment);
           const states = flags.find(({ key }) => key === plan.flag)?.environments;
+
           return (
             <li key={plan.id} className="border-t border-line px-3 py-3 first:border-t-0">
               <h3 className="mb-2 flex flex-wrap items-center gap-x-2 gap-y-1">

@@ -39,6 +39,7 @@ export function PlanView({
   const next = nextPlanStep(plan.steps, reachOf(state));
   const readOnlyReason = useReadOnlyReason();
   const canChange = environment !== undefined && readOnlyReason(environment) === undefined;
+
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1 pb-2">

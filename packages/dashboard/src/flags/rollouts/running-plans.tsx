@@ -19,6 +19,7 @@ export function RunningPlan({ project, plan }: { project: string; plan: RolloutP
   const found = useEnvironments(project).find(({ name }) => name === environment);
   const next = steps.find(({ status }) => status === 'next');
   if (dueAt === undefined || next === undefined) return null;
+
   return (
     <li className="border-t border-line px-3 py-3 first:border-t-0">
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1">

@@ -182,6 +182,7 @@ function StepRow({
   });
   const whens = Object.entries(messages.whens).filter(([when]) => position === 1 || when !== 'now');
   const isWait = step.when !== 'now' && step.when !== 'at';
+
   return (
     <li className="flex flex-wrap items-center gap-2">
       <span className="flex items-center gap-1.5">

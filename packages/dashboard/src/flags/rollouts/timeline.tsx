@@ -29,6 +29,7 @@ function Step({ step, isPaused }: { step: RolloutStepRecord; isPaused: boolean }
   const { rolloutPct, status, ranAt, expectedAt } = step;
   const at = ranAt ?? expectedAt;
   const isOver = status === 'skipped';
+
   return (
     <li
       data-step={status}

@@ -27,6 +27,7 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
   const reading = useFlagUsage(project, flag.key);
   if (project.usageSince === undefined && !isAdmin) return null;
   const isShown = ({ name }: EnvironmentReads) => only === undefined || name === only.name;
+
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
       <h2 id={id} className="text-base font-semibold">
@@ -57,6 +58,7 @@ function Usage({
   const days = environments.flatMap((each) => each.days);
   const isRead = ({ lastReadAt }: EnvironmentReads) => lastReadAt !== undefined;
   const listed = environments.length > MANY ? environments.filter(isRead) : environments;
+
   return (
     <>
       <Bars label={messages.last24Hours} reads={hours} stepMs={HOUR_MS} count={24} now={now} />
@@ -157,6 +159,7 @@ function Bars({
   const most = Math.max(1, ...bars.map(({ on, off }) => on + off));
   const { on, off } = sumOf(bars);
   const text = messages.reads(on, off);
+
   return (
     <figure className="mt-3">
       <figcaption className="flex flex-wrap justify-between gap-x-2 text-xs">

@@ -80,6 +80,7 @@ function Line({ term, children }: { term: string; children: ReactNode }) {
 function SignOutSection() {
   const { data: session } = useSession();
   const signOut = useSignOut();
+
   return (
     <>
       <p className="text-ink-2">
@@ -105,6 +106,7 @@ function AppearanceForm() {
   const [theme, setTheme] = useTheme();
   const [singleKeys, setSingleKeys] = useStoredChoice('single-keys', SINGLE_KEYS, 'on');
   const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
+
   return (
     <div className="flex flex-col gap-4">
       <ChoiceField

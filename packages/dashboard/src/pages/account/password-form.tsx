@@ -26,6 +26,7 @@ export function PasswordForm() {
     },
   });
   const isWrong = isRefusal(form.error, 'sign_in_failed');
+
   return (
     <form className="flex max-w-sm flex-col gap-4" {...form.props}>
       {/* Password managers keep a password with the name it belongs to. */}

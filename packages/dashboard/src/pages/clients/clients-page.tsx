@@ -27,6 +27,7 @@ export function ClientsPage() {
   const [only] = useEnvironmentFilter(project);
   const isListed = ({ environment }: EnvironmentClients) => only === undefined || environment === only.name;
   const streams = (reading.data ?? []).reduce((sum, each) => sum + each.streams, 0);
+
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title} intro={messages.intro}>
       <Loaded reading={reading} rows={5}>
@@ -156,6 +157,7 @@ function HowToConnect({ project }: { project: string }) {
   const environment = useEnvironments(project)[0]?.name ?? 'development';
   const baseUrl = useEvaluationUrl();
   const flag = { baseUrl, environment, key: 'new-checkout', value: undefined };
+
   return (
     <section
       className="mt-6 rounded-lg border border-line bg-surface p-4 sm:p-6"
@@ -198,6 +200,7 @@ function HowToConnect({ project }: { project: string }) {
 function FirstClientNotice({ streams }: { streams: number }) {
   const before = useRef(streams);
   const [isFirst, setFirst] = useState(false);
+
   useEffect(() => {
     if (before.current === 0 && streams > 0) {
       setFirst(true);
@@ -205,7 +208,9 @@ function FirstClientNotice({ streams }: { streams: number }) {
     }
     before.current = streams;
   }, [streams]);
+
   if (!isFirst) return null;
+
   return (
     <p className="mb-3 flex animate-enter items-center gap-2.5 rounded-lg bg-good-soft px-4 py-3 text-good">
       <PartyPopper size={18} className="shrink-0" aria-hidden />

@@ -27,6 +27,7 @@ export function RecentDeliveries({
   const [isWhole, setWhole] = useState(false);
   // Without an open stream there is no delivery time.
   const reached = useMemo(() => data?.filter(({ streams }) => streams > 0) ?? NONE, [data]);
+
   return (
     <section className="mt-8" aria-labelledby="recent-deliveries">
       <h2 id="recent-deliveries" className="mb-1 text-lg font-semibold">
@@ -66,6 +67,7 @@ function DeliveryHistogram({ deliveries }: { deliveries: readonly DeliveryRecord
   const times = useMemo(() => deliveries.map(({ slowestMs }) => slowestMs), [deliveries]);
   const buckets = useMemo(() => distributionOf(times), [times]);
   const most = Math.max(...buckets.map(({ count }) => count));
+
   return (
     <div className="rounded-lg border border-line bg-surface p-4">
       <dl className="mb-3 grid grid-cols-3 gap-2">

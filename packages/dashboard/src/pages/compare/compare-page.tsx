@@ -17,6 +17,7 @@ import { messages } from './messages.tsx';
 export function ComparePage() {
   const { project = '' } = useParams<{ project: string }>();
   const reading = useProject(project);
+
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title} intro={messages.intro}>
       <Loaded reading={reading}>
@@ -53,6 +54,7 @@ function Comparing({
   const before = environments.slice(0, to && environments.indexOf(to)).at(-1);
   const from = named('from') ?? before ?? environments.find((each) => each !== to);
   if (from === undefined || to === undefined) return null;
+
   return (
     <>
       <div className="mb-4 flex flex-wrap items-center gap-2">

@@ -48,6 +48,7 @@ export function DifferenceTable({
   // Copying a flag that `from` lacks removes it, so such flags are only selected one by one.
   const copyable = differences.filter((each) => each.from !== undefined).map(({ key }) => key);
   const areAllSelected = copyable.length > 0 && copyable.every((key) => selected?.has(key));
+
   return (
     <>
       {selected !== undefined && (
@@ -115,6 +116,7 @@ function DifferenceRow({
   const [isOpen, toggle] = useToggled(`compare ${project} ${from.name} ${to.name} ${key}`);
   const id = useId();
   const { names, fromText, toText } = useMemo(() => closedRow(fromState, toState), [fromState, toState]);
+
   return (
     <>
       <RecordRow isSelected={isSelected ?? false}>

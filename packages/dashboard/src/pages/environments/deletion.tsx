@@ -69,6 +69,7 @@ function CountReads({ project: { name, usageSince }, canChange }: Parameters<typ
   const queries = useQueryClient();
   const perform = useAction();
   const [wanted, setWanted] = useState<boolean>();
+
   async function change(usage: boolean): Promise<void> {
     setWanted(usage);
     await perform({
@@ -79,6 +80,7 @@ function CountReads({ project: { name, usageSince }, canChange }: Parameters<typ
     });
     setWanted(undefined);
   }
+
   return (
     <div className="mt-3 border-t border-line pt-3">
       <CheckField

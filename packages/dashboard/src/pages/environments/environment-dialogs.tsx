@@ -30,6 +30,7 @@ export function CreateEnvironmentDialog({
     },
     stale: [queryKeys.project(project)],
   });
+
   return (
     <FormDialog title={messages.create} form={form} action={messages.createAction} onClose={onClose}>
       <PlaceNameField
@@ -69,6 +70,7 @@ export function EditEnvironmentDialog({
     },
     stale: [queryKeys.project(project)],
   });
+
   return (
     <FormDialog
       title={messages.editEnvironment(name)}

@@ -26,6 +26,7 @@ export function EnvironmentsPage() {
   const reading = useProject(name);
   const canChange = useCan('admin');
   const project = reading.data;
+
   return (
     <ListScreen
       texts={messages}
@@ -52,6 +53,7 @@ function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canC
   const flags = useFlagCounts(project.name);
   const move = useMoveEnvironment(project);
   const { environments } = project;
+
   return (
     <RecordTable
       label={messages.list}
@@ -97,6 +99,7 @@ function EnvironmentRow({
   const [isEditing, setEditing] = useState(false);
   const remove = useDeleteEnvironment(project);
   const { name, revision, createdAt } = environment;
+
   return (
     <RecordRow>
       <RecordHead>

@@ -102,6 +102,7 @@ function openCodeView(host: HTMLElement, { label, onChange, onBlur, onSubmit }: 
       ],
     }),
   });
+
   return {
     show: (text) => {
       if (text === view.state.doc.toString()) return;

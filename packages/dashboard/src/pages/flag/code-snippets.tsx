@@ -44,6 +44,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
   const baseUrl = useEvaluationUrl();
   const { name, packages = [] } = SNIPPETS[language];
   const value = flag.environments[environment]?.state.value ?? SAMPLES[flag.valueKind];
+
   return (
     <section aria-labelledby={id} className="max-w-4xl">
       <h2 id={id} className="mb-2 text-base font-semibold">

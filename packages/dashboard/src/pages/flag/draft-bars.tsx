@@ -100,6 +100,7 @@ export function OvertakenBanner({
   const id = useId();
   const author = usePersonName();
   const who = by === undefined ? undefined : author(by);
+
   return (
     <div role="alert" className="border-t border-line bg-warn-soft px-4 py-2.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">

@@ -56,6 +56,7 @@ export function EditableText({
       />
     );
   }
+
   return (
     <span className={classNames('flex min-w-0 items-center gap-1', isLong && 'max-w-3xl')}>
       {text === '' ? (

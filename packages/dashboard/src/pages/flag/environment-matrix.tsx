@@ -116,6 +116,7 @@ export function EnvironmentMatrix({
             const obstacle = isArchived ? words.archived : readOnlyReason(environment);
             const isOpen = name === open || isArchived;
             const isDirty = dirty.has(name);
+
             return (
               <EnvironmentRow
                 key={name}

@@ -24,6 +24,7 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
   const [most, setMost] = useState(FEW);
   const id = useId();
   const { environments } = project;
+
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
       <h2 id={id} className="text-base font-semibold">
@@ -83,6 +84,7 @@ export function EnvironmentEvaluation(props: {
   const { environment, flagKey, state, targetingKey } = props;
   const evaluation = evaluate(flagKey, state, targetingKey);
   const place = placeOf(flagKey, targetingKey);
+
   return (
     <>
       <p className="flex items-center justify-between gap-2">

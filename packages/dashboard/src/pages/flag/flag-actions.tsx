@@ -29,6 +29,7 @@ export function FlagActions({ project, flag }: { project: ProjectRecord; flag: F
   const canDelete = useCan('admin');
   const isArchived = flag.archivedAt !== undefined;
   if (!canEdit) return null;
+
   return (
     <>
       <Menu
@@ -73,6 +74,7 @@ export function ArchivedNotice({ project, flag }: { project: ProjectRecord; flag
   const { restore, remove } = useFlagActions(project, flag);
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');
+
   return (
     <section className="rounded-lg border border-line bg-surface p-5">
       <h2 className="flex items-center gap-2 text-lg font-semibold">

@@ -35,6 +35,7 @@ export function FlagDetails({
   const known = useKnownTexts(project.name);
   const nameOf = useOwnerName();
   const { description, tags, owner, createdAt } = flag;
+
   return (
     <div className="-mt-1 flex flex-col gap-2">
       <EditableText

@@ -24,6 +24,7 @@ export function FlagHistory({
   const [reverting, setReverting] = useState<number>();
   const canEdit = useCan('editor');
   const entries = history.entries && shownEntries(history.entries);
+
   return (
     <section aria-labelledby="flag-history">
       <h2 id="flag-history" className="mb-2 text-base font-semibold">

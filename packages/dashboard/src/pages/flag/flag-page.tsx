@@ -51,6 +51,7 @@ export function FlagPage() {
   if (isRefusal(flag.error, 'flag_not_found')) return <MissingFlag project={name} flagKey={key} />;
   const error = flag.error ?? project.error;
   const isShown = flag.data !== undefined && project.data !== undefined;
+
   // Another project may have a flag with the same key: a draft for one must not reach the other.
   return (
     <>
@@ -110,6 +111,7 @@ function FlagScreen({ project, flag, history }: ScreenProps) {
       ),
     },
   ];
+
   return (
     <Page
       title={`${flag.key} · ${project.name}`}
@@ -153,6 +155,7 @@ function Overview({ project, flag, history }: ScreenProps) {
   const [copyTo, setCopyTo] = useState<string>();
   const isArchived = flag.archivedAt !== undefined;
   const [only] = useEnvironmentFilter(project.name);
+
   return (
     <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
       <div className="flex min-w-0 flex-col gap-4">

@@ -33,6 +33,7 @@ export function PendingSchedules({ project, flagKey }: { project: ProjectRecord;
     ({ status, changes }) => status === 'pending' && changes.some(({ key }) => key === flagKey),
   );
   const plans = useRunningPlans(project.name, flagKey);
+
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface">
       <div className="flex items-baseline justify-between gap-2 px-4 pt-4 pb-2">

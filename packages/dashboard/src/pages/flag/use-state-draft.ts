@@ -51,6 +51,7 @@ export function useStateDraft(current: StateVersion, isBusy: boolean): DraftStat
     // React renders this component again at once, before it paints.
     if (next !== editing) setEditing(next);
   }
+
   return {
     draft,
     base,

@@ -156,6 +156,7 @@ function ValueEditor(props: ValueEditorProps) {
   const { label, text, problem, isReadOnly, onChange, onBlur, onSubmit } = props;
   const [Editor, setEditor] = useState<CodeEditor>();
   const [isBusy, setBusy] = useState(false);
+
   useEffect(() => {
     // On a touch screen the plain field is better: it works with the keyboard's suggestions.
     if (matchMedia('(pointer: coarse)').matches) return;
@@ -171,7 +172,9 @@ function ValueEditor(props: ValueEditorProps) {
       isUnmounted = true;
     };
   }, []);
+
   if (Editor !== undefined && !isBusy) return <Editor {...props} />;
+
   return (
     <textarea
       aria-label={label}

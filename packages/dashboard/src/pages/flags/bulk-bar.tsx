@@ -60,11 +60,14 @@ export function BulkBar({
   const switchAll = useBulkSwitch(project.name);
   const readOnlyReason = useReadOnlyReason();
   const isArchived = flags.some(({ archivedAt }) => archivedAt !== undefined);
+
   async function run(environment: ProjectRecord['environments'][number], enabled: boolean): Promise<void> {
     if (await switchAll({ environment, flags, enabled })) onDone();
   }
+
   // Another person has archived them all. Archiving from here keeps the dialog, which shows the results.
   if (flags.length === 0 && !isArchiving && !isCopying && !isDescribing) return null;
+
   return (
     <section
       aria-label={messages.selected}

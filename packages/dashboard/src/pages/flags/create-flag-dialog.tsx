@@ -56,6 +56,7 @@ export function CreateFlagDialog({
       onCreated(flag);
     },
   });
+
   return (
     <FormDialog title={messages.newFlag} form={form} action={words.submit} onClose={onClose}>
       <TextField
@@ -128,12 +129,14 @@ function InitialStates({
   onChange: (enabledIn: ReadonlySet<string>) => void;
 }) {
   const readOnlyReason = useReadOnlyReason();
+
   function set(name: string, isEnabled: boolean): void {
     const next = new Set(enabledIn);
     if (isEnabled) next.add(name);
     else next.delete(name);
     onChange(next);
   }
+
   return (
     <fieldset>
       <legend className="mb-1 font-medium">{words.initialState}</legend>
@@ -141,6 +144,7 @@ function InitialStates({
         {environments.map((environment) => {
           const { name } = environment;
           const refusal = readOnlyReason(environment);
+
           return (
             <li key={name} className="flex h-10 items-center gap-2 px-3" title={refusal}>
               <EnvironmentBadge environment={environment} className="flex-1" />

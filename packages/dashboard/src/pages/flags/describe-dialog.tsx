@@ -46,6 +46,7 @@ export function DescribeDialog({
     },
   });
   const present = [...new Set(flags.flatMap(({ tags }) => tags))].sort();
+
   return (
     <FormDialog title={words.title(flags.length)} form={form} action={words.submit} onClose={onClose}>
       <TagField

@@ -48,6 +48,7 @@ export function NoHits({
 }) {
   const key = query.trim().replaceAll(/\s+/g, '-');
   const canCreate = onCreate !== undefined && FLAG_KEY_PATTERN.test(key);
+
   return (
     <EmptyState
       icon={<SearchX size={20} aria-hidden />}

@@ -119,6 +119,7 @@ function ColumnPicker({ project }: { project: ProjectRecord }) {
   const names = project.environments.map(({ name }) => name);
   const shown = [...names, CHANGED].filter((name) => !choice.hidden.includes(name)).concat(choice.added);
   const hidden = names.length + 1 - shown.filter((name) => name !== OWNER).length;
+
   return (
     <MultiSelect
       label={words.columns}
@@ -180,6 +181,7 @@ function FilterSelects({
 }) {
   const ownerName = useOwnerName();
   const [first, ...orders] = words.orders;
+
   return (
     <>
       <Select

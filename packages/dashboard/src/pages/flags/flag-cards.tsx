@@ -26,6 +26,7 @@ export function FlagCards(props: FlagListProps) {
   const lines = shown < environments.length ? shown + 1 : shown;
   const heightPx = HEAD_PX + LINE_PX * lines + FOOT_PX + GAP_PX;
   const rows = useFlagRows(scroller, props, { heightPx, topPx: 0, columns: shown });
+
   return (
     <div
       ref={scroller}

@@ -47,6 +47,7 @@ export function FlagName({
   const { isUnread, days } = useFlagMarks(key);
   const marks = [isUnread && messages.list.unread, days && messages.list.unchanged(days)].filter(Boolean);
   const mark = marks.join(', ');
+
   return (
     <div className="min-w-0">
       <div className="flex min-w-0 items-center gap-1">

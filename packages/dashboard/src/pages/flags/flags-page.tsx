@@ -228,6 +228,7 @@ function SelectedFlags({
 }) {
   const shownKeys = useMemo(() => new Set(shown.map(({ key }) => key)), [shown]);
   const selected = flags.filter(({ key }) => selection.keys.has(key));
+
   return (
     <PartBoundary
       place={messages.selected}

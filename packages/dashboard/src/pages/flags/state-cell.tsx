@@ -37,6 +37,7 @@ export const StateCell = memo(function StateCell({
   const { status, isForeign, flip } = useStateSwitch({ project, environment, flagKey, record });
   const plan = useOpenPlan(flagKey, environment.name);
   const state = record?.state;
+
   return (
     <div
       className={classNames(

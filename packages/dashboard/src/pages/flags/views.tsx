@@ -94,6 +94,7 @@ function SaveDialog({
       onClose();
     },
   });
+
   return (
     <FormDialog title={words.saveTitle} form={form} action={words.saveAction} isQuestion onClose={onClose}>
       <TextField

@@ -45,6 +45,7 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
   ];
   const left = steps.filter(({ isDone }) => !isDone).length;
   const next = steps.findIndex(({ isDone }) => !isDone);
+
   return (
     <div className={classNames(GRID, 'pb-3')}>
       <section

@@ -106,6 +106,7 @@ function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list
     flags.length === 1 &&
     places.length === 1 &&
     entries.every(({ action }) => action === 'flag.changed' || action === 'flag.created');
+
   return (
     <ChangeRow
       entry={newest.first}
@@ -194,6 +195,7 @@ function ChangeEntries({
     entries.find(({ action }) => action === 'environment.deleted');
   const { verb, details } =
     whole === undefined ? summaryOf(entries, flags.length, nameOf) : changeWords(whole, nameOf);
+
   return (
     <ChangeRow
       entry={first}
@@ -310,6 +312,7 @@ function ChangeFooter({ change, list }: { change: Change; list: ListFacts }) {
     fullTime(new Date(first.at)),
     ...(list.showsProject && first.project !== undefined ? [messages.project(first.project)] : []),
   ];
+
   return (
     <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
       <span className="inline-flex items-center gap-1">

@@ -34,6 +34,7 @@ export function HistoryFilters({
   const { q = '' } = filter;
   const [text, setText] = useState(q);
   const sent = useRef(q);
+
   useEffect(() => {
     if (text.trim() === sent.current) return;
     const timer = setTimeout(() => {
@@ -42,12 +43,14 @@ export function HistoryFilters({
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, setParams]);
+
   useEffect(() => {
     // Something else changed the address, such as a link to the whole history.
     if (q === sent.current) return;
     sent.current = q;
     setText(q);
   }, [q]);
+
   const [, selectForAll] = useEnvironmentFilter(filter.project ?? '');
   const authors = useAuthors(entries, filter.actor);
   // An active filter is always listed, so that it can be removed even if its subject was deleted.
@@ -59,6 +62,7 @@ export function HistoryFilters({
     messages.actions.map(([action]) => action),
     filter.action,
   );
+
   return (
     <search className="mb-3 flex flex-wrap items-center gap-2">
       <SearchField label={messages.search} className="w-56 max-sm:w-full" value={text} onChange={setText} />
@@ -122,6 +126,7 @@ function AuthorPicker({
 }) {
   const name = authors.find(({ value }) => value === selected)?.label ?? '';
   const [typed, setTyped] = useState<string>();
+
   return (
     <Combobox
       type="search"

@@ -20,6 +20,7 @@ export function HistoryPage() {
     [params, project, environment],
   );
   const change = params.get('change');
+
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title}>
       {change === null ? (

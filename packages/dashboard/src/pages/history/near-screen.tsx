@@ -53,6 +53,7 @@ function partsOf<Item>(
 function NearScreen({ children }: { children: ReactNode }) {
   const ref = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState<number>();
+
   useEffect(() => {
     const box = ref.current;
     if (box === null) return;
@@ -68,6 +69,7 @@ function NearScreen({ children }: { children: ReactNode }) {
     observer.observe(box);
     return () => observer.disconnect();
   }, []);
+
   return (
     <div ref={ref} style={height === undefined ? undefined : { height }}>
       {height === undefined && children}

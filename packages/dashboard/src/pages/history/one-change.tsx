@@ -34,6 +34,7 @@ export function OneChange({
   };
   const path = project === undefined ? links.audit : links.history(project);
   const [first] = days;
+
   return (
     <>
       <p className="mb-2 flex flex-wrap gap-x-4">

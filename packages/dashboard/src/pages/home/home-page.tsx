@@ -50,6 +50,7 @@ function ProjectsPage({ projects }: { projects: readonly ProjectSummary[] }) {
   const create = canCreate && (
     <CreateButton onClick={() => navigate(`${links.projects}&new=project`)}>{messages.create}</CreateButton>
   );
+
   return (
     <Page title={messages.title} actions={projects.length > 0 && create}>
       {projects.length === 0 ? (
@@ -102,6 +103,7 @@ function CreateProjectDialog({ onClose }: { onClose: () => void }) {
       navigate(links.flags(name));
     },
   });
+
   return (
     <FormDialog title={messages.create} form={form} action={messages.createAction} onClose={onClose}>
       <PlaceNameField

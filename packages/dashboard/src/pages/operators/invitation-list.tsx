@@ -48,6 +48,7 @@ const [, kindColumn, roleColumn, protectedColumn, creatorColumn, expiryColumn] =
 function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord; canChange: boolean }) {
   const perform = useAction();
   const { id, kind, email = messages.firstAdmin, createdBy, expiresAt } = invitation;
+
   return (
     <RecordRow>
       <RecordHead>

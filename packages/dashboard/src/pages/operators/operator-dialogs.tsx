@@ -39,6 +39,7 @@ export function InviteDialog({
     },
     stale: [queryKeys.invitations],
   });
+
   return (
     <FormDialog
       title={messages.inviteTitle}
@@ -99,6 +100,7 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
     },
     stale: isSelf ? [queryKeys.operators, queryKeys.session] : [queryKeys.operators],
   });
+
   return (
     <FormDialog
       title={messages.editPerson(operator.name)}

@@ -42,6 +42,7 @@ export function OperatorsPage() {
   useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canInvite, run: start });
   // Only in this component's state: the link is shown once.
   const [created, setCreated] = useState<CreatedLink>();
+
   return (
     <Page
       title={messages.title}
@@ -107,6 +108,7 @@ function OperatorRow({
   const hasPassword = sso === undefined || (operator.signIn === 'password' && !sso.only);
   const canManage = useCanEverywhere('admin');
   const { id, name, email, signIn, createdAt, lastSeenAt } = operator;
+
   return (
     <RecordRow>
       <RecordHead>

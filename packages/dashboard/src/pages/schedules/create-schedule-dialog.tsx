@@ -170,6 +170,7 @@ function StepRow({
   const wrong = problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': id };
   const isShare = step.kind === 'rollout' || step.kind === 'share';
   const needsText = isShare || step.kind === 'value';
+
   return (
     <li>
       <div className="flex flex-wrap items-center gap-2">

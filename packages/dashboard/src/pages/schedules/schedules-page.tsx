@@ -64,6 +64,7 @@ function Schedules({ project, onCreate }: { project: string; onCreate: (() => vo
         {messages.empty}
       </EmptyState>
     );
+
   return (
     <>
       <StatusTabs schedules={data} />
@@ -101,6 +102,7 @@ const CHOICES = ['', 'pending', 'done', 'failed', 'cancelled'] as const;
 function StatusTabs({ schedules }: { schedules: readonly ScheduleRecord[] }) {
   const [params, setParams] = useSearchState();
   const selected = params.get('status') ?? '';
+
   return (
     <fieldset className="mb-3 flex flex-wrap gap-1">
       <legend className="sr-only">{messages.filter}</legend>

@@ -75,10 +75,12 @@ function EnvironmentCheckboxes({
   error: string | undefined;
 }) {
   const noteId = useId();
+
   function toggle(name: string, isSelected: boolean): void {
     const names = environments.map((environment) => environment.name);
     onChange(names.filter((each) => (each === name ? isSelected : selected.includes(each))));
   }
+
   return (
     <fieldset
       className="min-w-0"
@@ -120,6 +122,7 @@ function KeyUsage({
 }) {
   const baseUrl = useEvaluationUrl();
   const [environment, setEnvironment] = useState(environments[0] ?? '');
+
   return (
     <>
       {environments.length > 1 && (
@@ -151,6 +154,7 @@ function FirstConnection({ project, id }: { project: string; id: string }) {
     .reduce((sum, key) => sum + (key.id === id ? key.streams : 0), 0);
   const [isSeen, setSeen] = useState(false);
   if (streams > 0 && !isSeen) setSeen(true);
+
   return (
     <p
       role="status"

@@ -23,6 +23,7 @@ export function KeyList({
 }) {
   const streams = useKeyStreams(project.name);
   const [only] = useEnvironmentFilter(project.name);
+
   return (
     <SecretList
       texts={texts}
@@ -73,6 +74,7 @@ function KeyRow({
 }) {
   const { id, lastFour, status } = record;
   const environments = inOrder(record.environments, project);
+
   return (
     <SecretRow
       texts={texts}

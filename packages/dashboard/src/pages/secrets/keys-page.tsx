@@ -15,6 +15,7 @@ export function KeysPage() {
   const project = useProject(name);
   const keys = useKeys(name);
   const canChange = useCan('admin');
+
   return (
     <ListScreen
       texts={keyTexts}

@@ -18,6 +18,7 @@ export function TokensPage() {
   const canChange = useCan('admin');
   const now = Date.now();
   const statusOf = (token: TokenRecord) => tokenStatus(token, now);
+
   return (
     <ListScreen
       texts={texts}

@@ -20,6 +20,7 @@ export function InvitationPage() {
   }
   if (facts === undefined) return <SkeletonRows rows={3} />;
   const isReset = facts.kind === 'reset';
+
   return (
     <AuthLayout title={isReset ? messages.resetTitle : messages.joinTitle} intro={introOf(facts, session)}>
       <NewAccountForm

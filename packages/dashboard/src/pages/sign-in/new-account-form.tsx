@@ -35,6 +35,7 @@ export function NewAccountForm({
     },
     submit: () => submit({ email, name, password }),
   });
+
   return (
     <form className="flex flex-col gap-4" {...form.props}>
       <TextField

@@ -24,6 +24,7 @@ export function SetupPage() {
     return <InvalidLink error={error} onRetry={() => void refetch()} />;
   }
   if (facts === undefined) return <SkeletonRows rows={3} />;
+
   return (
     <AuthLayout title={messages.setupTitle} intro={messages.setupIntro}>
       <NewAccountForm

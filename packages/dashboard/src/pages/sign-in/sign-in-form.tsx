@@ -38,6 +38,7 @@ export function SignInForm({
       }),
   });
   const isRefused = form.error !== undefined;
+
   return (
     <form className="flex flex-col gap-4" {...form.props} noValidate={false}>
       <TextField
@@ -84,14 +85,17 @@ export function SessionEndedDialog() {
   const sso = useSso();
   const usesSso = sso !== undefined && (signIn === 'sso' || sso.only);
   const content = useRef<HTMLDivElement>(null);
+
   /** A browser closes a native dialog on the second Escape; without a session there is nothing to return to. */
   function stay(): void {
     const dialog = content.current?.closest('dialog');
     if (dialog?.open === false) dialog.showModal();
   }
+
   function leave(): void {
     leaveAtOnce(`/sign-in?from=${encodeURIComponent(location.pathname + location.search)}`);
   }
+
   return (
     <Dialog title={messages.signInAgain} frame="bare" className="max-w-sm" onClose={stay}>
       <div ref={content} className="p-6">

@@ -68,6 +68,7 @@ function DeliveryItem({
   const replay = useReplay(project, name);
   const [isBusy, setBusy] = useState(false);
   const label = messages.triggers[trigger];
+
   return (
     <li className="flex flex-wrap items-start gap-x-3 gap-y-1 py-2">
       <div className="flex min-w-0 flex-1 basis-72 flex-col gap-0.5">

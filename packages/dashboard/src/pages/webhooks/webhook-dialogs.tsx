@@ -53,6 +53,7 @@ export function CreateWebhookDialog({ project, onClose }: { project: ProjectReco
   });
   const refusal = useUrlRefusal(form);
   if (secret !== undefined) return <WebhookSecretDialog name={name} secret={secret} onClose={onClose} />;
+
   return (
     <FormDialog
       title={messages.createTitle}
@@ -95,6 +96,7 @@ export function EditWebhookDialog({
     stale: [queryKeys.webhooks(project.name)],
   });
   const refusal = useUrlRefusal(form);
+
   return (
     <FormDialog
       title={messages.editTitle(name)}
@@ -155,6 +157,7 @@ function SettingFields({
   const known = project.environments.map((environment) => environment.name);
   // A deleted environment stays in the list until it is deselected.
   const environments = [...new Set([...known, ...draft.environments])];
+
   return (
     <>
       <TextField

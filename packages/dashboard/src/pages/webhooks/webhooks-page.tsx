@@ -41,6 +41,7 @@ export function WebhooksPage() {
   const canChange = useCan('admin');
   const webhooks = useWebhooks(name, canChange);
   useLiveWebhooks(name);
+
   return (
     <ListScreen
       texts={{ ...messages, intro: messages.intro(links.webhookGuide) }}
@@ -79,6 +80,7 @@ function WebhookRow({ project, webhook }: { project: ProjectRecord; webhook: Web
   const { name, url, environments, events, pendingSince, givenUp } = webhook;
   const [open, setOpen] = useState<OpenDialog>();
   const close = () => setOpen(undefined);
+
   return (
     <RecordRow isOver={webhook.status !== 'active'}>
       <RecordHead>
@@ -133,6 +135,7 @@ function Status({ webhook: { status, reason, nextAttemptAt } }: { webhook: Webho
     );
   }
   if (nextAttemptAt === undefined) return <Badge kind="good">{messages.statuses.active}</Badge>;
+
   return (
     <>
       <Badge kind="warn">{messages.statuses.failing}</Badge>

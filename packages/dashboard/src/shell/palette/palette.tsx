@@ -114,6 +114,7 @@ function Results({
   // Search results arrive later than the text changes: the selection follows them.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new text selects the first command again
   useEffect(() => onSelect(first?.id ?? ''), [text, first?.id, onSelect]);
+
   return (
     <>
       {groups.size === 0 && <p className="px-3 py-8 text-center text-ink-2">{words.noMatch(text)}</p>}
