@@ -20,7 +20,7 @@ import { useReadOnlyReason } from './change-guards.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
-import { ProtectedNote } from './production-guard.tsx';
+import { ProtectedNote } from './protected-note.tsx';
 import { useUndoChange } from './undo-change.ts';
 
 /**

@@ -1,16 +1,14 @@
-import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type ReactNode, useState } from 'react';
-import { useClients } from '../api/clients.ts';
 import { useRollouts } from '../api/rollouts.ts';
 import type { EnvironmentRecord, FlagState } from '../api/types.ts';
 import { StateDiff } from '../components/audit/state-diff.tsx';
-import { EnvironmentBadge } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField } from '../components/field.tsx';
 import { differingFields } from '../components/state-summary.tsx';
 import { messages } from './dialog-messages.ts';
 import { NoteField } from './note-field.tsx';
+import { ProtectedNote } from './protected-note.tsx';
 
 /** A change of a protected environment that needs a person's consent. */
 export interface GuardedChange {
@@ -124,34 +122,4 @@ function PausedPlans({
         {messages.pausesPlan(flag)}
       </p>
     ));
-}
-
-/** Says that an environment is protected, and how many clients get a change immediately. */
-export function ProtectedNote({
-  project,
-  environment,
-  isLater = false,
-}: {
-  project: string;
-  environment: EnvironmentRecord;
-  /** The change is scheduled, so the clients connected now do not matter. */
-  isLater?: boolean;
-}) {
-  return (
-    <p className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
-      <TriangleAlert size={16} className="shrink-0" aria-hidden />
-      <span className="flex flex-wrap items-center gap-x-1.5">
-        <EnvironmentBadge environment={environment} className="font-medium" /> {messages.isProtected}
-        {!isLater && <ConnectedClients project={project} environment={environment.name} />}
-      </span>
-    </p>
-  );
-}
-
-/** How many clients get a change immediately. */
-export function ConnectedClients({ project, environment }: { project: string; environment: string }) {
-  const { data } = useClients(project);
-  const streams = data?.find((each) => each.environment === environment)?.streams;
-  if (streams === undefined) return null;
-  return <span>{streams === 0 ? messages.noClients : messages.clients(streams)}</span>;
 }

@@ -19,7 +19,7 @@ import { toast } from '../components/toasts.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
-import { ConnectedClients } from './production-guard.tsx';
+import { ConnectedClients } from './protected-note.tsx';
 
 const words = dialogs.revert;
 

@@ -6,7 +6,7 @@ import { dropFlags, putFlag } from '../api/flag-cache.ts';
 import { archiveFlags, restoreFlags } from '../api/flags.ts';
 import { queryKeys } from '../api/query-cache.ts';
 import type { ArchiveResult, EnvironmentRecord, FlagRecord, ProjectRecord } from '../api/types.ts';
-import { ConnectedClients } from '../changes/production-guard.tsx';
+import { ConnectedClients } from '../changes/protected-note.tsx';
 import { toastFailure } from '../components/actions.tsx';
 import { EnvironmentBadge } from '../components/badges.tsx';
 import { Becomes } from '../components/becomes.tsx';

@@ -122,56 +122,64 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
       group: words.groups.goTo,
       run: () => navigate(to),
     });
-    return [
-      ...offered,
-      ...(project === undefined
+
+    const screens =
+      project === undefined
         ? []
         : PROJECT_SCREENS.map(({ name, key, to }) => ({
             ...go(name, name, to(project)),
             shortcut: `g ${key}`,
-          }))),
-      ...creations(project, { canEdit, canManage, isAdmin, isGlobalAdmin, canInvite })
-        // The screen itself may offer it, with its key.
-        .filter(({ id }) => !offered.some((each) => each.id === id))
-        .map(({ id, title, to }) => ({
-          id,
-          title,
-          group: words.groups.create,
-          keywords: ['create', 'add'],
-          run: () => navigate(to),
-        })),
-      ...(projects ?? [])
-        .filter(({ name }) => name !== project)
-        .map(({ name }) => ({
-          ...go(`project.${name}`, name, links.flags(name)),
-          group: words.groups.projects,
-        })),
-      ...SETTINGS_SCREENS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(({ name, address }) =>
-        go(name, name, address),
-      ),
-      {
-        id: 'docs',
-        title: shell.user.documentation,
-        group: words.groups.goTo,
-        run: () => location.assign('/docs'),
-      },
-      ...THEMES.map((theme) => ({
-        ...{
-          id: `theme.${theme}`,
-          title: words.themes[theme],
-          group: words.groups.settings,
-          keywords: ['mode', 'appearance', 'colors'],
-        },
-        run: () => setTheme(theme),
-      })),
-      {
-        id: 'help',
-        title: shell.palette.shortcuts,
-        group: words.groups.settings,
-        keywords: ['help', 'keys'],
-        shortcut: '?',
-        run: onHelp,
-      },
+          }));
+    const others = (projects ?? [])
+      .filter(({ name }) => name !== project)
+      .map(({ name }) => ({
+        ...go(`project.${name}`, name, links.flags(name)),
+        group: words.groups.projects,
+      }));
+    const settings = SETTINGS_SCREENS.filter(({ isForAdmins }) => isAdmin || !isForAdmins);
+
+    const created = creations(project, { canEdit, canManage, isAdmin, isGlobalAdmin, canInvite })
+      // The screen itself may offer it, with its key.
+      .filter(({ id }) => !offered.some((each) => each.id === id))
+      .map(({ id, title, to }) => ({
+        id,
+        title,
+        group: words.groups.create,
+        keywords: ['create', 'add'],
+        run: () => navigate(to),
+      }));
+
+    const themes = THEMES.map((theme) => ({
+      id: `theme.${theme}`,
+      title: words.themes[theme],
+      group: words.groups.settings,
+      keywords: ['mode', 'appearance', 'colors'],
+      run: () => setTheme(theme),
+    }));
+    const docs = {
+      id: 'docs',
+      title: shell.user.documentation,
+      group: words.groups.goTo,
+      run: () => location.assign('/docs'),
+    };
+    const help = {
+      id: 'help',
+      title: shell.palette.shortcuts,
+      group: words.groups.settings,
+      keywords: ['help', 'keys'],
+      shortcut: '?',
+      run: onHelp,
+    };
+
+    return [
+      ...offered,
+      ...screens,
+      ...created,
+      ...others,
+      ...settings.map(({ name, address }) => go(name, name, address)),
+      docs,
+      ...themes,
+      help,
     ];
   }, [
     offered,
