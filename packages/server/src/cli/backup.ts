@@ -5,8 +5,8 @@ import { ConfigError, type FlagValues, resolveSetting } from '../config/config.t
 import { SETTINGS } from '../config/settings.ts';
 import { StorageError, StoreOutage, UnwritableDatabaseError } from '../domain/errors.ts';
 import type { Interrupted } from '../nouns/restore.ts';
-import type { Contents, DatabasePlace } from '../storage/backup.ts';
 import type { BackupHeader } from '../storage/backup-file.ts';
+import type { Contents, DatabasePlace } from '../storage/database-copy.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { localCommand } from './command.ts';

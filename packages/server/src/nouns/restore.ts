@@ -1,8 +1,9 @@
 import { type Actor, SYSTEM } from '../domain/audit.ts';
 import { isTime } from '../domain/iso-time.ts';
 import type { StoreTransaction } from '../domain/store.ts';
-import { type DatabasePlace, type Restored, replaceDatabase } from '../storage/backup.ts';
 import type { OpenDatabase } from '../storage/database.ts';
+import type { DatabasePlace } from '../storage/database-copy.ts';
+import { type Restored, replaceDatabase } from '../storage/replace-database.ts';
 import { SqlStore } from '../storage/store.ts';
 import { readOpenInvitations, storeRevocation } from './people/invitation-table.ts';
 import { readNextPlans, storePlan } from './rollouts/rollout-table.ts';

@@ -6,10 +6,11 @@ import { insertInvitation, readOpenInvitations } from '../nouns/people/invitatio
 import { restore } from '../nouns/restore.ts';
 import { insertPlan, readPlan } from '../nouns/rollouts/rollout-table.ts';
 import { insertSchedule, readSchedule } from '../nouns/schedules/schedule-table.ts';
-import { backUp, type DatabasePlace } from './backup.ts';
+import { backUp } from './backup.ts';
 import { type BackupOrigin, readBackupFile, writeBackupFile } from './backup-file.ts';
 import { listTables } from './copy-tables.ts';
 import type { OpenDatabase } from './database.ts';
+import type { DatabasePlace } from './database-copy.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { databaseFile, migrate, openDatabase, SCHEMA_VERSION } from './schema.ts';
 import { SqlStore } from './store.ts';
@@ -234,9 +235,11 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
     const before = await headOf(place);
     // SQLite's locks count by process.
     await using user = await useFromOutside(place);
-    await expect(restore(file, place, { replace: true })).rejects.toThrow(
-      'A node uses the database: stop all nodes first.',
-    );
+    // Also where --replace is missing, which is said once the node is gone.
+    for (const replace of [true, false])
+      await expect(restore(file, place, { replace })).rejects.toThrow(
+        'A node uses the database: stop all nodes first.',
+      );
     await user.release();
     expect(await headOf(place)).toEqual(before);
   });
