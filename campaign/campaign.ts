@@ -1,4 +1,5 @@
 import { Management, until } from '@halyard/testing';
+import { Chance } from '../simulation/chance.ts';
 import type { History } from './checker/history.ts';
 import type { Violation } from './checker/violation.ts';
 import { now } from './clock.ts';
@@ -8,7 +9,6 @@ import { type Fault, faultsOf } from './faults.ts';
 import { recordAudit, recordFinals } from './final-state.ts';
 import { type Engine, startFleet } from './fleet.ts';
 import { type Fleet, managersOf } from './fleet-node.ts';
-import { Random } from './random.ts';
 import { StreamReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { runRestReader } from './rest-reader.ts';
@@ -83,7 +83,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
  */
 export async function runCampaignOn(fleet: Fleet, options: RunOptions): Promise<CampaignResult> {
   const wanted = wantedFaults(fleet, options.faults);
-  const world = await createWorld(fleet, new Recorder(), new Random(options.seed), options.preparationMs);
+  const world = await createWorld(fleet, new Recorder(), new Chance(options.seed), options.preparationMs);
   if (options.drillsRestore !== true || fleet.database === undefined)
     return { ...(await act(world, wanted, options)), afterwards: [] };
   using drill = new RestoreDrill(fleet);
@@ -226,7 +226,7 @@ function wantedFaults(fleet: Fleet, kinds: readonly string[] | undefined): reado
   });
 }
 
-function* planOf(fleet: Fleet, wanted: readonly Fault[] | undefined, random: Random): Generator<Fault> {
+function* planOf(fleet: Fleet, wanted: readonly Fault[] | undefined, random: Chance): Generator<Fault> {
   while (wanted?.length !== 0) yield* wanted ?? random.shuffle(faultsOf(fleet));
 }
 

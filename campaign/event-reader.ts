@@ -1,7 +1,7 @@
 import type { SseReader } from '@halyard/testing';
+import type { Chance } from '../simulation/chance.ts';
 import { now } from './clock.ts';
 import type { FleetNode } from './fleet-node.ts';
-import type { Random } from './random.ts';
 import { backoffMs, recordStream, stay } from './reader.ts';
 import type { OpenEventSession } from './recorder.ts';
 import { freshnessOf } from './rest-reader.ts';
@@ -21,7 +21,7 @@ export class EventReader {
   readonly name: string;
   readonly place: Place;
   readonly #world: World;
-  readonly #random: Random;
+  readonly #random: Chance;
   readonly #key: NamedKey;
   #address: string | undefined;
   #open: { readonly reader: SseReader; readonly record: OpenEventSession } | undefined;

@@ -1,9 +1,9 @@
 import type { TcpProxy } from '@halyard/testing';
+import type { Chance } from '../simulation/chance.ts';
 import { now } from './clock.ts';
 import type { Fleet, FleetNode } from './fleet-node.ts';
 import { BALANCER_FAULTS, STANDBY_FAULTS } from './follow-faults.ts';
 import { endKeyWithOpenStreams } from './key-faults.ts';
-import type { Random } from './random.ts';
 import type { Recorder } from './recorder.ts';
 import { WORKER_FAULTS } from './worker-faults.ts';
 import type { World } from './world.ts';
@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 /** One kind of trouble: it begins, lasts and ends within `run`. */
 export interface Fault {
   readonly kind: string;
-  readonly run: (world: World, random: Random) => Promise<void>;
+  readonly run: (world: World, random: Chance) => Promise<void>;
 }
 
 /** Trouble any fleet can have. */
@@ -213,7 +213,7 @@ const LINK_FAULTS: readonly Fault[] = [
   }),
 ];
 
-function linkFault(kind: string, harm: (proxy: TcpProxy, random: Random) => Promise<void>): Fault {
+function linkFault(kind: string, harm: (proxy: TcpProxy, random: Chance) => Promise<void>): Fault {
   return {
     kind,
     run: async ({ fleet }, random) =>

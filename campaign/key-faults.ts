@@ -1,8 +1,8 @@
 import { beforeDeadline, Management } from '@halyard/testing';
+import type { Chance } from '../simulation/chance.ts';
 import { now } from './clock.ts';
 import { openRecordedEvents, readBulkRecorded } from './event-reader.ts';
 import { type FleetNode, managersOf } from './fleet-node.ts';
-import type { Random } from './random.ts';
 import { openRecorded } from './reader.ts';
 import { readRecorded } from './rest-reader.ts';
 import { type Place, untilKnown, type World } from './world.ts';
@@ -15,7 +15,7 @@ let guests = 0;
  */
 export async function endKeyWithOpenStreams(
   world: World,
-  random: Random,
+  random: Chance,
   cause: 'revoked' | 'expired',
 ): Promise<void> {
   const place = random.pick(world.places);

@@ -1,8 +1,8 @@
 import { openSse, type SseFrame, type SseReader } from '@halyard/testing';
+import type { Chance } from '../simulation/chance.ts';
 import type { StreamSession } from './checker/history.ts';
 import { now } from './clock.ts';
 import type { FleetNode } from './fleet-node.ts';
-import type { Random } from './random.ts';
 import type { OpenSession } from './recorder.ts';
 import type { Place, World } from './world.ts';
 
@@ -14,7 +14,7 @@ export class StreamReader {
   readonly name: string;
   readonly place: Place;
   readonly #world: World;
-  readonly #random: Random;
+  readonly #random: Chance;
   #node: FleetNode;
   #open: { readonly reader: SseReader; readonly record: OpenSession } | undefined;
   #failures = 0;
@@ -79,7 +79,7 @@ export async function stay(
 }
 
 /** How long to wait before the next attempt, in milliseconds. */
-export function backoffMs(random: Random, failures: number): number {
+export function backoffMs(random: Chance, failures: number): number {
   const cap = Math.min(BACKOFF.longestMs, BACKOFF.firstMs * 2 ** failures);
   return cap * random.between(0.5, 1);
 }

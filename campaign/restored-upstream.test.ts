@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createClient } from '@halyard/client';
 import { Management, openSse, temporaryFolder, until } from '@halyard/testing';
+import { Chance } from '../simulation/chance.ts';
 import { startFleet } from './fleet.ts';
 import type { FleetNode } from './fleet-node.ts';
-import { Random } from './random.ts';
 import { Recorder } from './recorder.ts';
 import { createWorld, type Place } from './world.ts';
 
@@ -24,7 +24,7 @@ async function read(node: FleetNode, place: Place, key = place.key) {
 test('relays, their streams and clients end on the state of an upstream that was restored from a backup', async () => {
   using folder = temporaryFolder();
   const fleet = await startFleet('relay');
-  const { places, ...world } = await createWorld(fleet, new Recorder(), new Random(1));
+  const { places, ...world } = await createWorld(fleet, new Recorder(), new Chance(1));
   const [origin, first, second] = fleet.nodes;
   const [place] = places;
   if (!origin || !first || !second || !place) throw new Error('the fleet has a node and two relays');

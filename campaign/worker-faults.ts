@@ -1,7 +1,7 @@
+import type { Chance } from '../simulation/chance.ts';
 import { now } from './clock.ts';
 import type { Fault } from './faults.ts';
 import type { Fleet, FleetNode } from './fleet-node.ts';
-import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 /** Trouble that befalls the workers of a node, and not their supervisor. */
@@ -26,7 +26,7 @@ export const WORKER_FAULTS: readonly Fault[] = [
 const DEATHS = 40;
 
 /** Kills workers for so long that a fleet may want to hold them back, and records for how long nothing answered. */
-async function killEachSecond({ fleet, recorder }: World, random: Random): Promise<void> {
+async function killEachSecond({ fleet, recorder }: World, random: Chance): Promise<void> {
   const node = random.pick(fleet.nodes);
   const watching = new AbortController();
   const watched = watchHealth(node, (silence) => recorder.silence(silence), watching.signal);
@@ -63,7 +63,7 @@ async function watchHealth(
   }
 }
 
-function killWorkers(fleet: Fleet, random: Random, count: number): void {
+function killWorkers(fleet: Fleet, random: Chance, count: number): void {
   const pids = random.shuffle(random.pick(fleet.nodes).workerPids());
   for (const pid of pids.slice(0, count)) signal(pid, 'SIGKILL');
 }

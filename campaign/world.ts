@@ -1,7 +1,7 @@
 import { Management, ManagementError, until } from '@halyard/testing';
+import type { Chance } from '../simulation/chance.ts';
 import { type Fleet, type FleetNode, managersOf } from './fleet-node.ts';
 import { prepare } from './preparation.ts';
-import type { Random } from './random.ts';
 import type { Recorder } from './recorder.ts';
 
 /** The flag that every write sets to its own id. */
@@ -20,7 +20,7 @@ export interface Place {
 /** The world of a campaign: two projects whose environments have equal names. */
 export interface World {
   readonly places: readonly Place[];
-  readonly random: Random;
+  readonly random: Chance;
   readonly recorder: Recorder;
   readonly fleet: Fleet;
   /** Does what is safe to repeat until the fleet takes it; see {@link prepare}. */
@@ -31,7 +31,7 @@ export interface World {
 export async function createWorld(
   fleet: Fleet,
   recorder: Recorder,
-  random: Random,
+  random: Chance,
   preparationMs?: number,
 ): Promise<World> {
   const [first] = managersOf(fleet);

@@ -1,7 +1,7 @@
 import { Management } from '@halyard/testing';
+import type { Chance } from '../simulation/chance.ts';
 import type { Operation } from './checker/history.ts';
 import { managersOf } from './fleet-node.ts';
-import type { Random } from './random.ts';
 import { COUNTER, type Place, type World } from './world.ts';
 
 /** How a write is sent. */
@@ -20,7 +20,7 @@ export async function composeWrite(
   world: World,
   place: Place,
   id: number,
-  random: Random,
+  random: Chance,
 ): Promise<WriteRequest> {
   const environment = `/api/projects/${place.project}/environments/${place.environment}`;
   const state = { enabled: id % 2 === 0, value: id };
@@ -58,7 +58,7 @@ function pairOf(state: object): { key: string; state: object }[] {
 }
 
 /** The counter's revision now, or, now and then, an old one that must be refused. */
-async function expectedRevision(world: World, place: Place, random: Random): Promise<number | undefined> {
+async function expectedRevision(world: World, place: Place, random: Chance): Promise<number | undefined> {
   if (random.next() < 0.2) return 1;
   const { url } = random.pick(managersOf(world.fleet));
   try {

@@ -1,7 +1,7 @@
+import type { Chance } from '../simulation/chance.ts';
 import type { Write } from './checker/history.ts';
 import { now } from './clock.ts';
 import { type FleetNode, managersOf } from './fleet-node.ts';
-import type { Random } from './random.ts';
 import type { World } from './world.ts';
 import { composeWrite, type WriteRequest } from './write-request.ts';
 
@@ -39,7 +39,7 @@ export async function runWriter(
   }
 }
 
-async function writeOnce(world: World, id: number, random: Random): Promise<void> {
+async function writeOnce(world: World, id: number, random: Chance): Promise<void> {
   const node = random.pick(managersOf(world.fleet));
   const place = random.pick(world.places);
   const request = await composeWrite(world, place, id, random);

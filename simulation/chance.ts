@@ -1,4 +1,7 @@
-/** A source of random numbers that a seed repeats. Concerns fork sources of their own, so that one more draw here changes nothing there. */
+/**
+ * A source of choices that a seed repeats, also for campaigns. Concerns have sources of their own, so that one more draw here
+ * changes nothing there.
+ */
 export class Chance {
   #state: number;
 
@@ -35,6 +38,19 @@ export class Chance {
     const item = items[this.whole(0, items.length - 1)];
     if (item === undefined) throw new Error('there is nothing to pick from');
     return item;
+  }
+
+  /** The items in another order. */
+  shuffle<T>(items: readonly T[]): T[] {
+    return items
+      .map((item) => ({ item, place: this.next() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ item }) => item);
+  }
+
+  /** A source of its own, so that one user's choices do not depend on how often others choose. */
+  fork(): Chance {
+    return new Chance(Math.floor(this.next() * 4_294_967_296));
   }
 
   /** 32 hexadecimal digits. */
