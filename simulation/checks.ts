@@ -7,6 +7,9 @@ const PROOF_MS = 3_000;
 /** Half a second for what is on its way between the processes. */
 const SLACK_MS = 500;
 
+/** After so long a revocation is on the disk, whatever fails: written, or the older file removed, and the names of files kept. */
+const SAVED_MS = 12_000;
+
 /** A new epoch raises revisions by this. */
 const LEAP = 100_000;
 
@@ -23,6 +26,11 @@ export type ViolationKind =
   | 'late'
   | 'catalog'
   | 'closed'
+  | 'disk'
+  | 'forgot'
+  | 'returned'
+  | 'blank'
+  | 'silent'
   | 'client'
   | 'liveness';
 
@@ -40,12 +48,16 @@ export interface Asked {
   readonly node: string;
   /** The process; its clock decides what has expired. */
   readonly owner: Owner;
+  readonly place: string;
+  readonly projectId: string;
   readonly environmentId: string;
   readonly environment: string;
   readonly key: string;
   readonly requestedAt: number;
   /** Whether the node may be without the environment, because a token on its way does not open it. */
   readonly mayLack: boolean;
+  /** Whether its database has answered the process since it began: then it never shows less than the one before it. */
+  readonly isUndisturbed: boolean;
 }
 
 /** An answer with a map. */
@@ -63,6 +75,10 @@ export class Checks {
   readonly #truth: Truth;
   /** The highest revision that each process has shown of each environment, and when. */
   readonly #shown = new Map<string, { revision: number; at: number }[]>();
+  /** The newest write that each place has shown of each environment. */
+  readonly #served = new Map<string, Committed>();
+  /** When each place refused a key for the first time after its end. */
+  readonly #refused = new Map<string, number>();
 
   constructor(kernel: Kernel, truth: Truth) {
     this.#kernel = kernel;
@@ -80,6 +96,7 @@ export class Checks {
     const isEnded = asked.requestedAt > term.until + PROOF_MS + SLACK_MS;
     if (isEnded && shown.ageSeconds === undefined)
       this.#report('revoked', asked, `granted a key that had ended ${this.#since(term.until)} ms before`);
+    this.#checkMemory(asked, term);
     const expiredAt = expiryOf(term, asked);
     if (asked.requestedAt > expiredAt + SLACK_MS)
       this.#report('revoked', asked, `granted a key that had expired ${this.#since(expiredAt)} ms before`);
@@ -89,7 +106,9 @@ export class Checks {
 
   /** A refusal. (S14.3: a temporary cause is never 401 or 404.) */
   refused(asked: Asked, status: number): void {
-    if (status >= 500 || asked.mayLack) return;
+    // Others say that something is wrong with the request, or with the node for now.
+    if ((status !== 401 && status !== 404) || asked.mayLack) return;
+    this.#noteRefusal(asked);
     const term = this.#truth.keys.get(asked.key);
     if (term === undefined || Math.min(term.until, expiryOf(term, asked) - SLACK_MS) <= this.#kernel.now)
       return;
@@ -103,13 +122,19 @@ export class Checks {
     );
   }
 
-  /** A frame of a stream: `expected` is the revision it must have, and it must come in `withinMs`. */
-  frame(asked: Asked, expected: number, flags: Shown['flags'], withinMs: number): void {
+  /** A frame of a stream: `expected` is the revision it must have, and a change of a time may take so long. */
+  frame(
+    asked: Asked,
+    expected: number,
+    flags: Shown['flags'],
+    withinMs: (writtenAt: number) => number,
+  ): void {
     const write = this.#writeOf(asked, { revision: expected, flags, ageSeconds: undefined });
     if (write === undefined) return;
     this.#note(asked, expected, write);
     const tookMs = this.#since(write.at);
-    if (tookMs > withinMs) this.#report('late', asked, `sent revision ${expected} after ${tookMs} ms`);
+    if (tookMs > withinMs(write.at))
+      this.#report('late', asked, `sent revision ${expected} after ${tookMs} ms`);
     const term = this.#truth.keys.get(asked.key);
     if (term === undefined) return;
     if (write.at > term.until)
@@ -120,11 +145,6 @@ export class Checks {
       this.#report('revoked', asked, `sent a change on a key that had expired before it`);
   }
 
-  /** Something that must hold in the end, and does not. */
-  stuck(node: string, story: string): void {
-    this.broken('liveness', node, story);
-  }
-
   /** Another promise that does not hold. */
   broken(kind: ViolationKind, node: string, story: string): void {
     this.violations.push({ kind, at: this.#kernel.now, node, story });
@@ -133,7 +153,8 @@ export class Checks {
   #writeOf(asked: Asked, { revision, flags }: Shown): Committed | undefined {
     const write = this.#truth.writes.get(Number(flags.counter?.value));
     const leap = write === undefined ? 1 : (revision - write.revision) % LEAP;
-    if (write === undefined || write.environment !== asked.environment || leap !== 0) {
+    const isAsked = write?.environment === asked.environment && write.projectId === asked.projectId;
+    if (write === undefined || !isAsked || leap !== 0) {
       const is = write === undefined ? 'no write' : `revision ${write.revision} of ${write.environment}`;
       this.#report('frame', asked, `said revision ${revision}, and its map is ${is}`);
       return undefined;
@@ -168,12 +189,33 @@ export class Checks {
     );
   }
 
+  #noteRefusal({ place, key }: Asked): void {
+    const isEnded = (this.#truth.keys.get(key)?.until ?? 0) < this.#kernel.now;
+    const name = `${place} ${key}`;
+    if (isEnded && !this.#refused.has(name)) this.#refused.set(name, this.#kernel.now);
+  }
+
+  /** (Spec: S14.9) What a place knew to be revoked stays refused, also by its next process. */
+  #checkMemory(asked: Asked, term: KeyTerm): void {
+    const refusedAt = this.#refused.get(`${asked.place} ${asked.key}`);
+    if (refusedAt === undefined || refusedAt < term.until || refusedAt + SAVED_MS > asked.owner.startedAt)
+      return;
+    this.#report('forgot', asked, `granted a key that it had refused ${this.#since(refusedAt)} ms before`);
+  }
+
   /** One process never goes back. */
   #checkOrder(asked: Asked, { revision }: Shown, write: Committed): void {
     const known = this.#shown.get(placeOf(asked, write)) ?? [];
     const newest = known.findLast(({ at }) => at < asked.requestedAt);
     if (newest !== undefined && revision < newest.revision)
       this.#report('back', asked, `showed revision ${revision} after ${newest.revision}`);
+    const before = this.#served.get(placeOf({ node: asked.place }, write));
+    if (asked.isUndisturbed && before !== undefined && before.lostAt === undefined && write.seq < before.seq)
+      this.#report(
+        'returned',
+        asked,
+        `showed row ${write.seq}; the process before it had shown ${before.seq}`,
+      );
     this.#note(asked, revision, write);
   }
 
@@ -182,6 +224,11 @@ export class Checks {
     const known = this.#shown.get(place) ?? [];
     if (revision > (known.at(-1)?.revision ?? -1)) known.push({ revision, at: this.#kernel.now });
     this.#shown.set(place, known);
+
+    const name = placeOf({ node: asked.place }, write);
+    const before = this.#served.get(name);
+    if (before === undefined || before.lostAt !== undefined || before.seq < write.seq)
+      this.#served.set(name, write);
   }
 
   #since(at: number): number {
@@ -198,7 +245,7 @@ export class Checks {
   }
 }
 
-function placeOf({ node }: Asked, { environmentId }: Committed): string {
+function placeOf({ node }: Pick<Asked, 'node'>, { environmentId }: Committed): string {
   return `${node} ${environmentId}`;
 }
 

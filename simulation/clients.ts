@@ -1,11 +1,14 @@
 import { KEEP_ALIVE_SECONDS } from '@halyard/protocol';
 import { createClient } from '../packages/client/src/index.ts';
-// The client loads it when it is refused for the first time: here at once, because loading takes real time.
+// The client loads these when it is refused or reports for the first time: here at once, because loading takes real time.
 import '../packages/client/src/refusal.ts';
+import '../packages/client/src/usage.ts';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
+import type { Place } from './fleet.ts';
 import type { SimulatedFetch } from './globals.ts';
 import type { Kernel } from './kernel.ts';
+import type { Link } from './link.ts';
 import type { Truth } from './truth.ts';
 
 /** Settings of the clients: the shortest that they take, so that a history can see what comes after them. */
@@ -13,6 +16,9 @@ const [POLL_MS, STALE_AFTER_MS, TIMEOUT_MS] = [5_000, 2_000, 5_000] as const;
 
 /** How old flags may be that a client calls ready: a silent stream, what the node admits, and what is on its way. */
 const READY_MS = 3 * KEEP_ALIVE_SECONDS * 1_000 + STALE_AFTER_MS + TIMEOUT_MS + 3_500;
+
+/** How long a new client may be without flags while its node answers reads: a second for the stream, and a request. */
+const BLANK_MS = 3_000;
 
 /** What a client of the library needs of the world. */
 export interface ClientParts {
@@ -22,52 +28,92 @@ export interface ClientParts {
   readonly truth: Truth;
   readonly fetch: SimulatedFetch;
   readonly name: string;
-  /** The name of the place that it asks. */
-  readonly place: string;
+  /** The place that it asks, and the way there. */
+  readonly place: Place;
+  readonly link: Link;
   readonly environmentId: string;
   readonly environment: string;
   readonly key: string;
   readonly count: (what: string) => void;
+  /** Whether its node may refuse it a stream for ever. */
+  readonly mayPoll: boolean;
+  /** Whether the faults are over: from then on, none is started again. */
+  readonly isSettled: () => boolean;
 }
 
-/** A client of the library, and what its application reads. */
+/** An application with the client library: what it reads, and that it is started again now and then. */
 export class SimulatedClient {
   readonly #parts: ClientParts;
-  readonly #client: ReturnType<typeof createClient>;
+  #client: ReturnType<typeof createClient>;
   #revision = -1;
+  /** When the client began; `undefined` once something failed on its way to flags. */
+  #begunAt: number | undefined;
 
   /** Must be made in a turn of the process that has it. */
   constructor(parts: ClientParts) {
     this.#parts = parts;
-    const { fetch, place, environment, key, chance } = parts;
-    this.#client = createClient({
-      ...{ fetch, environment, apiKey: key, baseUrl: `http://${place}`, allowInsecureHttp: true },
-      ...{ pollIntervalMs: POLL_MS, staleAfterMs: STALE_AFTER_MS, requestTimeoutMs: TIMEOUT_MS },
-      ...{ logger: false, mode: chance.happens(0.3) ? 'poll' : 'stream' },
-    });
+    this.#client = this.#create();
     void this.#readAgain();
+    void this.#restartAgain();
   }
 
-  /** In the end it has the newest flags, and says so. */
-  checkTheEnd(): void {
-    const { checks, name, truth, kernel, environmentId } = this.#parts;
-    const newest = truth.newest(environmentId, kernel.now);
+  /** In the end it is ready; with `isNewest`, with the newest flags. */
+  troubles(isNewest: boolean): { readonly name: string; readonly story: string }[] {
+    const { name, truth, kernel, environmentId } = this.#parts;
     const { status, revision } = this.#client;
     const id = this.#client.getValue('counter', 0);
-    if (status !== 'ready' || id !== newest?.id)
-      checks.stuck(name, `${name} is ${status} at revision ${revision} in the end, which is not the newest`);
+    const isCurrent = !isNewest || id === truth.newest(environmentId, kernel.now)?.id;
+    // A client that is refused a stream polls, and is stale in between.
+    const isFine = status === 'ready' || (this.#parts.mayPoll && status === 'stale');
+    if (isFine && isCurrent) return [];
+    return [
+      { name, story: `${name} is ${status} at revision ${revision} in the end, which is not the newest` },
+    ];
+  }
+
+  #create(): ReturnType<typeof createClient> {
+    const { kernel, fetch, place, environment, key, chance } = this.#parts;
+    this.#begunAt = kernel.now;
+    return createClient({
+      fetch,
+      environment,
+      apiKey: key,
+      baseUrl: `http://${place.name}`,
+      allowInsecureHttp: true,
+      pollIntervalMs: POLL_MS,
+      staleAfterMs: STALE_AFTER_MS,
+      requestTimeoutMs: TIMEOUT_MS,
+      logger: false,
+      mode: chance.happens(0.3) ? 'poll' : 'stream',
+    });
+  }
+
+  async #restartAgain(): Promise<void> {
+    for (;;) {
+      await this.#pause(8_000, 40_000);
+      if (this.#parts.isSettled()) return;
+      await this.#client.close();
+      this.#client = this.#create();
+      this.#revision = -1;
+    }
   }
 
   async #readAgain(): Promise<void> {
-    const { kernel, chance, checks, name } = this.#parts;
+    const { checks, name } = this.#parts;
     for (;;) {
-      await new Promise<void>((resolve) => void kernel.after(chance.between(100, 500), resolve));
+      await this.#pause(100, 500);
       try {
         this.#read();
+        this.#checkBlank();
       } catch (error) {
         checks.broken('client', name, `${name} threw ${error}`);
       }
     }
+  }
+
+  #pause(fromMs: number, toMs: number): Promise<void> {
+    const { kernel, chance } = this.#parts;
+    return new Promise((resolve) => void kernel.after(chance.between(fromMs, toMs), resolve));
   }
 
   #read(): void {
@@ -90,6 +136,22 @@ export class SimulatedClient {
     const newest = truth.newest(environmentId, kernel.now - READY_MS, kernel.now);
     if (status === 'ready' && write.lostAt === undefined && newest !== undefined && newest.seq > write.seq)
       this.#report(`is ready at revision ${revision}; ${newest.revision} is older than ${READY_MS} ms`);
+  }
+
+  /** A node that answers reads leaves no new client without flags, whatever becomes of its stream. */
+  #checkBlank(): void {
+    const { kernel, place, link, checks, name } = this.#parts;
+    if (this.#begunAt === undefined) return;
+    const isHealthy = place.isListening && place.owner.pausedUntil === 0 && link.isClearSince(this.#begunAt);
+    const isCurrent = kernel.as(place.owner, () => place.plane?.freshness.isCurrent) === true;
+    const hasFlags = this.#client.getValue('counter', 0) !== 0;
+    const isLate = kernel.now - this.#begunAt > BLANK_MS;
+    const isWaiting = isHealthy && isCurrent && !hasFlags;
+    if (isWaiting && !isLate) return;
+
+    this.#begunAt = undefined;
+    if (isWaiting)
+      checks.broken('blank', name, `${name} has had no flags for ${BLANK_MS} ms, and its node answers`);
   }
 
   #report(what: string): void {

@@ -1,42 +1,67 @@
 import type { Place } from './fleet.ts';
+import { isNarrowToken } from './layout.ts';
 import type { Fault, FaultKind } from './weather.ts';
-import { CALM_MS, type World } from './world.ts';
+import type { World } from './world.ts';
+
+/** How long a narrow scope may outlast the token that had it, where it is not known when a session begins. */
+const UNKNOWN_MS = 37_000;
+
+/** After so long, every lost row that some process knew has made a new epoch. */
+const EPOCH_MS = 15_000;
 
 type Cause = (world: World, fault: Fault) => void;
 
 /** What each fault does. */
 const CAUSES: Record<FaultKind, Cause> = {
   hole: (world, { where, ms }) => {
-    const link = at(world.links, where);
+    const link = at(world.layout.links, where);
     link.dig();
     world.later(ms, () => link.heal());
   },
   slow: (world, { where, ms, how }) => {
-    const link = at(world.links, where);
-    link.slowMs = 30 + how * 1_500;
+    const link = at(world.layout.links, where);
+    link.slow(30 + how * 1_500);
+    world.later(ms, () => link.slow(0));
+  },
+  reset: ({ layout }, { where }) => at(layout.links, where).reset(),
+  kill: (world, { where, ms }) => {
+    const place = at(world.layout.places, where);
+    kill(world, place);
+    restartLater(world, place, ms);
+  },
+  'power cut': (world, { where, ms }) => {
+    const place = at(world.layout.places, where);
+    kill(world, place);
+    place.disk?.cutPower();
+    restartLater(world, place, ms);
+  },
+  'cold start': coldStart,
+  'disk full': (world, { where, ms }) => {
+    const { disk } = at(world.layout.places, where);
+    if (disk === undefined) return;
+    disk.isFull = true;
     world.later(ms, () => {
-      link.slowMs = 0;
+      disk.isFull = false;
     });
   },
-  reset: ({ links }, { where }) => at(links, where).reset(),
-  kill: (world, { where, ms, how }) => {
-    const place = at(world.places, where);
-    kill(world, place);
-    world.later(ms, () => place.start(how * 100_000 - 50_000));
+  'disk rots': (world, { where }) => {
+    const place = at(world.layout.places, where);
+    place.disk?.rot();
+    for (const each of world.layout.places) if (each.disk === place.disk) each.hasRotted = true;
   },
-  stop: (world, { where, ms, how }) => {
-    const place = at(world.places, where);
+  stop: (world, { where, ms }) => {
+    const place = at(world.layout.places, where);
     if (!place.owner.isAlive || place.plane === undefined) return;
     place.close();
     // Its last work is over by then.
     world.later(3_000 + ms, () => {
       if (place.plane !== undefined) return;
       kill(world, place);
-      place.start(how * 100_000 - 50_000);
+      restartLater(world, place, 0);
     });
   },
-  pause: ({ places, kernel }, { where, ms }) => {
-    at(places, where).owner.pausedUntil = kernel.now + ms;
+  pause: ({ layout, kernel }, { where, ms }) => {
+    at(layout.places, where).owner.pausedUntil = kernel.now + ms;
   },
   'database away': (world, { ms }) => {
     world.database.stop();
@@ -56,8 +81,10 @@ const CAUSES: Record<FaultKind, Cause> = {
   'move behind': moveBehind,
   failover,
   'key revoked': (world, { where }) => revokeKey(world, where),
-  'key expires': (world, { how }) => world.createKey(2_000 + how * 20_000),
-  environment: (world) => world.switchEnvironment(),
+  'key expires': ({ operators }, { how, where }) =>
+    operators.createKey(where % 3 === 0 ? 'p2' : 'p1', 2_000 + how * 20_000),
+  environment: ({ operators }) => operators.switchEnvironment(),
+  project: ({ operators }) => operators.switchProject(),
   'usage switched': ({ database }) => {
     if (database.isUp) database.switchUsage('p1');
   },
@@ -69,13 +96,39 @@ export function cause(world: World, fault: Fault): void {
   CAUSES[fault.kind](world, fault);
 }
 
+/** Ends a process, and those that end with it. */
 function kill(world: World, place: Place): void {
-  place.kill();
-  place.source.link.reset();
-  world.readerLink.reset();
-  world.clientLink.reset();
-  for (const { source } of world.places)
+  const { layout } = world;
+  for (const each of [place, ...layout.workersOf(place)]) {
+    each.kill();
+    each.source.link.reset();
+    if (each.source.kind === 'database') each.source.standby?.link.reset();
+  }
+  layout.readerLink.reset();
+  layout.clientLink.reset();
+  for (const { source } of layout.places)
     if (source.kind === 'upstream' && source.upstream === place.name) source.link.reset();
+}
+
+/** Starts a process again, with its workers. */
+function restartLater(world: World, place: Place, ms: number): void {
+  world.later(ms, () => {
+    for (const each of [place, ...world.layout.workersOf(place)]) each.start();
+  });
+}
+
+/** A process starts while its source is away: all that it can have is what it kept. */
+function coldStart(world: World, { where, ms, how }: Fault): void {
+  const machines = world.layout.places.filter(({ source }) => source.kind === 'database' || !source.isWorker);
+  const place = at(machines, where);
+  kill(world, place);
+  if (how < 0.4) place.disk?.cutPower();
+  const links = world.layout.linksOf(place);
+  for (const link of links) link.dig();
+  restartLater(world, place, 300);
+  world.later(3_000 + ms, () => {
+    for (const link of links) link.heal();
+  });
 }
 
 /** Behind a pooler the sessions outlive the failover. */
@@ -84,18 +137,18 @@ function loseHistory(world: World, rows: number, isPooled: boolean): void {
   const before = database.epochs;
   world.count(`rows lost ${database.lose(rows) > 0 ? 'some' : 'none'}`);
   if (!isPooled) database.loseSessions();
-  world.kernel.after(CALM_MS, () =>
+  world.kernel.after(EPOCH_MS, () =>
     world.count(database.epochs > before ? 'epoch begun' : 'epoch not begun'),
   );
 }
 
 /** The database fails over and loses rows, and every node that knew them restarts: only relays have seen them. */
 function failover(world: World, { how, ms }: Fault): void {
-  const nodes = world.places.filter(({ source }) => source.kind === 'database');
+  const nodes = world.layout.places.filter(({ source }) => source.kind === 'database');
   for (const node of nodes) kill(world, node);
   loseHistory(world, 1 + Math.floor(how * 6), false);
   world.later(ms, () => {
-    for (const node of nodes) node.start();
+    for (const node of nodes) restartLater(world, node, 0);
   });
 }
 
@@ -103,8 +156,9 @@ function failover(world: World, { how, ms }: Fault): void {
 function rotate(world: World, { where, how }: Fault): void {
   const place = relayAt(world, where);
   if (place?.source.kind !== 'upstream' || !place.owner.isAlive) return;
-  if (place.source.token.environments !== undefined) world.narrowUntil.set(place.name, world.kernel.now);
-  place.source.token = how < 0.67 ? at(world.tokens, Math.floor(how * 3)) : world.createToken();
+  if (isNarrowToken(place.source.token)) world.layout.narrowUntil.set(place.name, world.kernel.now);
+  place.source.token =
+    how < 0.75 ? at(world.operators.tokens, Math.floor(how * 4)) : world.operators.createToken();
   kill(world, place);
   place.start();
 }
@@ -113,16 +167,18 @@ function rotate(world: World, { where, how }: Fault): void {
 function move(world: World, { where, how }: Fault): void {
   const place = relayAt(world, where);
   if (place?.source.kind !== 'upstream') return;
-  const above = world.places.slice(0, world.places.indexOf(place));
+  const above = world.layout.places.slice(0, world.layout.places.indexOf(place));
+  const wasWhole = world.layout.isWhole(place);
   place.source.upstream = at(above, Math.floor(how * 1_000)).name;
   place.source.link.reset();
-  if (above.some(({ source }) => source.kind === 'upstream' && source.token.environments !== undefined))
-    world.narrowUntil.set(place.name, world.kernel.now + CALM_MS);
+  // What it had there stays until it has a session here.
+  if (!wasWhole || !world.layout.isWhole(place))
+    world.layout.narrowUntil.set(place.name, world.kernel.now + UNKNOWN_MS);
 }
 
 /** A relay is led to a node that stands still for a while: it may know less than the relay. */
 function moveBehind(world: World, { where, how, ms }: Fault): void {
-  const nodes = world.places.filter(({ source }) => source.kind === 'database');
+  const nodes = world.layout.places.filter(({ source }) => source.kind === 'database');
   const place = relayAt(world, where);
   if (place?.source.kind !== 'upstream') return;
   const node = at(nodes, Math.floor(how * 1_000));
@@ -131,23 +187,26 @@ function moveBehind(world: World, { where, how, ms }: Fault): void {
   world.later(ms + 500, () => node.source.link.heal());
   world.later(200 + how * 500, () => {
     // It keeps what a narrow token above left of its environments, until it has a session there.
-    world.narrowUntil.set(place.name, world.kernel.now + CALM_MS);
+    world.layout.narrowUntil.set(place.name, world.kernel.now + UNKNOWN_MS);
     source.upstream = node.name;
     source.link.reset();
   });
 }
 
-function relayAt({ places }: World, where: number): Place | undefined {
-  const relays = places.filter(({ source }) => source.kind === 'upstream');
+function relayAt({ layout }: World, where: number): Place | undefined {
+  const relays = layout.places.filter(({ source }) => source.kind === 'upstream' && !source.isWorker);
   return relays[where % Math.max(1, relays.length)];
 }
 
-/** The first key stays, for clients. */
+/** The first key of each project stays, for clients. */
 function revokeKey(world: World, where: number): void {
-  const { database, truth } = world;
+  const { database, truth, operators } = world;
   if (!database.isUp) return;
-  world.createKey();
-  const keys = [...truth.keys].slice(1).filter(([, { until }]) => until === Number.POSITIVE_INFINITY);
+  operators.createKey(where % 3 === 0 ? 'p2' : 'p1');
+  const lasting = new Set([operators.lastingKeyOf('p1'), operators.lastingKeyOf('p2')]);
+  const keys = [...truth.keys].filter(
+    ([id, { until }]) => until === Number.POSITIVE_INFINITY && !lasting.has(id),
+  );
   database.revokeKey(at(keys, where)[0]);
 }
 

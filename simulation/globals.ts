@@ -1,3 +1,5 @@
+import fileSystem from 'node:fs/promises';
+import type { Disk } from './disk.ts';
 import type { Kernel } from './kernel.ts';
 
 /** Asks a server of the simulated world. */
@@ -45,11 +47,22 @@ class VirtualTimer {
   }
 }
 
+/** What the product asks of files. */
+const FILE_CALLS = ['mkdir', 'readdir', 'readFile', 'open', 'rename', 'rm'] as const;
+
+/** Everything of the runtime that is simulated. */
+export interface SimulatedRuntime {
+  readonly kernel: Kernel;
+  readonly fetch: SimulatedFetch;
+  /** The files of the process whose turn it is. */
+  readonly files: () => Disk['files'];
+}
+
 /**
- * Puts the clocks, timers, turns, random numbers and `fetch` of the runtime under a kernel. Returns what puts the
+ * Puts the clocks, timers, turns, random numbers, files and `fetch` of the runtime under a kernel. Returns what puts the
  * runtime's own back. One history at a time.
  */
-export function takeOver(kernel: Kernel, fetch: SimulatedFetch): () => void {
+export function takeOver({ kernel, fetch, files }: SimulatedRuntime): () => void {
   const set = (timer: VirtualTimer): void => timer.cancel();
   const timeout = (work: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) =>
     new VirtualTimer(() => kernel.after(Math.max(1, ms), () => work(...values)));
@@ -84,6 +97,12 @@ export function takeOver(kernel: Kernel, fetch: SimulatedFetch): () => void {
     [crypto, 'randomUUID', () => kernel.chance.hex()],
     [Bun, 'sleep', (ms: number) => new Promise<void>((resolve) => void timeout(() => resolve(), ms))],
     [AbortSignal, 'timeout', (ms: number) => abortAfter(timeout, ms)],
+    ...FILE_CALLS.map((name): [object, string, unknown] => [
+      fileSystem,
+      name,
+      // Each takes what its counterpart takes.
+      (...values: [never, never]) => files()[name](...values),
+    ]),
   ];
   const before = changes.map(([home, name]) => Reflect.get(home, name));
   // Assigned, not defined: some of them cannot be configured, but all can be written.

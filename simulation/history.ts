@@ -1,10 +1,21 @@
 import type { Violation } from './checks.ts';
-import { checkTheEnd } from './end.ts';
 import { cause } from './faults.ts';
 import { takeOver } from './globals.ts';
 import { Kernel } from './kernel.ts';
 import { drawWeather, type Fault, type FaultKind, type Mode, modeOf } from './weather.ts';
-import { CALM_MS, World } from './world.ts';
+import { World } from './world.ts';
+
+/** Longest a fleet may take to be current after its last fault: the longest back-off, and what the nodes may take. */
+const CALM_MS = 37_000;
+
+/** How long a fleet that is current again is watched: changes must be quick. */
+const WATCH_MS = 6_000;
+
+/** What the last changes may take to everyone: clients that poll ask every five seconds, and some of them later. */
+const LAST_MS = 7_500;
+
+/** How often it is looked whether a fleet is current again. */
+const LOOK_MS = 500;
 
 /** What to simulate. */
 export interface HistoryOptions {
@@ -39,18 +50,28 @@ export function simulate(options: HistoryOptions): HistoryResult {
   const kernel = new Kernel(seed);
   const world = new World(kernel, seed, mode);
   const faults = options.faults ?? drawWeather(seed, world.endsAt / 1_000, kinds);
-  const giveBack = takeOver(kernel, world.network.fetch);
+  const giveBack = takeOver({
+    kernel,
+    fetch: world.network.fetch,
+    files: () => world.layout.filesOf(kernel.owner),
+  });
   try {
     run(world, faults);
   } finally {
     giveBack();
   }
-  const { counts, places } = world;
-  counts.set('wake lost', world.database.wakesLost);
+  const { counts, layout, database } = world;
+  if (database.wakesLost > 0) counts.set('wake lost', database.wakesLost);
   return {
-    ...{ seed, mode, faults, counts, violations: world.checks.violations },
-    ...{ digest: kernel.digest, events: kernel.events, virtualMs: kernel.now },
-    said: places.flatMap(({ said }) => said),
+    seed,
+    mode,
+    faults,
+    counts,
+    violations: world.checks.violations,
+    digest: kernel.digest,
+    events: kernel.events,
+    virtualMs: kernel.now,
+    said: layout.places.flatMap(({ said }) => said),
   };
 }
 
@@ -58,16 +79,27 @@ function run(world: World, faults: readonly Fault[]): void {
   const { kernel, mode, endsAt } = world;
   world.begin();
   for (const fault of faults) kernel.after(fault.at, () => cause(world, fault));
-  if (mode === 'safety') {
-    kernel.runUntil(endsAt);
-    return;
-  }
-  let core = world.places;
-  kernel.after(endsAt, () => {
-    if (mode === 'stays') core = world.core();
-    world.calm(core);
-  });
-  kernel.runUntil(endsAt + CALM_MS);
-  checkTheEnd(world, core);
-  for (const client of world.clients) client.checkTheEnd();
+  kernel.runUntil(endsAt);
+  if (mode === 'safety') return;
+
+  const core = mode === 'stays' ? world.layout.core() : world.layout.places;
+  world.calm(core);
+  settle(world, core, Math.max(0, ...faults.map(({ at }) => at)));
+  world.isWriting = false;
+  kernel.runUntil(kernel.now + LAST_MS);
+  until(world, () => world.troubles(core, true).length === 0);
+  for (const { name, story } of world.troubles(core, true)) world.checks.broken('liveness', name, story);
+}
+
+/** Waits until everyone is current again, and watches them for a while. */
+function settle(world: World, core: World['layout']['places'], lastFaultAt: number): void {
+  const { kernel } = world;
+  until(world, () => kernel.now > lastFaultAt && world.troubles(core, false).length === 0);
+  world.settledAt = kernel.now;
+  kernel.runUntil(kernel.now + WATCH_MS);
+}
+
+/** Runs until something holds, or until it has taken too long. */
+function until({ kernel, endsAt }: World, holds: () => boolean): void {
+  while (!holds() && kernel.now < endsAt + CALM_MS) kernel.runUntil(kernel.now + LOOK_MS);
 }

@@ -8,10 +8,10 @@ export class Link {
   readonly #chance: Chance;
   /** One way, in milliseconds, without jitter. */
   readonly delayMs: number;
+  /** When something failed here for the last time, or ended to. */
+  troubledAt = Number.NEGATIVE_INFINITY;
   /** What it takes longer now, one way, in milliseconds. */
-  slowMs = 0;
-  /** Whether new connections are refused at once. */
-  isRefused = false;
+  #slowMs = 0;
   #isHoled = false;
   #held: (() => void)[] = [];
   readonly #cuts = new Set<() => void>();
@@ -23,12 +23,23 @@ export class Link {
     this.delayMs = delayMs;
   }
 
+  /** Whether everything that was sent since then arrived without delay, or will. */
+  isClearSince(at: number): boolean {
+    return !this.#isHoled && this.#slowMs === 0 && this.troubledAt < at;
+  }
+
+  /** From now on it takes so much longer, one way, in milliseconds. */
+  slow(ms: number): void {
+    this.troubledAt = this.#kernel.now;
+    this.#slowMs = ms;
+  }
+
   /** One direction of a connection: what is sent on it arrives in order. */
   lane(): Lane {
     let lastAt = 0;
     return (owner, work) => {
       const send = () => {
-        const at = this.#kernel.now + (this.delayMs + this.slowMs) * this.#chance.between(0.9, 1.2);
+        const at = this.#kernel.now + (this.delayMs + this.#slowMs) * this.#chance.between(0.9, 1.2);
         lastAt = Math.max(lastAt, at);
         this.#kernel.after(
           lastAt - this.#kernel.now,
@@ -43,17 +54,20 @@ export class Link {
 
   /** From now on nothing arrives, without a sign. */
   dig(): void {
+    this.troubledAt = this.#kernel.now;
     this.#isHoled = true;
   }
 
   /** What was held back arrives, in its order. */
   heal(): void {
+    this.troubledAt = this.#kernel.now;
     this.#isHoled = false;
     for (const send of this.#held.splice(0)) send();
   }
 
   /** Resets every connection. */
   reset(): void {
+    this.troubledAt = this.#kernel.now;
     for (const cut of [...this.#cuts]) cut();
   }
 

@@ -15,6 +15,7 @@ export interface ManyOptions extends HistoryOptions {
 export const MUST_HAPPEN = [
   'asked to come again',
   'behind answered',
+  'last known flags',
   'client ready',
   'client stale',
   'continued',

@@ -105,8 +105,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'seal is ignored',
     file: `${SERVER}/log/shared-history.ts`,
-    from: 'isOwn() ? (await this.hasLost(from)) || isBeyond()',
-    to: 'isOwn() ? isBeyond()',
+    from: '(await this.hasLost(from)) || isBeyond()',
+    to: 'isBeyond()',
   },
   {
     name: 'a closed follower goes on',
@@ -191,6 +191,48 @@ export const PLANTS: readonly Plant[] = [
     file: `${SERVER}/log/log-server.ts`,
     from: 'if (isToken && this.#followerOf(request) === undefined) await this.#nextProof();',
     to: '',
+  },
+  {
+    name: 'an epoch that is over is kept to',
+    file: `${SERVER}/log/shared-history.ts`,
+    from: ': (await this.#isNewer(from)) && !isOwn();',
+    to: ': false;',
+  },
+  {
+    name: 'a node listens before it has asked',
+    file: 'server/src/nodes/start-from-last-known.ts',
+    from: 'CURRENT_WITHIN_MS = 3000;',
+    to: 'CURRENT_WITHIN_MS = 0;',
+  },
+  {
+    name: 'a silent standby is current',
+    file: 'server/src/storage/engines/standby-proof.ts',
+    from: 'this.#begunAt ??= askedAt;',
+    to: 'return askedAt;',
+  },
+  {
+    name: 'last known flags are not synced',
+    file: `${SERVER}/last-known/last-known-writer.ts`,
+    from: 'await file.sync();',
+    to: '',
+  },
+  {
+    name: 'last known flags keep what was revoked',
+    file: `${SERVER}/last-known/last-known-writer.ts`,
+    from: "if (change === 'revoked' || change === 'reloaded') await this.#discard();",
+    to: '',
+  },
+  {
+    name: 'damaged last known flags are served',
+    file: `${SERVER}/last-known/last-known-file.ts`,
+    from: 'if (!isWhole)',
+    to: 'if (false)',
+  },
+  {
+    name: 'a stream delays the first poll of the client',
+    file: 'client/src/follow.ts',
+    from: "if (rest === 'unasked') pollIn(0);",
+    to: "if (rest === 'unasked') pollIn(error.retryInMs ?? 0);",
   },
   {
     name: 'the client takes older maps',

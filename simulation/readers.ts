@@ -7,6 +7,7 @@ import { createSseParser } from './sse.ts';
 
 /** What readers ask for. */
 export interface Wish {
+  readonly projectId: string;
   readonly environmentId: string;
   readonly environment: string;
   readonly key: string;
@@ -22,15 +23,17 @@ export interface ReaderParts {
   /** Chooses what to ask for next. */
   readonly wish: () => Wish;
   readonly mayLack: (place: Place, wish: Wish) => boolean;
-  /** How long a change may take to a reader of the place now. */
-  readonly withinMs: (place: Place) => number;
+  /** Whether nothing has kept the place from its database since it began. */
+  readonly isUndisturbed: (place: Place) => boolean;
+  /** How long a change of a time may take to a reader of the place. */
+  readonly withinMs: (place: Place, writtenAt: number) => number;
   readonly count: (what: string) => void;
 }
 
-/** Reads whole maps, again and again, until `isOver`. */
-export async function readAgain(parts: ReaderParts, isOver: () => boolean): Promise<void> {
+/** Reads whole maps, again and again. */
+export async function readAgain(parts: ReaderParts): Promise<void> {
   const { kernel, chance, place, checks, count } = parts;
-  while (!isOver()) {
+  for (;;) {
     await pause(kernel, chance.between(100, 500));
     if (!place.isListening) continue;
     const wish = parts.wish();
@@ -51,19 +54,17 @@ export async function readAgain(parts: ReaderParts, isOver: () => boolean): Prom
 /** The stream of one reader. */
 export interface OpenStream {
   readonly asked: Asked;
-  readonly wish: Wish;
   /** The revision of its last frame. */
   revision: number;
 }
 
-/** Keeps a stream open until `isOver`. `opened` gets it, and `undefined` when it has ended. */
+/** Keeps a stream open. `opened` gets it, and `undefined` when it has ended. */
 export async function followAgain(
   parts: ReaderParts,
   opened: (stream: OpenStream | undefined) => void,
-  isOver: () => boolean,
 ): Promise<void> {
   const { kernel, chance, place } = parts;
-  while (!isOver()) {
+  for (;;) {
     await pause(kernel, chance.between(50, 1_000));
     if (!place.isListening) continue;
     try {
@@ -87,7 +88,7 @@ async function follow(parts: ReaderParts, opened: (stream: OpenStream) => void):
     return;
   }
   const { revision: first } = factsOf(answer);
-  const stream = { asked, wish, revision: first - 1 };
+  const stream = { asked, revision: first - 1 };
   const parser = createSseParser((data) => {
     const flags = JSON.parse(data) as Shown['flags'];
     stream.revision++;
@@ -95,7 +96,7 @@ async function follow(parts: ReaderParts, opened: (stream: OpenStream) => void):
     if (stream.revision === first) {
       checks.answered(asked, { revision: first, ageSeconds: undefined, flags });
       opened(stream);
-    } else checks.frame(asked, stream.revision, flags, parts.withinMs(parts.place));
+    } else checks.frame(asked, stream.revision, flags, (writtenAt) => parts.withinMs(parts.place, writtenAt));
   });
   const reader = answer.body?.getReader();
   for (;;) {
@@ -109,9 +110,18 @@ function ask({ fetch, place }: ReaderParts, { environment, key }: Wish, path: st
   return fetch(`http://${place.name}${path}?env=${environment}`, { headers: { 'X-Service-Key': key } });
 }
 
-function askedOf({ kernel, place, mayLack }: ReaderParts, wish: Wish): Asked {
+function askedOf({ kernel, place, mayLack, isUndisturbed }: ReaderParts, wish: Wish): Asked {
   const { owner } = place;
-  return { node: owner.name, owner, ...wish, requestedAt: kernel.now, mayLack: mayLack(place, wish) };
+  const mayBeWithout = mayLack(place, wish);
+  return {
+    node: owner.name,
+    place: place.name,
+    owner,
+    ...wish,
+    requestedAt: kernel.now,
+    mayLack: mayBeWithout,
+    isUndisturbed: isUndisturbed(place),
+  };
 }
 
 function factsOf({ headers }: Response): Pick<Shown, 'revision' | 'ageSeconds'> {

@@ -1,8 +1,16 @@
-import type { CommittedRows, LogSession, LogSource } from '../packages/server/src/domain/change-log.ts';
+import type {
+  CommittedRows,
+  Cursor,
+  LogHead,
+  LogSession,
+  LogSource,
+} from '../packages/server/src/domain/change-log.ts';
 import { StoreOutage } from '../packages/server/src/domain/errors.ts';
+import { StandbyProof } from '../packages/server/src/storage/engines/standby-proof.ts';
 import type { Database } from './database.ts';
 import type { Kernel, Owner } from './kernel.ts';
 import type { Link } from './link.ts';
+import type { Standby } from './standby.ts';
 
 /** Marks the change ids that followers get: what stands for the seal that only nodes can make. */
 const SEAL = '.sealed';
@@ -10,80 +18,120 @@ const SEAL = '.sealed';
 /** How long the engine waits for an answer before its session counts as lost. */
 const ANSWER_MS = 2_000;
 
+/** How long until a standby is asked again that has not proven anything yet. */
+const PROOF_PAUSE_MS = 50;
+
 /** A change id as the database has it. */
 export function unsealed(changeId: string): string {
   return changeId.endsWith(SEAL) ? changeId.slice(0, -SEAL.length) : changeId;
 }
 
-/** The log of a database as a node gets it over a link, with the time limits of the PostgreSQL engine. */
-export function sourceOver(kernel: Kernel, database: Database, link: Link, server: Owner): LogSource {
-  /** Asks the server, and loses patience after a while. */
-  const ask = <T>(answer: () => T, onLate?: (cause: Error) => void, onReset = onLate): Promise<T> => {
-    const client = kernel.owner;
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const [there, back] = [link.lane(), link.lane()];
-    const cancel = kernel.after(ANSWER_MS, () => {
-      forget();
-      const cause = new StoreOutage('the database did not answer in time');
-      onLate?.(cause);
-      reject(cause);
-    });
-    const forget = link.onReset(() => {
-      kernel.after(
-        0,
-        () => {
-          cancel();
-          const cause = new StoreOutage('the connection was reset');
-          onReset?.(cause);
-          reject(cause);
-        },
-        client,
-      );
-      forget();
-    });
-    there(server, () => {
-      const isUp = database.isUp;
-      const value = isUp ? answer() : undefined;
-      back(client, () => {
-        cancel();
-        forget();
-        if (isUp) resolve(value as T);
-        else reject(new StoreOutage('the database cannot be reached'));
-      });
-    });
-    return promise;
-  };
+/** The row of a sealed cursor; `undefined` without a seal. */
+function opened(cursor: Cursor): Cursor | undefined {
+  const changeId = unsealed(cursor.changeId);
+  return changeId === cursor.changeId ? undefined : { ...cursor, changeId };
+}
 
+/** What a node asks of the database. */
+export interface DatabaseParts {
+  readonly kernel: Kernel;
+  readonly database: Database;
+  /** The process of the server. */
+  readonly server: Owner;
+  /** The way from the node to it. */
+  readonly link: Link;
+}
+
+/** Asks a server. `onLost` hears that the answer did not come, or that the connection is gone. */
+type Ask = <T>(answer: () => T, onLost?: (cause: Error) => void) => Promise<T>;
+
+/** The log of a database as a node gets it over a link, with the time limits of the PostgreSQL engine. */
+export function sourceOver(parts: DatabaseParts): LogSource {
+  const ask = askOver(parts);
   return {
     open: async () => {
       await ask(() => undefined);
-      return openSession(kernel, database, link, ask);
+      return openSession(parts, ask);
     },
+    ...historyOver(parts, ask),
+  };
+}
+
+/** The log as a standby shows it, and the history that its primary has. */
+export function standbySourceOver(parts: DatabaseParts, standby: Standby, link: Link): LogSource {
+  const { kernel } = parts;
+  const ask = askOver({ kernel, server: standby.owner, link });
+  return {
+    open: async () => {
+      await ask(() => undefined);
+      return openStandbySession(kernel, standby, ask, parts.database);
+    },
+    ...historyOver(parts, askOver(parts)),
+  };
+}
+
+function historyOver(
+  { database }: DatabaseParts,
+  ask: Ask,
+): Required<Pick<LogSource, 'history' | 'beginEpochAfter'>> {
+  return {
     beginEpochAfter: async (lost) => void (await ask(() => database.beginEpochAfter(lost))),
     history: {
       seal: ({ changeId }) => (changeId === '' ? '' : changeId + SEAL),
-      hasLost: (lost) => {
-        const changeId = unsealed(lost.changeId);
-        if (changeId === lost.changeId || changeId === '') return Promise.resolve(false);
-        return ask(
-          () => database.beginEpochAfter({ ...lost, changeId }) || database.end.epoch !== lost.epoch,
-        );
+      hasLost: async (cursor) => {
+        const row = opened(cursor);
+        if (row === undefined) return false;
+        return ask(() => database.beginEpochAfter(row) || database.copy.epoch !== row.epoch);
       },
-      holds: (cursor) => {
-        const changeId = unsealed(cursor.changeId);
-        if (changeId === cursor.changeId) return Promise.resolve(false);
-        return ask(() => database.holds({ ...cursor, changeId }));
+      holds: async (cursor) => {
+        const row = opened(cursor);
+        return row !== undefined && (await ask(() => database.copy.holds(row)));
       },
     },
   };
 }
 
-function openSession(
-  kernel: Kernel,
-  database: Database,
-  link: Link,
-  ask: <T>(answer: () => T, onLate?: (cause: Error) => void) => Promise<T>,
-): LogSession {
+/** Asks a server over a link, and loses patience after a while. */
+export function askOver({
+  kernel,
+  server,
+  link,
+  database,
+}: Pick<DatabaseParts, 'kernel' | 'server' | 'link'> & Partial<Pick<DatabaseParts, 'database'>>): Ask {
+  return (answer, onLost) => {
+    const client = kernel.owner;
+    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof answer>>();
+    const fail = (cause: Error): void => {
+      cancel();
+      forget();
+      onLost?.(cause);
+      reject(cause);
+    };
+    const cancel = kernel.after(ANSWER_MS, () =>
+      fail(new StoreOutage('the database did not answer in time')),
+    );
+    const forget = link.onReset(() => {
+      forget();
+      kernel.after(0, () => fail(new StoreOutage('the connection was reset')), client);
+    });
+
+    const back = link.lane();
+    link.lane()(server, () => {
+      const isUp = database?.isUp ?? true;
+      const value = isUp ? answer() : undefined;
+      back(client, () => {
+        cancel();
+        forget();
+        // An answer, where there is a server that gives one.
+        if (isUp) resolve(value as ReturnType<typeof answer>);
+        else reject(new StoreOutage('the database cannot be reached'));
+      });
+    });
+    return promise;
+  };
+}
+
+function openSession({ kernel, database, link }: DatabaseParts, ask: Ask): LogSession {
   const client = kernel.owner;
   const down = link.lane();
   let isOpen = true;
@@ -112,9 +160,9 @@ function openSession(
   };
   database.listeners.add(listener);
   return {
-    snapshot: () => ask(() => database.snapshot()),
-    head: (seq) => ask(() => database.head(seq), lose),
-    read: (afterSeq) => ask(() => database.read(afterSeq), lose),
+    snapshot: () => ask(() => database.copy.snapshot()),
+    head: (seq) => ask(() => ({ ...database.copy.head(seq), pushed: true }), lose),
+    read: (afterSeq) => ask(() => database.copy.read(afterSeq, database.pageRows), lose),
     onWake: (callback) => {
       onWake = callback;
     },
@@ -122,5 +170,44 @@ function openSession(
       onLost = callback;
     },
     close,
+  };
+}
+
+/** Nothing wakes it: a standby takes no subscription. */
+function openStandbySession(kernel: Kernel, standby: Standby, ask: Ask, database: Database): LogSession {
+  const proof = new StandbyProof();
+  let isOpen = true;
+  let onLost: (cause: Error) => void = () => {};
+  const lose = (cause: Error): void => {
+    if (isOpen) onLost(cause);
+    isOpen = false;
+  };
+  const head = async (seq?: number): Promise<LogHead> => {
+    for (;;) {
+      const askedAt = kernel.monotonicMs();
+      const answer = await ask(() => ({ end: standby.copy.head(seq), state: standby.state() }), lose);
+      let provenAt: number | undefined;
+      try {
+        provenAt = proof.take(answer.state, askedAt);
+      } catch (error) {
+        // It throws only these.
+        lose(error as StoreOutage);
+        throw error;
+      }
+      if (provenAt !== undefined) return { ...answer.end, pushed: false, isCopy: true, provenAt };
+      await new Promise<void>((resolve) => void kernel.after(PROOF_PAUSE_MS, resolve));
+    }
+  };
+  return {
+    head,
+    snapshot: () => ask(() => standby.copy.snapshot()),
+    read: (afterSeq) => ask(() => standby.copy.read(afterSeq, database.pageRows), lose),
+    onWake: () => {},
+    onLost: (callback) => {
+      onLost = callback;
+    },
+    close: () => {
+      isOpen = false;
+    },
   };
 }

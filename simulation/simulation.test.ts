@@ -7,25 +7,37 @@ import { shrink } from './shrink.ts';
 
 setDefaultTimeout(180_000);
 
-/** Enough to meet every kind of fault; more are for `bun run simulate`. */
-const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
+/** Enough to meet what must happen; more are for `bun run simulate`. */
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 29, 31];
 
 /**
- * Seeds that failed once: a chain of relays that passed ages on late, and relays that a node took back because it had not
- * noticed that its epoch was over.
+ * Seeds on which defects were found that the product had: each fails today on the plant of that name. A change of the model or
+ * of what is drawn makes other histories of them: then find others, with `--plant`.
  */
-const MENDED = [1010, 62, 2163, 3078, 1_000_010];
+const MENDED = { 'seal is ignored': 109 };
+
+/** How long fresh seeds run, in milliseconds. */
+const FRESH_MS = 4_000;
+
+function storiesOf(seed: number, happened = new Set<string>()): string[] {
+  const { violations, counts } = simulate({ seed });
+  for (const what of counts.keys()) happened.add(what);
+  return violations.slice(0, 3).map(({ kind, story }) => `seed ${seed}: [${kind}] ${story}`);
+}
 
 test('readers of simulated fleets get what the log says, whatever fails', () => {
   const happened = new Set<string>();
-  const stories: string[] = [];
-  for (const seed of [...SEEDS, ...MENDED]) {
-    const { violations, counts } = simulate({ seed });
-    for (const { kind, story } of violations.slice(0, 3)) stories.push(`seed ${seed}: [${kind}] ${story}`);
-    for (const what of counts.keys()) happened.add(what);
-  }
-  expect(stories).toEqual([]);
+  const seeds = [...SEEDS, ...Object.values(MENDED)];
+  expect(seeds.flatMap((seed) => storiesOf(seed, happened))).toEqual([]);
   expect(MUST_HAPPEN.filter((what) => !happened.has(what))).toEqual([]);
+});
+
+test('so do those of fleets that nobody has seen before', () => {
+  const until = performance.now() + FRESH_MS;
+  const stories: string[] = [];
+  do stories.push(...storiesOf(Math.floor(Math.random() * 1e9)));
+  while (performance.now() < until);
+  expect(stories).toEqual([]);
 });
 
 test('a seed repeats its history, event by event', () => {
@@ -44,7 +56,7 @@ test('a history that loses rows without a new epoch would be noticed', () => {
 
 test('a weather that fails is shortened to what it needs', () => {
   // A history that never heals is not current in the end: one hole is enough, and all else is dropped.
-  const hole = { kind: 'hole', at: 70_000, ms: 60_000, where: 0, how: 0 } as const;
+  const hole = { kind: 'hole', at: 70_000, ms: 60_000, where: 1, how: 0 } as const;
   const other = { kind: 'reset', at: 5_000, ms: 0, where: 1, how: 0 } as const;
   const failed = simulate({ seed: 3, mode: 'heals', faults: [other, other, hole, other] });
   expect(shrink(failed, 'liveness').faults).toEqual([hole]);
@@ -61,12 +73,14 @@ test('a planted fault is found', async () => {
   expect(await within('it has ended', child.stdout.text(), 60_000)).toContain(' histories, found\n');
 });
 
-test('the read plane takes its timers from where a simulation can replace them', async () => {
+test('the read plane takes timers and files from where a simulation can replace them', async () => {
   const folder = `${import.meta.dir}/../packages/server/src/evaluation`;
   const found: string[] = [];
   for await (const file of new Bun.Glob('**/*.ts').scan(folder)) {
     if (/(^|\/)test-|\.test\.ts$/.test(file)) continue;
-    if ((await Bun.file(`${folder}/${file}`).text()).includes("'node:timers")) found.push(file);
+    // Named members of these modules are bound before anything can be put in their place.
+    if (/'node:timers|\{(?!\s*type )[^}]*\} from 'node:fs/.test(await Bun.file(`${folder}/${file}`).text()))
+      found.push(file);
   }
   expect(found).toEqual([]);
 });

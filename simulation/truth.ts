@@ -2,14 +2,14 @@
 export interface Committed {
   readonly id: number;
   readonly environmentId: string;
+  readonly projectId: string;
+  /** The name of the environment. */
   readonly environment: string;
   readonly revision: number;
   /** The whole map after it. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly at: number;
   readonly seq: number;
-  /** The write of the same environment before it. */
-  readonly previous: number | undefined;
   /** When it was lost with a part of the history, if it was. */
   lostAt?: number;
 }
@@ -22,6 +22,7 @@ export interface Term {
 
 /** When a key was valid, and what it opens. */
 export interface KeyTerm extends Term {
+  readonly projectId: string;
   /** When it expires, by a clock that is right. */
   readonly expiresAt: number;
   /** The ids of the environments that there were when it was created. */
@@ -36,7 +37,7 @@ export class Truth {
   /** When each key was valid, by its text. */
   readonly keys = new Map<string, KeyTerm>();
   /** When each environment existed, by its id. */
-  readonly environments = new Map<string, Term & { readonly name: string }>();
+  readonly environments = new Map<string, Term & { readonly projectId: string; readonly name: string }>();
 
   /** What takes back the changes of keys, in order. */
   readonly #undo: { readonly seq: number; readonly run: (at: number) => void }[] = [];
@@ -80,6 +81,14 @@ export class Truth {
         term.until = Number.POSITIVE_INFINITY;
       },
     });
+  }
+
+  /** Its keys and environments have ended. */
+  projectDeleted(id: string, seq: number, at: number): void {
+    for (const [keyId, { projectId, until }] of this.keys)
+      if (projectId === id && until === Number.POSITIVE_INFINITY) this.keyRevoked(keyId, seq, at);
+    for (const environment of this.environments.values())
+      if (environment.projectId === id) environment.until = Math.min(environment.until, at);
   }
 
   /** Notes that the history was cut off after row `seq`. */

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import files from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cursor, Snapshot } from '../../domain/change-log.ts';
 import { digestOf } from '../../domain/secret.ts';
@@ -74,7 +74,7 @@ export async function readLastKnown(place: LastKnownPlace, now: number): Promise
 
 async function load(path: string): Promise<Buffer | undefined> {
   try {
-    return await readFile(path);
+    return await files.readFile(path);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
     throw new LastKnownError('cannot be read', { cause });

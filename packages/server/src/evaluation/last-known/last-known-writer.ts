@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import files, { type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Cursor, LogRow } from '../../domain/change-log.ts';
@@ -171,7 +171,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
     try {
       await this.#file?.close();
       this.#file = undefined;
-      await rm(place.path, { force: true });
+      await files.rm(place.path, { force: true });
     } catch (err) {
       const words =
         'the last known flags may open what has been revoked, and cannot be removed: remove the file';
@@ -186,8 +186,8 @@ export class LastKnownWriter implements ReadPlaneObserver {
     const [contents, provenAt] = [plane.catalog.contents(), Date.now() - plane.follower.sinceProofMs()];
 
     const path = `${place.path}.${process.pid}.tmp`;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const file = await open(path, 'w', 0o600);
+    await files.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const file = await files.open(path, 'w', 0o600);
     try {
       const hash = new Bun.CryptoHasher('sha256');
       let bytes = 0;
@@ -209,11 +209,11 @@ export class LastKnownWriter implements ReadPlaneObserver {
 
       await file.write(headerText(header, provenAt), 0, 'latin1');
       await file.sync();
-      await rename(path, place.path);
+      await files.rename(path, place.path);
       return file;
     } catch (error) {
       await file.close();
-      await rm(path, { force: true });
+      await files.rm(path, { force: true });
       throw error;
     }
   }
@@ -224,9 +224,9 @@ export class LastKnownWriter implements ReadPlaneObserver {
    */
   async #removeLeftovers(): Promise<void> {
     const { path } = this.#options.place;
-    const names = await readdir(dirname(path)).catch(() => []);
+    const names = await files.readdir(dirname(path)).catch(() => []);
     const leftovers = names.filter((name) => name.startsWith(`${basename(path)}.`) && name.endsWith('.tmp'));
-    for (const name of leftovers) await rm(join(dirname(path), name), { force: true });
+    for (const name of leftovers) await files.rm(join(dirname(path), name), { force: true });
   }
 
   /** Notes in place that the file is still current. The handle belongs to the file that this process wrote, even if another is in its place now. */
