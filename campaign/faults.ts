@@ -103,6 +103,20 @@ const FAILOVER_FAULTS: readonly Fault[] = [
   },
 ];
 
+/** Trouble with servers that Patroni keeps. */
+const CLUSTER_FAULTS: readonly Fault[] = [
+  { kind: 'planned switch-over', run: async ({ fleet }) => fleet.cluster?.switchOver() },
+  { kind: 'leader crashed', run: async ({ fleet }) => fleet.cluster?.crashLeader() },
+  {
+    kind: 'leader killed with its keeper',
+    run: async ({ fleet }, random) => fleet.cluster?.killLeader(random.between(0, 30_000)),
+  },
+  {
+    kind: 'leader cut off',
+    run: async ({ fleet }, random) => fleet.cluster?.isolateLeader(random.between(1_000, 40_000)),
+  },
+];
+
 /** Trouble with the pooler in front of a database. */
 const POOLER_FAULTS: readonly Fault[] = [
   {
@@ -251,6 +265,7 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
   // Writes through a pooler do not take the way of the proxy.
   const ofCommit = fleet.pooler === undefined && ofNetwork.length > 0 ? COMMIT_FAULTS : [];
   const ofPair = fleet.pair === undefined ? [] : FAILOVER_FAULTS;
+  const ofCluster = fleet.cluster === undefined ? [] : CLUSTER_FAULTS;
   const ofPooler = fleet.pooler === undefined ? [] : POOLER_FAULTS;
   const ofBalancer = fleet.balancer === undefined ? [] : BALANCER_FAULTS;
   const ofStandby = fleet.standby === undefined ? [] : STANDBY_FAULTS;
@@ -261,6 +276,7 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
     ...ofNetwork,
     ...ofCommit,
     ...ofPair,
+    ...ofCluster,
     ...ofPooler,
     ...ofBalancer,
     ...ofStandby,

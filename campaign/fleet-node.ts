@@ -7,6 +7,7 @@ import {
 } from '@halyard/testing';
 import type { Crash } from './checker/history.ts';
 import { now } from './clock.ts';
+import type { PatroniCluster } from './patroni.ts';
 import type { PgBouncer } from './pgbouncer.ts';
 import type { ServerPair } from './server-pair.ts';
 
@@ -160,6 +161,8 @@ export interface Fleet {
   readonly database?: readonly string[];
   /** Present where `postgres` has a standby. */
   readonly pair?: ServerPair;
+  /** Present where Patroni keeps several servers. */
+  readonly cluster?: PatroniCluster;
   /** Present where a relay reaches its nodes through one. */
   readonly balancer?: Balancer;
   /** Present where nodes follow a standby whose link to its primary can fail. */

@@ -7,6 +7,7 @@ import {
   temporaryFolder,
 } from '@halyard/testing';
 import { type Fleet, FleetNode, STARTS_WITHIN_MS, startAll } from './fleet-node.ts';
+import { PatroniCluster, type Replication } from './patroni.ts';
 import { PgBouncer } from './pgbouncer.ts';
 import { startBalancedFleet, startRelayFleet } from './relay-fleets.ts';
 import { ServerPair } from './server-pair.ts';
@@ -15,7 +16,8 @@ import { startStandbyFleet } from './standby-fleet.ts';
 /**
  * The kinds of fleets: three nodes on PostgreSQL, one node on SQLite, three nodes on one SQLite file, one node of three
  * workers on PostgreSQL and on SQLite, a node with two relays in a row, two nodes behind a load balancer
- * with two relays in a row, nodes on a standby whose link can fail, nodes on PostgreSQL that keep their last known flags, nodes on a primary and its synchronous standby, and nodes that write through a pooler.
+ * with two relays in a row, nodes on a standby whose link can fail, nodes on PostgreSQL that keep their last known flags, nodes on a primary and its synchronous standby, nodes
+ * that write through a pooler, and nodes on three servers that Patroni keeps, which replicate synchronously or not.
  */
 export const ENGINES = [
   'postgres',
@@ -29,6 +31,8 @@ export const ENGINES = [
   'cold-start',
   'failover',
   'pooler',
+  'patroni',
+  'patroni-async',
 ] as const;
 
 /** One of {@link ENGINES}. */
@@ -94,6 +98,8 @@ export async function startFleet(engine: Engine): Promise<Fleet> {
   }
   if (engine === 'failover') return await startFailoverFleet();
   if (engine === 'pooler') return await startPooledFleet();
+  if (engine === 'patroni') return await startPatroniFleet('synchronous');
+  if (engine === 'patroni-async') return await startPatroniFleet('asynchronous');
   if (engine === 'workers') return await startPostgresFleet(['node-1'], 3);
   if (engine === 'sqlite-workers') return await startSqliteFleet(['node-1'], 3);
   return await startSqliteFleet(engine === 'sqlite' ? ['node-1'] : ['node-1', 'node-2', 'node-3']);
@@ -103,18 +109,7 @@ export async function startFleet(engine: Engine): Promise<Fleet> {
 async function startFailoverFleet(): Promise<Fleet> {
   const pair = await ServerPair.start();
   const adminToken = randomAdminToken();
-  const databaseUrl = pair.addressOf(await pair.primary.createDatabase());
-  const nodes = ['node-1', 'node-2', 'node-3'].map((name) => {
-    const settings = `target_session_attrs=read-write&application_name=${name}`;
-    return new FleetNode(name, {}, (until = 'ready') =>
-      startNode({
-        databaseUrl: `${databaseUrl}?${settings}`,
-        adminToken,
-        timeoutMs: STARTS_WITHIN_MS,
-        until,
-      }),
-    );
-  });
+  const nodes = nodesOnSeveral(pair.addressOf(await pair.primary.createDatabase()), adminToken);
   return await startAll({
     nodes,
     adminToken,
@@ -126,6 +121,32 @@ async function startFailoverFleet(): Promise<Fleet> {
       await Promise.all(nodes.map((node) => node.close()));
       await pair.close();
     },
+  });
+}
+
+/** Three nodes that know all members of a cluster. */
+async function startPatroniFleet(replication: Replication): Promise<Fleet> {
+  const cluster = await PatroniCluster.start(replication);
+  const adminToken = randomAdminToken();
+  const nodes = nodesOnSeveral(await cluster.createDatabase(), adminToken);
+  return await startAll({
+    nodes,
+    adminToken,
+    cluster,
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+      await cluster.close();
+    },
+  });
+}
+
+/** Three nodes with an address of several servers, of which one takes writes. */
+function nodesOnSeveral(databaseUrl: string, adminToken: string): FleetNode[] {
+  return ['node-1', 'node-2', 'node-3'].map((name) => {
+    const url = `${databaseUrl}?target_session_attrs=read-write&application_name=${name}`;
+    return new FleetNode(name, {}, (until = 'ready') =>
+      startNode({ databaseUrl: url, adminToken, timeoutMs: STARTS_WITHIN_MS, until }),
+    );
   });
 }
 

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { type CampaignOptions, runCampaign } from './campaign.ts';
 import { checkHistory } from './checker/check-history.ts';
 import { ENGINES, type Engine } from './fleet.ts';
+import { PATRONI } from './patroni.ts';
 import { PGBOUNCER } from './pgbouncer.ts';
 import { summarise } from './summary.ts';
 
@@ -14,7 +15,8 @@ const HELP = `bun run campaign [options]
                   workers (one node with three workers, on PostgreSQL), sqlite-workers (the same on SQLite);
                   relay (a node and two relays in a row), balancer (two nodes, and relays that a load
                   balancer moves between them), standby (nodes on a standby that is cut off), cold-start (nodes that start without PostgreSQL),
-                  failover (a primary and its synchronous standby), pooler (PgBouncer, if it is installed);
+                  failover (a primary and its synchronous standby), pooler (PgBouncer, if it is installed),
+                  patroni and patroni-async (three servers that Patroni and etcd keep, if they are installed);
                   default all of them, one after the other
   --seconds <n>   how long faults happen; default 600 for PostgreSQL, and a fifth of it for the others
   --rate <n>      writes per second; default 60
@@ -45,8 +47,9 @@ async function run(): Promise<number> {
   let failed = 0;
   let leftOut = 0;
   for (const engine of engines) {
-    if (engine === 'pooler' && PGBOUNCER === null) {
-      say('\npooler: left out, because pgbouncer is not installed\n');
+    const missing = missingFor(engine);
+    if (missing !== undefined) {
+      say(`\n${engine}: left out, because ${missing} is not installed\n`);
       leftOut += 1;
       continue;
     }
@@ -85,6 +88,13 @@ async function runOne(options: CampaignOptions): Promise<0 | 1> {
 function keepLogs(folder: string, engine: string, logs: ReadonlyMap<string, string>): void {
   mkdirSync(folder, { recursive: true });
   for (const [node, text] of logs) writeFileSync(`${folder}/${engine}-${node}.log`, text);
+}
+
+/** A program that this engine needs and this machine lacks. */
+function missingFor(engine: Engine): string | undefined {
+  if (engine === 'pooler' && PGBOUNCER === null) return 'pgbouncer';
+  const needsPatroni = engine === 'patroni' || engine === 'patroni-async';
+  return needsPatroni && PATRONI === undefined ? 'patroni, etcd or postgresql' : undefined;
 }
 
 function engineOf(name: string): Engine {

@@ -15,9 +15,16 @@ export {
   type StateWritten,
 } from './management.ts';
 export { type NodeProcess, randomAdminToken, type StartNodeOptions, startNode } from './node-process.ts';
-export { type PostgresOptions, PostgresServer, type StopMode, startPostgres } from './postgres-server.ts';
+export { handOver, RUN_AS } from './postgres-binaries.ts';
+export {
+  guardServer,
+  type PostgresOptions,
+  PostgresServer,
+  type StopMode,
+  startPostgres,
+} from './postgres-server.ts';
 export { guardProcess, type ProcessGuard } from './process-guard.ts';
-export { childrenOf, isAlive } from './processes.ts';
+export { childrenOf, isAlive, killTree } from './processes.ts';
 export { type RawAnswer, type RawExchange, type SendRawOptions, sendRaw } from './raw-http.ts';
 export { sharedPostgres } from './shared-postgres.ts';
 export type { SseComment, SseFrame } from './sse-parser.ts';

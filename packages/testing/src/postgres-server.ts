@@ -57,7 +57,7 @@ export class PostgresServer implements AsyncDisposable {
     this.#home = home;
     this.#password = password;
     this.#settings = settings;
-    this.#watchdog = watch(home);
+    this.#watchdog = guardServer(home);
   }
 
   /** The process id of the running server. Its sessions are children of that process. */
@@ -287,10 +287,10 @@ async function initialise(home: string, password: string): Promise<void> {
 }
 
 /**
- * Ends the server and removes its folder when this process ends in whatever way, SIGKILL included: the shell waits on
+ * Ends the server of the folder `data` in `home`, and removes `home`, when this process ends in whatever way, SIGKILL included: the shell waits on
  * a pipe that only this process holds. It ignores Ctrl-C, which reaches the whole group.
  */
-function watch(home: string): Bun.Subprocess<'pipe', 'ignore', 'ignore'> {
+export function guardServer(home: string): Bun.Subprocess<'pipe', 'ignore', 'ignore'> {
   const script = `trap "" INT TERM HUP
     cat > /dev/null
     file="$1/data/postmaster.pid"
