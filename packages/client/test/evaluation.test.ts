@@ -23,7 +23,9 @@ interface Case {
 const CASES = evaluation.cases.map(({ name, flagKey, state, targetingKey, expected }) => {
   // `Expected`: the compiler lists every shape that occurs in the table.
   const each: Case = {
-    ...{ flagKey, targetingKey, state: parseFlagState(state) },
+    flagKey,
+    targetingKey,
+    state: parseFlagState(state),
     expected: expected as unknown as Expected,
   };
   return [name, each] as const;

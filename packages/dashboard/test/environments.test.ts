@@ -93,7 +93,8 @@ test('a new color does not undo the protection that another person adds at the s
     environments: { name: string; color: string; protected: boolean }[];
   };
   expect(environments.find(({ name }) => name === 'staging')).toMatchObject({
-    ...{ color: 'violet', protected: true },
+    color: 'violet',
+    protected: true,
   });
   await page.close();
 }, 60_000);

@@ -100,9 +100,16 @@ test('the snippets in TypeScript compile against the published packages, whose t
     }
   const config = {
     compilerOptions: {
-      ...{ target: 'ESNext', module: 'NodeNext', lib: ['ESNext', 'DOM', 'DOM.Iterable'] },
-      ...{ strict: true, noUncheckedIndexedAccess: true, noImplicitReturns: true },
-      ...{ jsx: 'react-jsx', skipLibCheck: false, noEmit: true, types: ['node'] },
+      target: 'ESNext',
+      module: 'NodeNext',
+      lib: ['ESNext', 'DOM', 'DOM.Iterable'],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      noImplicitReturns: true,
+      jsx: 'react-jsx',
+      skipLibCheck: false,
+      noEmit: true,
+      types: ['node'],
     },
     files,
   };

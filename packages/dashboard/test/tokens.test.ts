@@ -34,7 +34,10 @@ test('an access token is shown once, has its role in a project, and stops workin
   expect(await page.content()).not.toContain(token);
 
   expect(await whoAmI(token)).toEqual({
-    ...{ name: 'deploy', role: 'none', canChangeProtected: false, only: 'states' },
+    name: 'deploy',
+    role: 'none',
+    canChangeProtected: false,
+    only: 'states',
     projects: [{ project: 'billing', role: 'editor', canChangeProtected: true }],
   });
   const row = page.getByRole('row', { name: /^deploy/ });

@@ -75,7 +75,9 @@ test('a flag without states last changed when it was created', () => {
 
 test('the last change is that of the newest state, with its author', () => {
   const state = (updatedAt: string, updatedBy?: string) => ({
-    ...{ state: { enabled: true }, revision: 1, updatedAt },
+    state: { enabled: true },
+    revision: 1,
+    updatedAt,
     ...(updatedBy === undefined ? {} : { updatedBy }),
   });
   const production = state('2026-01-02T00:00:00Z', 'token:ci');

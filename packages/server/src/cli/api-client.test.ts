@@ -39,7 +39,9 @@ afterEach(async () => {
 /** A server with TLS that answers everything like a healthy Halyard without projects. Returns its address. */
 function tlsServer(cert: string): string {
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', tls: { cert, key: KEY } },
+    port: 0,
+    hostname: '127.0.0.1',
+    tls: { cert, key: KEY },
     fetch: () => Response.json({ projects: [] }),
   });
   open.push({ stop: () => server.stop(true) });
@@ -99,7 +101,8 @@ test('explains how to trust the authority of an unknown certificate', async () =
   const doctor = await runCaptured(['doctor', '--url', url], { env });
   expect(doctor).toMatchObject({ exitCode: 1, out: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
   expect(await withAuthority(TRUSTABLE, 'project', 'list', '--url', url)).toMatchObject({
-    ...{ exitCode: 0, out: '{"projects":[]}\n' },
+    exitCode: 0,
+    out: '{"projects":[]}\n',
   });
 });
 
@@ -246,7 +249,8 @@ test.each([
 test('asks for the rest of an audit log of which the search gives less at once, without control characters', async () => {
   const asked: (string | null)[] = [];
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: ({ url }) => {
       const limit = new URL(url).searchParams.get('limit');
       asked.push(limit);

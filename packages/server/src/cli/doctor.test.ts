@@ -175,7 +175,8 @@ describe('the command', () => {
   test('--liveness checks only that the process runs, not that it is ready', async () => {
     const paths: string[] = [];
     const unready = Bun.serve({
-      ...{ port: 0, hostname: '127.0.0.1' },
+      port: 0,
+      hostname: '127.0.0.1',
       fetch: ({ url }) => {
         paths.push(new URL(url).pathname);
         return new Response('', { status: paths.at(-1) === '/healthz' ? 200 : 503 });

@@ -373,7 +373,10 @@ describe('flag update', () => {
     const texts = ['--description', 'For the launch', '--tags', 'web, release,', '--owner', 'payments'];
     expect(await seen([...update, ...texts])).toBe('Updated described of shop.\n');
     expect(await json([...update, '--tags', ''])).toMatchObject({
-      ...{ key: 'described', description: 'For the launch', tags: [], owner: 'payments' },
+      key: 'described',
+      description: 'For the launch',
+      tags: [],
+      owner: 'payments',
     });
     expect(await json([...update, '--permanent'])).toMatchObject({ owner: 'payments', permanent: true });
     expect(await json([...update, '--no-permanent'])).toMatchObject({ permanent: false });

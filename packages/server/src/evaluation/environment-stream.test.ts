@@ -12,7 +12,10 @@ afterEach(() => {
 
 test('a node without a snapshot does not answer that the project does not exist', () => {
   const catalog = new Catalog({
-    ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
+    changed: () => {},
+    environmentGone: () => {},
+    keyGone: () => {},
+    malformed: () => {},
   });
   const hub = new Hub({ maxQueuedBytes: 1024 });
   const freshness = {
@@ -32,13 +35,20 @@ test('a node without a snapshot does not answer that the project does not exist'
 
 test('a stream is opened only in the project it is authorized for, and ends with its session or token', async () => {
   const catalog = new Catalog({
-    ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
+    changed: () => {},
+    environmentGone: () => {},
+    keyGone: () => {},
+    malformed: () => {},
   });
   const row = { projectId: 'p1', actor: 'system', at: 0 };
   const made = { name: 'production', revision: 0 };
   catalog.apply({ ...row, seq: 1, changeId: 'a', kind: 'project.created', payload: '{"name":"shop"}' });
   catalog.apply({
-    ...{ ...row, seq: 2, changeId: 'b', kind: 'environment.created', environmentId: 'e1' },
+    ...row,
+    seq: 2,
+    changeId: 'b',
+    kind: 'environment.created',
+    environmentId: 'e1',
     payload: JSON.stringify(made),
   });
   const hub = new Hub({ maxQueuedBytes: 1024 });

@@ -189,7 +189,9 @@ describe('a receiver', () => {
 
   test('must have a certificate for its own name', async () => {
     using secure = Bun.serve({
-      ...{ port: 0, hostname: '127.0.0.1', tls: { cert: CERTIFICATE, key: KEY } },
+      port: 0,
+      hostname: '127.0.0.1',
+      tls: { cert: CERTIFICATE, key: KEY },
       fetch: () => new Response('private'),
     });
     const resolve = async () => [{ address: '127.0.0.1', family: 4 }];

@@ -109,15 +109,13 @@ test('the process reports its own figures, without an idle monitor and without w
 
 function row(kind: 'project.created' | 'environment.created' | 'flags.changed', payload: unknown) {
   return {
-    ...{
-      seq: 1,
-      changeId: 'c',
-      kind,
-      projectId: 'p',
-      payload: JSON.stringify(payload),
-      actor: 'token:ci',
-      at: 0,
-    },
+    seq: 1,
+    changeId: 'c',
+    kind,
+    projectId: 'p',
+    payload: JSON.stringify(payload),
+    actor: 'token:ci',
+    at: 0,
     ...(kind === 'project.created' ? {} : { environmentId: 'e' }),
   };
 }

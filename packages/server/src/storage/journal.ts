@@ -112,8 +112,12 @@ export class Journal {
     if (this.#rows.length === 0 && first !== undefined) this.#rows.push(this.#ownRow(first.entry));
     return this.#rows.map(({ kind, projectId, environmentId, revision, payload }, index) => ({
       changeId: this.#idAt(index),
-      ...{ kind, projectId, ...defined({ environmentId, revision }) },
-      ...{ payload: JSON.stringify(payload), actor: this.#actor.name, at },
+      kind,
+      projectId,
+      ...defined({ environmentId, revision }),
+      payload: JSON.stringify(payload),
+      actor: this.#actor.name,
+      at,
     }));
   }
 

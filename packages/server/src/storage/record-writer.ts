@@ -371,7 +371,13 @@ function detailsText({ description, tags, owner, permanent, valueKind }: FlagDet
 function wholeFlagText(flag: Flag, states: ArchivedStates): string {
   const { description, tags, owner, permanent, valueKind, createdAt, archivedAt } = flag;
   return writeJson({
-    ...{ description, tags, owner, permanent, valueKind, createdAt, archivedAt },
+    description,
+    tags,
+    owner,
+    permanent,
+    valueKind,
+    createdAt,
+    archivedAt,
     ...(archivedAt === undefined ? {} : { archivedStates: new RawJson(writeArchivedStates(states)) }),
   });
 }

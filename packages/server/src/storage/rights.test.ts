@@ -98,16 +98,27 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
   test('roles in projects are kept by name, and end with their project', async () => {
     const [shop, web] = [makeProject('shop'), makeProject('web')];
     const inShop: ProjectRole = {
-      ...{ projectId: shop.id, project: 'shop', role: 'editor', canChangeProtected: true },
+      projectId: shop.id,
+      project: 'shop',
+      role: 'editor',
+      canChangeProtected: true,
     };
     const inWeb: ProjectRole = {
-      ...{ projectId: web.id, project: 'web', role: 'admin', canChangeProtected: false },
+      projectId: web.id,
+      project: 'web',
+      role: 'admin',
+      canChangeProtected: false,
     };
     const limited: Rights = { role: 'none', canChangeProtected: false, projects: [inShop, inWeb] };
     const operator: Operator = { id: 'op', email: 'ada', name: 'Ada', ...limited, createdAt: AT };
     const token: AccessToken = { id: 'tok', name: 'ci', ...limited, only: 'states', createdAt: AT };
     const link: Invitation = {
-      ...{ id: 'inv', kind: 'invite', email: 'soon', createdBy: 'system', createdAt: AT, expiresAt: AT },
+      id: 'inv',
+      kind: 'invite',
+      email: 'soon',
+      createdBy: 'system',
+      createdAt: AT,
+      expiresAt: AT,
       ...limited,
     };
     await home.store.commit(ADA, async (tx) => {

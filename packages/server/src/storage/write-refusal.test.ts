@@ -45,7 +45,10 @@ describe.each(ENGINES)('a full disk of $name', (engine: TestEngine) => {
     const state = JSON.stringify({ enabled: true, value: 'x'.repeat(60_000) });
     const write = () =>
       writeState(store, {
-        ...{ project: 'demo', environment: environment.name, key: 'checkout', actor: ADA },
+        project: 'demo',
+        environment: environment.name,
+        key: 'checkout',
+        actor: ADA,
         next: () => state,
       });
 

@@ -4,7 +4,12 @@ import { CHANGED, columnsOf, OWNER, parseChoice } from './column-choice.ts';
 
 const ENVIRONMENTS = ['development', 'staging', 'production'].map(
   (name, position): EnvironmentRecord => ({
-    ...{ name, position, color: 'gray', protected: false, revision: 1, createdAt: '2026-01-01T00:00:00Z' },
+    name,
+    position,
+    color: 'gray',
+    protected: false,
+    revision: 1,
+    createdAt: '2026-01-01T00:00:00Z',
   }),
 );
 

@@ -29,14 +29,20 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
     states: [],
     keys: [
       {
-        ...{ id: 'k', projectId: 'p', digest: digestOf('key'), environments: '["production"]' },
-        ...{ expiresAt: null, revokedAt: null },
+        id: 'k',
+        projectId: 'p',
+        digest: digestOf('key'),
+        environments: '["production"]',
+        expiresAt: null,
+        revokedAt: null,
       },
     ],
     relays: [],
   });
   const state = {
-    ...{ canRead: true, canStream: true, mayLackRecords: false },
+    canRead: true,
+    canStream: true,
+    mayLackRecords: false,
     staleSeconds: undefined as number | undefined,
   };
   const freshness = {

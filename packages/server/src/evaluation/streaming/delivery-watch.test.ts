@@ -210,7 +210,9 @@ describe('DeliveryWatch', () => {
           for (const [index, round] of sentTo.entries()) {
             const progress = told.findLast(({ seq }) => seq === index + 1);
             expect(progress).toMatchObject({
-              ...{ streams: round.who.size, seen: round.seen.size, isSettled: round.isSettled },
+              streams: round.who.size,
+              seen: round.seen.size,
+              isSettled: round.isSettled,
             });
           }
         };

@@ -56,12 +56,11 @@ describe('flags as code', () => {
     await Bun.write(join(folder.path, 'halyard'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
     chmodSync(join(folder.path, 'halyard'), 0o755);
     const env = {
-      ...{
-        PATH: `${folder.path}:${process.env.PATH}`,
-        HALYARD_URL: node.url,
-        HALYARD_TOKEN: node.adminToken,
-      },
-      ...{ GITHUB_STEP_SUMMARY: join(folder.path, 'summary'), GITHUB_SHA: '4f2a' },
+      PATH: `${folder.path}:${process.env.PATH}`,
+      HALYARD_URL: node.url,
+      HALYARD_TOKEN: node.adminToken,
+      GITHUB_STEP_SUMMARY: join(folder.path, 'summary'),
+      GITHUB_SHA: '4f2a',
     };
     const run = async (name: string) => {
       const script = steps.find((step: { name?: string }) => step.name === name).run;
@@ -79,7 +78,8 @@ describe('flags as code', () => {
     expect(await run('Import')).toMatchObject({ code: 0, out: expect.stringContaining('are the same.') });
     await Bun.write(join(folder.path, 'flags.yaml'), file.replace('permanent', 'permanant'));
     expect(await run('Show what a merge would change')).toMatchObject({
-      ...{ code: 1, err: expect.stringContaining('Line 11: ') },
+      code: 1,
+      err: expect.stringContaining('Line 11: '),
     });
   }, 60_000);
 });

@@ -50,13 +50,17 @@ for (const engine of ENGINES) {
         expect(first).toContainEqual({ environment: 'development', streams: 0, nodes: 0, keys: [] });
         expect(first).toContainEqual({ environment: 'staging', streams: 0, nodes: 0, keys: [waiting] });
         expect(first).toContainEqual({
-          ...{ environment: 'production', streams: 6, nodes: 2 },
+          environment: 'production',
+          streams: 6,
+          nodes: 2,
           keys: [waiting, { ...facts(web), streams: 5, nodes: 2, ...at(now) }],
         });
         app.node.now = now + PRESENCE_MS - 10_000;
         const later = (await app.call('GET', `${path}/clients`)).json.environments;
         expect(later).toContainEqual({
-          ...{ environment: 'production', streams: 3, nodes: 1 },
+          environment: 'production',
+          streams: 3,
+          nodes: 1,
           keys: [waiting, { ...facts(web), streams: 2, nodes: 1, ...at(now) }],
         });
         app.node.now = now;
@@ -85,8 +89,14 @@ for (const engine of ENGINES) {
           { seq, node: 'b', environmentId, streams: 14, seen: 13, slowestMs: 20, at },
         ]);
         const facts = {
-          ...{ seq, project: name, environment: 'production', revision: 1 },
-          ...{ streams: 214, seen: 212, slowestMs: 38, committedAt: expect.any(String) },
+          seq,
+          project: name,
+          environment: 'production',
+          revision: 1,
+          streams: 214,
+          seen: 212,
+          slowestMs: 38,
+          committedAt: expect.any(String),
         };
         expect((await app.call('GET', `${path}/deliveries`)).json).toEqual({ deliveries: [facts] });
         expect((await app.call('GET', `/api/changes/${seq}/delivery`)).json).toEqual({

@@ -22,7 +22,9 @@ describe('authentication', () => {
     const expired = (await app.call('POST', '/api/tokens', { body: { name: 'expired', expiresAt } })).json;
     const revoked = (await app.call('POST', '/api/tokens', { body: { name: 'revoked' } })).json;
     expect((await app.call('GET', '/api/whoami', { token: expired.token })).json).toEqual({
-      ...{ name: 'expired', role: 'editor', canChangeProtected: false },
+      name: 'expired',
+      role: 'editor',
+      canChangeProtected: false,
     });
     expect((await app.call('GET', '/api/whoami', { token: revoked.token })).status).toBe(200);
     expect((await app.call('DELETE', `/api/tokens/${revoked.id}`)).status).toBe(200);

@@ -30,7 +30,9 @@ const CONFIRMED = person({ confirmed: ['production'] });
 /** An import that turns one flag of production off. */
 async function importOf(project: string): Promise<ImportRules> {
   const document = {
-    ...{ halyard: 1, project, environments: ['production'] },
+    halyard: 1,
+    project,
+    environments: ['production'],
     flags: { used: { environments: { production: { enabled: false } } } },
   };
   const declaration = await readDeclaration(JSON.stringify(document));
@@ -76,25 +78,27 @@ describe('a protected environment', () => {
     restore: (actor, { project }) => restoreFlag(app.context, actor, { project, key: 'old' }),
     copy: (actor, { project }) =>
       copyStates(app.context, actor, {
-        ...{
-          project,
-          environment: 'production',
-          from: 'staging',
-          extras: 'keep',
-          expected: {},
-          mode: 'apply',
-        },
+        project,
+        environment: 'production',
+        from: 'staging',
+        extras: 'keep',
+        expected: {},
+        mode: 'apply',
       }),
     revert: (actor, { seq }) => revertChange(app.context, actor, { seq, conflicts: 'refuse', mode: 'apply' }),
     schedule: (actor, { project }) =>
       createSchedule(app.context, actor, {
-        ...{ project, environment: 'production', dueAt: app.node.now + 1000 },
+        project,
+        environment: 'production',
+        dueAt: app.node.now + 1000,
         steps: [{ key: 'used', state: null }],
       }),
     import: async (actor, { project }) => importDeclaration(app.context, actor, await importOf(project)),
     unprotect: (actor, { project }) =>
       updateEnvironment(app.context, actor, {
-        ...{ project, environment: 'production', appearance: { protected: false } },
+        project,
+        environment: 'production',
+        appearance: { protected: false },
       }),
   };
 
@@ -125,11 +129,16 @@ describe('a protected environment', () => {
     const { project, seq } = await prepare();
     const place = { project, environment: 'production', from: 'staging' } as const;
     const copied = await copyStates(app.context, UNCONFIRMED, {
-      ...{ ...place, extras: 'keep', expected: {}, mode: 'preview' },
+      ...place,
+      extras: 'keep',
+      expected: {},
+      mode: 'preview',
     });
     expect(copied.differences).toHaveLength(1);
     const reverted = await revertChange(app.context, UNCONFIRMED, {
-      ...{ seq, conflicts: 'refuse', mode: 'preview' },
+      seq,
+      conflicts: 'refuse',
+      mode: 'preview',
     });
     expect(reverted.differences).toHaveLength(1);
     const imported = await previewImport(app.context, UNCONFIRMED, await importOf(project));

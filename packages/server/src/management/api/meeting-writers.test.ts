@@ -174,14 +174,21 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
       const environmentId = environments.find((one) => one.name === 'development')?.id ?? '';
       for (let made = 0; made < count; made++) {
         await insertSchedule(tx, {
-          ...{ id: crypto.randomUUID(), projectId: project.id, environmentId, status: 'pending', dueAt },
-          ...{ changes: '[{"key":"a","state":null}]', createdBy: ADA.name, createdAt: Date.now() },
+          id: crypto.randomUUID(),
+          projectId: project.id,
+          environmentId,
+          status: 'pending',
+          dueAt,
+          changes: '[{"key":"a","state":null}]',
+          createdBy: ADA.name,
+          createdAt: Date.now(),
         });
       }
     };
     await app.home.store.commit(ADA, (tx) => insert(tx, 999));
     const body = {
-      ...{ environment: 'production', dueAt: new Date(dueAt).toISOString() },
+      environment: 'production',
+      dueAt: new Date(dueAt).toISOString(),
       changes: [{ key: 'a', state: null }],
     };
     const met = await meet(
@@ -231,7 +238,9 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const { name, path } = await app.project();
     await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
     const body = {
-      ...{ halyard: 1, project: name, environments: ['canary'] },
+      halyard: 1,
+      project: name,
+      environments: ['canary'],
       flags: { a: { environments: { canary: { enabled: true } } } },
     };
     const met = await meet(

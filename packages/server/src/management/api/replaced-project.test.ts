@@ -60,11 +60,13 @@ const BODIES: Readonly<Record<string, object>> = {
   copyFlagStates: { from: 'staging' },
   createProjectKey: { name: 'a key', environments: ['production'] },
   createSchedule: {
-    ...{ environment: 'production', dueAt: LATER },
+    environment: 'production',
+    dueAt: LATER,
     changes: [{ key: 'flag', state: STATE }],
   },
   startRolloutPlan: {
-    ...{ flag: 'flag', environment: 'production' },
+    flag: 'flag',
+    environment: 'production',
     steps: [{ rolloutPct: 5 }, { rolloutPct: 50, waitMinutes: 5 }],
   },
   createWebhook: { name: 'another', url: 'https://127.0.0.1/' },
@@ -72,7 +74,10 @@ const BODIES: Readonly<Record<string, object>> = {
 };
 
 const PARAMETERS: Readonly<Record<string, string>> = {
-  ...{ '{project}': 'shop', '{environment}': 'production', '{key}': 'flag', '{webhook}': 'hook' },
+  '{project}': 'shop',
+  '{environment}': 'production',
+  '{key}': 'flag',
+  '{webhook}': 'hook',
   '{id}': 'unknown',
 };
 

@@ -90,7 +90,9 @@ beforeAll(async () => {
     tokens.set(name, (await made('/api/tokens', { name, role: global, projects, only })).token);
   }
   operations = (await app.operations()).map(({ method, path, described }) => ({
-    ...{ method, path, id: described.operationId },
+    method,
+    path,
+    id: described.operationId,
     level: described['x-sets-states'] ? 'states' : (described['x-role'] ?? 'anyone'),
     scope: described['x-scope'],
   }));
@@ -223,7 +225,8 @@ describe('the matrix of operation, role and scope', () => {
       listRelayTokens: (place) => ({ path: '/api/relay-tokens', shows: `relay-of-${place}` }),
       listInvitations: async (place) => {
         await made('/api/invitations', {
-          ...{ email: `soon@${place}.example`, projects: [{ project: place, role: 'viewer' }] },
+          email: `soon@${place}.example`,
+          projects: [{ project: place, role: 'viewer' }],
         });
         return { path: '/api/invitations', shows: `soon@${place}.example` };
       },

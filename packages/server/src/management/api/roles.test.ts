@@ -45,7 +45,10 @@ beforeAll(async () => {
     tokens.set(role, json.token);
   }
   operations = (await app.operations()).map(({ method, path, described }) => ({
-    ...{ method, path, id: described.operationId, role: described['x-role'] },
+    method,
+    path,
+    id: described.operationId,
+    role: described['x-role'],
     description: described.description ?? '',
     refusals: JSON.stringify(described.responses),
   }));
@@ -166,7 +169,9 @@ describe('who signed in', () => {
     const make = () => browser.call('POST', '/api/projects', { body: { name: 'by-eve' } });
     expect((await make()).json.error).toBe('forbidden');
     expect((await browser.call('GET', '/api/whoami')).json).toEqual({
-      ...{ name: 'eve@example.com', role: 'viewer', canChangeProtected: false },
+      name: 'eve@example.com',
+      role: 'viewer',
+      canChangeProtected: false,
     });
     expect((await app.call('PATCH', `/api/operators/${id}`, { body: { role: 'admin' } })).status).toBe(200);
     expect((await make()).json.error).toBe('not_signed_in');

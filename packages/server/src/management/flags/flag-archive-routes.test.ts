@@ -242,7 +242,11 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     const production = `${path}/environments/production`;
     const changed = await app.call('PATCH', production, { body: { color: 'violet', position: 0 } });
     expect(changed.json).toMatchObject({
-      ...{ name: 'production', color: 'violet', position: 0, protected: true, revision: 0 },
+      name: 'production',
+      color: 'violet',
+      position: 0,
+      protected: true,
+      revision: 0,
       seq: expect.any(Number),
     });
     const listed = await app.call('GET', `${path}/environments`);

@@ -7,7 +7,9 @@ setDefaultTimeout(60_000);
 /** The query that an operation of the document insists on. */
 function requiredQuery(operation: unknown): string {
   const values: Readonly<Record<string, string>> = {
-    ...{ q: 'web', from: 'staging', to: 'production' },
+    q: 'web',
+    from: 'staging',
+    to: 'production',
     reference: 'a-request',
   };
   // The document is our own; its other test checks its shape.

@@ -34,7 +34,13 @@ describe('the delivery of a change', () => {
       nodes: 1,
     });
     node.written.receipts.push({
-      ...{ seq, node: 'there', environmentId, streams: 4, seen: 3, slowestMs: 20, at: Date.now() },
+      seq,
+      node: 'there',
+      environmentId,
+      streams: 4,
+      seen: 3,
+      slowestMs: 20,
+      at: Date.now(),
     });
     expect(await screen.nextOf('delivery')).toEqual({
       ...facts,
@@ -51,7 +57,13 @@ describe('the delivery of a change', () => {
     const [shop, other] = [node.addProject('shop'), node.addProject('other')];
     const screen = node.watch();
     const progressOf = (seq: number, environmentId: string) => ({
-      ...{ seq, environmentId, streams: 1, seen: 1, closed: 0, slowestMs: 1, isSettled: true },
+      seq,
+      environmentId,
+      streams: 1,
+      seen: 1,
+      closed: 0,
+      slowestMs: 1,
+      isSettled: true,
     });
     const first = progressOf(node.flip(shop, [['a', null]]).seq, shop);
     const second = progressOf(node.flip(other, [['a', null]]).seq, other);
@@ -84,7 +96,13 @@ describe('a question to this node', () => {
     const environmentId = node.addProject('shop');
     const { seq } = node.flip(environmentId, [['a', null]]);
     node.activity.progressed({
-      ...{ seq, environmentId, streams: 1, seen: 1, closed: 0, slowestMs: 1, isSettled: true },
+      seq,
+      environmentId,
+      streams: 1,
+      seen: 1,
+      closed: 0,
+      slowestMs: 1,
+      isSettled: true,
     });
     expect((await node.activity.delivery(seq))?.receipts).toMatchObject([{ node: 'here', seen: 1 }]);
     for (const streams of [2, 3]) {

@@ -23,8 +23,13 @@ describe('the events for screens', () => {
       expect(await screen.next()).toEqual([
         'change',
         {
-          ...{ seq: 3 + n, kind: 'flags.changed', project: 'shop', environment: 'production' },
-          ...{ revision: n + 1, actor: 'token:ci', at: '1970-01-01T00:00:01.000Z' },
+          seq: 3 + n,
+          kind: 'flags.changed',
+          project: 'shop',
+          environment: 'production',
+          revision: n + 1,
+          actor: 'token:ci',
+          at: '1970-01-01T00:00:01.000Z',
           changes: [{ key: 'a', state: { enabled: true, value: n } }],
         },
       ]);
@@ -147,7 +152,13 @@ describe('the events for screens', () => {
     node.addProject('secret');
     node.flip(theirs, [['a', null]]);
     node.activity.progressed({
-      ...{ seq: 7, environmentId: theirs, streams: 1, seen: 1, closed: 0, slowestMs: 1, isSettled: false },
+      seq: 7,
+      environmentId: theirs,
+      streams: 1,
+      seen: 1,
+      closed: 0,
+      slowestMs: 1,
+      isSettled: false,
     });
     const { seq } = node.flip(mine, [['b', null]]);
     expect(await screen.next()).toMatchObject(['change', { seq, project: 'mine' }]);

@@ -255,7 +255,8 @@ for (const [engine, create] of Object.entries(PLACES)) {
       expect(seen.environments).toContainEqual({ environment: 'production', streams: 5, nodes: 2 });
       // The API returns the same counts that dashboards got.
       expect(await installation.production('present')).toMatchObject({
-        ...{ streams: 5, nodes: 2 },
+        streams: 5,
+        nodes: 2,
         keys: [{ name: 'present-key', streams: 5, nodes: 2, lastSeenAt: expect.any(String) }],
       });
       for (const stream of first) stream.close();

@@ -12,7 +12,10 @@ import { Activity } from './activity.ts';
 /** A node's activity over a real catalog; the store is the test's, with the receipts of other nodes. */
 export class TestNode {
   readonly catalog = new Catalog({
-    ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
+    changed: () => {},
+    environmentGone: () => {},
+    keyGone: () => {},
+    malformed: () => {},
   });
   readonly hub = { size: 0, turnover: 0, streamsByKey: () => new Map<string, Map<string, number>>() };
   readonly written = {
@@ -55,8 +58,13 @@ export class TestNode {
   apply(kind: ChangeKind, payload: unknown, rest: Partial<LogRow> = {}): LogRow {
     const seq = ++this.#seq;
     const row = {
-      ...{ seq, changeId: `c${seq}`, kind, projectId: 'p1', payload: JSON.stringify(payload) },
-      ...{ actor: 'token:ci', at: 1000 },
+      seq,
+      changeId: `c${seq}`,
+      kind,
+      projectId: 'p1',
+      payload: JSON.stringify(payload),
+      actor: 'token:ci',
+      at: 1000,
       ...rest,
     };
     this.catalog.apply(row);

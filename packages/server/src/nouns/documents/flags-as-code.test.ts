@@ -26,7 +26,8 @@ const anyFlag: fc.Arbitrary<DeclaredFlag> = fc
     states: fc.dictionary(fc.constantFrom(...ENVIRONMENTS.slice(0, 3)), anyState),
   })
   .map(({ owner, states, ...flag }) => ({
-    ...{ ...flag, states: new Map(Object.entries(states)) },
+    ...flag,
+    states: new Map(Object.entries(states)),
     ...(owner !== undefined && { owner }),
   }));
 
@@ -111,7 +112,11 @@ describe.each(ENGINES)('flags as code on $name', (engine: TestEngine) => {
     const { name, path, body } = await drifted();
     const { json } = await diff(body, await tokenOf('viewer'));
     expect(json).toMatchObject({
-      ...{ same: false, projectCreated: false, environmentsCreated: [], flagsCreated: [], kept: 0 },
+      same: false,
+      projectCreated: false,
+      environmentsCreated: [],
+      flagsCreated: [],
+      kept: 0,
       environmentsUpdated: [
         {
           name: 'production',

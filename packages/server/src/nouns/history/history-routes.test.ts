@@ -122,8 +122,13 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       const { status, json } = await app.call('GET', `/api/changes/${seq}`);
       expect(status).toBe(200);
       expect(json).toMatchObject({
-        ...{ seq, actor: 'token:admin', note: 'launch', project: name, environment: 'production' },
-        ...{ revision: 1, revertible: true },
+        seq,
+        actor: 'token:admin',
+        note: 'launch',
+        project: name,
+        environment: 'production',
+        revision: 1,
+        revertible: true,
       });
       expect(json.entries.map((one: { action: string }) => one.action)).toEqual([
         'flag.created',
@@ -258,7 +263,9 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
         { key: 'a', before: { description: 'two' }, after: { description: 'one' } },
       ]);
       expect((await app.call('GET', `${path}/flags/a`)).json).toMatchObject({
-        ...{ description: 'one', owner: 'Team A', tags: [] },
+        description: 'one',
+        owner: 'Team A',
+        tags: [],
       });
       await done('PATCH', `${path}/flags/a`, { body: { description: 'three' } });
       expect((await revert(undone.json.seq)).json.error).toBe('revision_conflict');

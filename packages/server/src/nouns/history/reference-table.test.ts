@@ -37,7 +37,9 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
       [late, { ...ADA, reference: 'reference-2' }, ADA, { ...late, name: 'token:other' }].map(
         (actor, index) =>
           writeState(home.store, {
-            ...{ project: project.name, environment: environment.name, actor },
+            project: project.name,
+            environment: environment.name,
+            actor,
             key: 'abc'[index % 3] ?? '',
             next: () => (index % 2 === 0 ? ON : OFF),
           }),

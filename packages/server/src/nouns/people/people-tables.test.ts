@@ -194,7 +194,9 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     const rights = { role: 'viewer', canChangeProtected: false } as const;
     const invitation = {
       ...({ id: crypto.randomUUID(), kind: 'invite', email: 'new@example.com', ...rights } as const),
-      ...{ createdBy: 'system', createdAt: NOW, expiresAt: NOW + 1 },
+      createdBy: 'system',
+      createdAt: NOW,
+      expiresAt: NOW + 1,
     };
     await home.store.commit(ADA, (tx) => insertInvitation(tx, invitation, 'digest'));
     const use = () =>

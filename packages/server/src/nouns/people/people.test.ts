@@ -47,7 +47,8 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     const joined = await setUp(mine);
     expect(joined.status).toBe(201);
     expect(joined.json).toMatchObject({
-      ...{ signedIn: true, setupNeeded: false },
+      signedIn: true,
+      setupNeeded: false,
       operator: { email: 'ada@example.com', name: 'Ada', role: 'admin', canChangeProtected: true },
     });
     for (const token of [mine, other]) expect((await setUp(token)).json.error).toBe('invitation_invalid');

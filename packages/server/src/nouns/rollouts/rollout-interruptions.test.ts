@@ -135,7 +135,8 @@ describe.each(ENGINES)('interruptions of rollout plans on $name', (engine: TestE
     pass(60);
     expect((await runDueRollouts(app.context)).settled).toEqual([{ id: made.id, status: 'paused' }]);
     expect(await planOf(made)).toMatchObject({
-      ...{ statusBy: 'system', reason: 'The flag was changed outside the plan.' },
+      statusBy: 'system',
+      reason: 'The flag was changed outside the plan.',
     });
   });
 

@@ -22,8 +22,14 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
   test('each step runs after its wait, once and not before, and the last one reaches everyone', async () => {
     const made = await started(HOURLY, { note: 'launch' });
     expect(made.plan).toMatchObject({
-      ...{ flag: FLAG, environment: 'production', status: 'running', fromPct: 0, note: 'launch' },
-      ...{ createdBy: 'token:admin', runsAs: 'token:admin', dueAt: inMinutes(60) },
+      flag: FLAG,
+      environment: 'production',
+      status: 'running',
+      fromPct: 0,
+      note: 'launch',
+      createdBy: 'token:admin',
+      runsAs: 'token:admin',
+      dueAt: inMinutes(60),
       steps: [
         { rolloutPct: 5, status: 'done', ranAt: inMinutes(0) },
         { rolloutPct: 25, waitMinutes: 60, status: 'next', expectedAt: inMinutes(60) },
@@ -85,7 +91,8 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     expect((await runDueRollouts(app.context)).settled).toEqual([{ id: made.id, status: 'paused' }]);
     expect(await stateOf(made)).toEqual(ON_AT(20));
     expect(await planOf(made)).toMatchObject({
-      ...{ status: 'paused', statusBy: 'system' },
+      status: 'paused',
+      statusBy: 'system',
       reason: 'The time of step 3 passed before step 2 ran.',
     });
     expect((await command(made, 'resume')).json).toMatchObject({ status: 'running', dueAt: inMinutes(0) });
@@ -144,7 +151,8 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
     pass(60);
     await runDueRollouts(app.context);
     expect(await planOf(made)).toMatchObject({
-      ...{ status: 'paused', statusBy: 'system' },
+      status: 'paused',
+      statusBy: 'system',
       reason: `"token:ci-${engine.name}", who started or resumed the plan, may no longer change production.`,
     });
     await app.call('PATCH', `${made.path}/${production}`, { body: { protected: false } });

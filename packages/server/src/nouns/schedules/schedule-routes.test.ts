@@ -27,7 +27,9 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
       { note: 'launch' },
     );
     expect(made.record).toMatchObject({
-      ...{ environment: 'production', note: 'launch', createdBy: 'token:admin' },
+      environment: 'production',
+      note: 'launch',
+      createdBy: 'token:admin',
       changes: [
         { key: 'a', state: on },
         { key: 'b', patch: { rolloutPct: 5 } },
@@ -52,7 +54,10 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect([record.status, record.settledAt]).toEqual(['done', new Date(app.node.now).toISOString()]);
     const change = await app.call('GET', `/api/changes/${record.seq}`);
     expect(change.json).toMatchObject({
-      ...{ actor: 'token:admin', note: `Schedule ${made.id}: launch`, revision: 1, revertible: true },
+      actor: 'token:admin',
+      note: `Schedule ${made.id}: launch`,
+      revision: 1,
+      revertible: true,
     });
     expect(change.json.entries.map((one: { action: string }) => one.action)).toEqual([
       ...['schedule.applied', 'flag.changed', 'flag.changed'],

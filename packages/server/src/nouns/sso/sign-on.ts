@@ -227,7 +227,8 @@ function newcomer(
     email,
     name: clean === '' ? nameIn(email) : clean,
     ...rights,
-    ...{ identity, createdAt: context.now() },
+    identity,
+    createdAt: context.now(),
   };
 }
 

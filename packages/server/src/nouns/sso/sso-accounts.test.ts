@@ -359,7 +359,9 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
     });
     shared.app.useSso(settingsOf(provider, { only: true }));
     expect((await new TestBrowser(shared.app).call('GET', '/api/session')).json.sso).toEqual({
-      ...{ label: 'Example ID', only: true, url: `${ORIGIN}/api/sso/start` },
+      label: 'Example ID',
+      only: true,
+      url: `${ORIGIN}/api/sso/start`,
     });
     const refused = [
       await new TestBrowser(shared.app).signIn('mia@example.com'),
@@ -387,7 +389,8 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
     const target = new URL(json.continueAt);
     expect(target.origin).toBe(provider.issuer);
     expect(Object.fromEntries(target.searchParams)).toEqual({
-      ...{ client_id: CLIENT.clientId, post_logout_redirect_uri: `${ORIGIN}/sign-in` },
+      client_id: CLIENT.clientId,
+      post_logout_redirect_uri: `${ORIGIN}/sign-in`,
     });
     expect((await fetch(target)).status).toBe(200);
     browser.browser.id = id;
@@ -411,7 +414,8 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
       const browser = new SsoBrowser(empty, provider);
       expect(outcome(await browser.signIn(personIn('ola', ['flags-admins'])))).toBe('/');
       expect((await browser.browser.call('GET', '/api/session')).json).toMatchObject({
-        ...{ setupNeeded: false, operator: { role: 'admin' } },
+        setupNeeded: false,
+        operator: { role: 'admin' },
       });
     } finally {
       await empty.close();

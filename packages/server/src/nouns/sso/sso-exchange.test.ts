@@ -230,7 +230,8 @@ describe('the exchange with the provider', () => {
   test('the client secret and the code do not follow a redirect of the provider', async () => {
     const asked: string[] = [];
     await using moved = Bun.serve({
-      ...{ hostname: '127.0.0.1', port: 0 },
+      hostname: '127.0.0.1',
+      port: 0,
       fetch: ({ url }) => {
         asked.push(new URL(url).pathname);
         return new Response(null, { status: 307, headers: { Location: '/elsewhere' } });

@@ -53,14 +53,21 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     const { path, revision, copy } = await twoEnvironments();
     const copied = await app.call('POST', copy, { body: { from: 'staging' } });
     expect(copied.json).toEqual({
-      ...{ environment: 'production', revision: revision + 1, changed: ['b', 'c'] },
-      ...{ fromRevision: expect.any(Number), seq: expect.any(Number), differences },
+      environment: 'production',
+      revision: revision + 1,
+      changed: ['b', 'c'],
+      fromRevision: expect.any(Number),
+      seq: expect.any(Number),
+      differences,
     });
     expect(copied.headers.get('ETag')).toBe(`"${revision + 1}"`);
     expect(copied.text).toContain('"value":1.5');
     const again = await app.call('POST', copy, { body: { from: 'staging' } });
     expect(again.json).toEqual({
-      ...{ environment: 'production', revision: revision + 1, changed: [], differences: [] },
+      environment: 'production',
+      revision: revision + 1,
+      changed: [],
+      differences: [],
       fromRevision: expect.any(Number),
     });
     const undone = await app.call('POST', `/api/changes/${copied.json.seq}/revert`, { body: {} });
@@ -184,7 +191,10 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
       { kind: 'key', project: name, name: `${word} web`, id: key.json.id },
       { kind: 'flag', project: name, key: `${word}-crossing`, description: '' },
       {
-        ...{ kind: 'flag', project: name, key: `the-${word}`, description: '' },
+        kind: 'flag',
+        project: name,
+        key: `the-${word}`,
+        description: '',
         archivedAt: expect.any(String),
       },
       { kind: 'flag', project: name, key: 'owned', description: '' },
@@ -192,7 +202,8 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     ]);
     expect((await app.call('GET', `/api/search?q=${word}&limit=2`)).json.results).toHaveLength(2);
     expect((await app.call('GET', `/api/search?q=${name}`)).json.results[0]).toEqual({
-      ...{ kind: 'project', project: name },
+      kind: 'project',
+      project: name,
     });
     for (const nothing of ['%25', '_', '%20', 'no-such-thing']) {
       expect((await app.call('GET', `/api/search?q=${nothing}`)).json.results).toEqual([]);

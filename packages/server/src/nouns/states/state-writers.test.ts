@@ -81,7 +81,10 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
             changed: true,
             environmentRevision: 1 + index,
             stored: expect.objectContaining({
-              ...{ flagKey: key, state: text(index), revision: 1 + index, updatedBy: ADA.name },
+              flagKey: key,
+              state: text(index),
+              revision: 1 + index,
+              updatedBy: ADA.name,
             }),
           },
         },

@@ -28,12 +28,17 @@ describe.each(ENGINES)('the messages of webhooks on $name', (engine: TestEngine)
       type: 'change',
       timestamp: new Date(shared.app.node.now).toISOString(),
       data: {
-        ...{ seq, project, actor: 'token:admin' },
+        seq,
+        project,
+        actor: 'token:admin',
         url: `https://flags.example/projects/${project}/history?change=${seq}`,
         events: [
           {
-            ...{ action: 'flag.changed', environment: 'production', target: 'checkout' },
-            ...{ before: off, after: { enabled: true, value: 1.5 } },
+            action: 'flag.changed',
+            environment: 'production',
+            target: 'checkout',
+            before: off,
+            after: { enabled: true, value: 1.5 },
           },
         ],
       },

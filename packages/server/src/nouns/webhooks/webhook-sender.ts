@@ -87,7 +87,9 @@ export class WebhookSender {
     };
     try {
       const { status, retryAfter, beginning } = await poster.send({
-        ...{ url: target.url, headers, body },
+        url: target.url,
+        headers,
+        body,
         ...(signal === undefined ? {} : { signal }),
       });
       // A database may refuse this character.

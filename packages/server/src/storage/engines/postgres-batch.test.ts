@@ -22,7 +22,10 @@ describe('groups and batches on PostgreSQL', () => {
         Promise.allSettled(
           values.map((value) =>
             writeState(home.store, {
-              ...{ actor: ADA, project: 'demo', environment: 'production', key: `flag-${value}` },
+              actor: ADA,
+              project: 'demo',
+              environment: 'production',
+              key: `flag-${value}`,
               next: () => `{"enabled":true,"value":${value}}`,
             }),
           ),
@@ -50,7 +53,10 @@ describe('groups and batches on PostgreSQL', () => {
     const store = new SqlStore(withTransactions(home.database, transaction));
     home.proxy.cutOn(['pg_notify'], 'ahead');
     const written = await writeState(store, {
-      ...{ actor: ADA, project: 'demo', environment: 'production', key: 'checkout' },
+      actor: ADA,
+      project: 'demo',
+      environment: 'production',
+      key: 'checkout',
       next: () => ON,
     });
     expect(written).toMatchObject({ seq: 3, result: { changed: true } });
@@ -92,7 +98,10 @@ describe('groups and batches on PostgreSQL', () => {
     await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(other));
     const writeIn = (environment: string) =>
       writeState(home.store, {
-        ...{ actor: ADA, project: 'demo', environment, key: 'checkout' },
+        actor: ADA,
+        project: 'demo',
+        environment,
+        key: 'checkout',
         next: () => ON,
       });
     let waiting: Promise<unknown> = Promise.resolve();
@@ -113,7 +122,10 @@ describe('groups and batches on PostgreSQL', () => {
     await seed(store);
     const write = (value: number) =>
       writeState(store, {
-        ...{ actor: ADA, project: 'demo', environment: 'production', key: 'checkout' },
+        actor: ADA,
+        project: 'demo',
+        environment: 'production',
+        key: 'checkout',
         next: () => `{"enabled":true,"value":${value}}`,
       });
     const prepared = async () =>

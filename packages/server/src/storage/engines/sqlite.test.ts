@@ -124,7 +124,9 @@ describe('an SQLite database in use', () => {
       await Bun.stdin.text();
       sqlite.run('ROLLBACK');`;
     const other = Bun.spawn([process.execPath, '-e', script, home.path], {
-      ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'inherit',
     });
     const { value } = await other.stdout.getReader().read();
     expect(new TextDecoder().decode(value)).toBe('held\n');
