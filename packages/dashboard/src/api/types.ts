@@ -3,7 +3,7 @@
  * schemas that check and document its answers. Types only, so nothing of the server reaches the bundle.
  */
 import type { Json } from '@halyard/protocol';
-import type * as server from '../../../server/src/management/api/types.ts';
+import type * as server from '../../../server/src/app/types.ts';
 
 export type { Json };
 

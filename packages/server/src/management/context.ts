@@ -23,3 +23,11 @@ export interface ManagementContext {
   /** Called when a change has been scheduled, for the runner on this node. Time in epoch milliseconds. */
   scheduled?(dueAt: number): void;
 }
+
+/** Where a request comes from. */
+export interface Caller {
+  /** Absent when the listener does not know it. */
+  readonly ip?: string;
+  /** The digest of the session whose cookie the browser has, which ends when another one starts there. Not for logs. */
+  readonly sessionDigest?: string;
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type NodeProcess, openSse, startNode, until } from '@halyard/testing';
-import { Contract } from '../management/api/test-contract.ts';
+import { Contract } from '../app/test-contract.ts';
 import { Receiver } from '../nouns/webhooks/test-receiver.ts';
 
 setDefaultTimeout(60_000);

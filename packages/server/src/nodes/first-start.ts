@@ -1,13 +1,8 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import { createDemo, type FirstStart, importDocument, prepareFirstOperator } from '../app/first-start.ts';
 import type { Config } from '../config/config.ts';
 import { StoreOutage } from '../domain/errors.ts';
-import {
-  createDemo,
-  type FirstStart,
-  importDocument,
-  prepareFirstOperator,
-} from '../management/first-start/first-start.ts';
 import { offerSetup } from '../nouns/people/invitations.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
 import type { Migrated } from '../storage/schema.ts';

@@ -1,3 +1,4 @@
+import { adminTokenIn } from '../app/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import { LogServer, type LogServerOptions } from '../evaluation/log/log-server.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
@@ -7,7 +8,6 @@ import { createDashboard, loadBuiltAssets } from '../http/dashboard/dashboard.ts
 import { createDocs } from '../http/docs/docs.ts';
 import { type ListenerParts, Listeners } from '../http/listeners.ts';
 import { guardMetrics, healthRoutes } from '../http/monitoring.ts';
-import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import { newAccessToken } from '../nouns/access-tokens/access-tokens.ts';
 import { createLogger } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';

@@ -1,5 +1,6 @@
 import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
+import { LazyManagementApp } from '../app/lazy-app.ts';
 import type { Config } from '../config/config.ts';
 import { temporaryError } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
@@ -8,7 +9,6 @@ import { environmentStreams } from '../evaluation/environment-stream.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { GuardedPoster } from '../http/guarded-post.ts';
-import { LazyManagementApp } from '../management/api/lazy-app.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { Activity } from '../nouns/deliveries/activity.ts';
 import { SqlDeliveryStore } from '../nouns/deliveries/delivery-table.ts';

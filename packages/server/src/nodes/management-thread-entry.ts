@@ -2,7 +2,7 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Actor } from '../domain/audit.ts';
 import type { Committed, StoreTransaction } from '../domain/store.ts';
-import type { HeavyCall } from '../management/api/heavy-calls.ts';
+import type { HeavyCall } from '../management/api/heavy-call.ts';
 import {
   errorMessage,
   errorOf,
@@ -107,7 +107,7 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
     await Promise.all([
       import('../storage/schema.ts'),
       import('../storage/store.ts'),
-      import('../management/api/heavy-calls.ts'),
+      import('../app/thread-app.ts'),
       import('../nouns/states/state-writers.ts'),
     ]);
   const database = new LazyDatabase(() => openDatabase({ ...settings, databasePoolSize: POOL_SIZE }));

@@ -9,7 +9,7 @@ import {
   StoreOutage,
 } from '../domain/errors.ts';
 import { UNLIMITED } from '../domain/rights.ts';
-import type { HeavyCall } from '../management/api/heavy-calls.ts';
+import type { HeavyCall } from '../management/api/heavy-call.ts';
 import {
   insertAccessToken,
   readTokenByDigest,

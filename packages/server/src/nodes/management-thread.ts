@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError, temporaryError } from '../domain/errors.ts';
 import { IDLE_SECONDS } from '../http/request.ts';
-import type { HeavyCall, HeavyThread } from '../management/api/heavy-calls.ts';
+import type { HeavyCall, HeavyThread } from '../management/api/heavy-call.ts';
 import { DocumentTurns } from './document-turns.ts';
 import { THREAD_ENTRY } from './management-thread-entry.ts';
 import {

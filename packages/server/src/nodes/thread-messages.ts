@@ -6,7 +6,7 @@ import {
   StoreOutage,
   UnwritableDatabaseError,
 } from '../domain/errors.ts';
-import type { HeavyCall } from '../management/api/heavy-calls.ts';
+import type { HeavyCall } from '../management/api/heavy-call.ts';
 
 /** What the thread needs to open the database. */
 export interface ThreadSettings {

@@ -1,18 +1,18 @@
-import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
-import { type OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
+import type { ErrorCode } from '@halyard/protocol';
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Server } from 'bun';
 import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
 import type { Role } from '../../domain/rights.ts';
 import { decodeBody, readBody } from '../../http/request.ts';
-import type { Caller } from '../../nouns/people/people.ts';
-import type { ActiveSession } from '../../nouns/people/sessions.ts';
+import type { ActiveSession } from '../../nouns/people/operator.ts';
+import type { Caller } from '../context.ts';
 import { authorize, type Scope } from '../rights.ts';
 import { accept, parseBody } from './body.ts';
-import type { HeavyCall, HeavyThread } from './heavy-calls.ts';
+import { describeOperation } from './described-operation.ts';
+import type { HeavyCall, HeavyThread } from './heavy-call.ts';
 import type { IncomingBodies, IncomingBody } from './incoming-bodies.ts';
-import { ErrorBodySchema } from './schemas.ts';
 
 /** The context of a management request. */
 export interface ManagementEnv {
@@ -137,6 +137,7 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
   const scope: Scope = operation.scope ?? 'project';
   const level = operation.setsStates ? 'states' : operation.role;
   app.openAPIRegistry.registerPath(describeOperation({ ...operation, scope }));
+
   const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
   app.on(operation.method, route, async (context) => {
     const project = context.req.param('project');
@@ -191,6 +192,7 @@ async function takeBody<Body>(
   const actor = context.get('actor');
   const { maxBytes = DEFAULT_BODY_BYTES } = rule;
   const most = typeof maxBytes === 'number' ? maxBytes : maxBytes(actor);
+
   const reading = context.get('bodies').read(context.req.raw, most, actor.name);
   let isHere = false;
   void reading.then(
@@ -227,9 +229,12 @@ function heavyCallOf<Path extends string, Body, Query>(
     const value = request.headers.get(name);
     if (value !== null) headers[name] = value;
   }
-  const { url } = request;
+
   return {
-    ...{ method: method.toUpperCase(), url, headers, actor: context.get('actor') },
+    method: method.toUpperCase(),
+    url: request.url,
+    headers,
+    actor: context.get('actor'),
     ...(body && { body }),
     isDocument: rule?.reads === 'text',
   };
@@ -305,168 +310,4 @@ export function mountPublic<Path extends string, Body = undefined>(
     const { body } = acceptBody(rule, text);
     return handle({ body, caller: context.get('caller'), request });
   });
-}
-
-/** Names of the security schemes in the OpenAPI document. */
-export const SECURITY = {
-  accessToken: 'accessToken',
-  session: 'session',
-  serviceKey: 'serviceKey',
-  apiKey: 'apiKey',
-  bearerKey: 'bearerKey',
-} as const;
-
-/** The documented part of an operation; `anyone` requires no authentication. */
-export type DescribedOperation<Path extends string, Body, Query> = Omit<
-  Operation<Path, Body, Query>,
-  'role'
-> & {
-  readonly role: Role | 'anyone';
-  readonly scope: Scope;
-};
-
-/** Conditions of a write: `*`, or revisions as entity tags. */
-const CONDITION_PATTERNS: Readonly<Record<string, string>> = {
-  'If-Match': String.raw`^(\*|(W/)?"\d{1,15}"(\s*,\s*(W/)?"\d{1,15}")*)$`,
-  'If-None-Match': String.raw`^\*$`,
-};
-
-const HEADERS = {
-  'If-Match': 'Only if the revision is still this one, as in `"12"`; `*`: only if it exists.',
-  'If-None-Match': '`*`: only if it does not exist yet.',
-  'X-Confirm-Environment':
-    'The protected environments that this request may change, separated by commas. Required of signed-in operators, ' +
-    'not of access tokens.',
-  'X-Change-Note': 'The reason for the change; kept in the audit log.',
-  'X-Change-Reference':
-    "The caller's own name for this request, such as a UUID: 8 to 64 letters, digits, `.`, `_`, `:` and `-`. If the answer " +
-    'is lost, `GET /api/changes` says by it what the request changed.',
-} as const;
-
-/** The OpenAPI description of a management operation. */
-export function describeOperation<Path extends string, Body, Query>(
-  operation: DescribedOperation<Path, Body, Query>,
-): RouteConfig {
-  const { method, path, id, tag, role, scope, summary, query, body, answer } = operation;
-  return {
-    method,
-    path,
-    operationId: id,
-    summary,
-    description: roleNeeded(operation),
-    'x-role': role,
-    'x-scope': scope,
-    ...(operation.setsStates && { 'x-sets-states': true }),
-    tags: [tag],
-    security: role === 'anyone' ? [] : [{ [SECURITY.accessToken]: [] }, { [SECURITY.session]: [] }],
-    request: {
-      ...(path.includes('{') ? { params: paramsOf(path) } : {}),
-      // `ZodObject`: all our queries are; the type only describes their result.
-      ...(query && { query: query as unknown as z.ZodObject }),
-      headers: headersOf(operation),
-      ...(body && { body: { required: true, content: contentOf(body.schema, body.mediaTypes) } }),
-    },
-    responses: {
-      [answer.status]: {
-        description: answer.description,
-        ...(answer.schema && { content: contentOf(answer.schema, answer.mediaTypes) }),
-        ...(answer.tagOf && {
-          headers: z.object({ ETag: z.string().openapi({ description: answer.tagOf }) }),
-        }),
-      },
-      ...describeErrors(errorsOf(operation)),
-    },
-  };
-}
-
-/** The error answers of an operation, by status. */
-export function describeErrors(codes: readonly ErrorCode[]): RouteConfig['responses'] {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
-    const status = ERROR_STATUS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, some]) => [
-      status,
-      { description: some.map((code) => `\`${code}\``).join(' or '), content: contentOf(ErrorBodySchema) },
-    ]),
-  );
-}
-
-function errorsOf<Path extends string, Body, Query>(
-  operation: DescribedOperation<Path, Body, Query>,
-): readonly ErrorCode[] {
-  const { method, path, query, body } = operation;
-  const takesArguments = method !== 'get' || query !== undefined || body !== undefined || path.includes('{');
-  return [
-    ...(takesArguments ? (['invalid_argument'] as const) : []),
-    ...(operation.role === 'anyone' ? [] : (['invalid_access_token', 'not_signed_in'] as const)),
-    // Every authenticated caller is at least a viewer, but the request may come from another site's page.
-    ...(operation.method === 'get' && (operation.role === 'viewer' || operation.role === 'anyone')
-      ? []
-      : (['forbidden'] as const)),
-    // Too many bodies or long answers of one caller.
-    ...(operation.role !== 'anyone' && (operation.body !== undefined || operation.isHeavy)
-      ? (['rate_limited'] as const)
-      : []),
-    ...(operation.errors ?? []),
-    ...(operation.conditions === undefined ? [] : (['revision_conflict'] as const)),
-    'internal_error',
-  ];
-}
-
-function headersOf<Path extends string, Body, Query>(
-  operation: DescribedOperation<Path, Body, Query>,
-): z.ZodObject[] {
-  const { conditions = [], confirms = false, errors, method, role } = operation;
-  const isConfirmed = confirms || errors?.includes('confirmation_required') === true;
-  const names = [
-    ...conditions,
-    ...(isConfirmed ? (['X-Confirm-Environment'] as const) : []),
-    ...(method === 'get' || role === 'anyone' ? [] : (['X-Change-Note', 'X-Change-Reference'] as const)),
-  ];
-  return names.map((name) =>
-    z.object({
-      [name]: z
-        .string()
-        .optional()
-        .openapi({
-          description: HEADERS[name],
-          ...(CONDITION_PATTERNS[name] && { pattern: CONDITION_PATTERNS[name] }),
-        }),
-    }),
-  );
-}
-
-/** Where the role is required, as the end of a sentence. */
-const WHERE: Readonly<Record<Scope, string>> = {
-  project: ' in the project',
-  visible: ' in at least one project; what the caller may not see is treated as if it did not exist',
-  server: ' for all projects',
-  self: '',
-};
-
-function roleNeeded<Path extends string, Body, Query>({
-  role,
-  scope,
-  setsStates,
-}: DescribedOperation<Path, Body, Query>): string {
-  if (role === 'anyone') return 'No authentication required.';
-  if (scope === 'self') return 'Requires authentication, and no role.';
-  const orHigher = role === 'admin' ? '' : ' or higher';
-  const limited = setsStates ? ' Access tokens limited to flag states may call it.' : '';
-  return `Requires the role \`${role}\`${orHigher}${WHERE[scope]}.${limited}`;
-}
-
-const SEQ = z.string().openapi({ type: 'integer', minimum: 0 });
-
-function paramsOf(path: string): z.ZodObject {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-  return z.object(Object.fromEntries(names.map((name) => [name, name === 'seq' ? SEQ : z.string()])));
-}
-
-/** A body of these media types; default: JSON only. */
-export function contentOf(schema: z.ZodType, mediaTypes: readonly string[] = ['application/json']) {
-  return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
 }

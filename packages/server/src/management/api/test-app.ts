@@ -1,4 +1,7 @@
 import pino from 'pino';
+import { createManagementApp } from '../../app/app.ts';
+import { openApiDocument } from '../../app/openapi.ts';
+import { Contract } from '../../app/test-contract.ts';
 import type { SsoSettings } from '../../domain/sso.ts';
 import type { Store } from '../../domain/store.ts';
 import { GuardedPoster } from '../../http/guarded-post.ts';
@@ -11,10 +14,7 @@ import { SSO_PATHS, type Sso } from '../../nouns/sso/sso.ts';
 import { type StateWrite, StateWriters } from '../../nouns/states/state-writers.ts';
 import { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
-import { createManagementApp } from './app.ts';
-import { openApiDocument } from './openapi.ts';
 import type { ManagementApp } from './operation.ts';
-import { Contract } from './test-contract.ts';
 
 /** The token that the tests' application takes from its settings. */
 export const ADMIN_TOKEN = `hat_${'a'.repeat(43)}`;

@@ -4,6 +4,7 @@ import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { Rights } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreReader } from '../../domain/store.ts';
+import type { Caller } from '../../management/context.ts';
 import { administersAll, requireRole, rightsOf } from '../../management/rights.ts';
 import { checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
@@ -28,7 +29,7 @@ import {
   storePassword,
 } from './operator-table.ts';
 import { endLinks, findOperator, mayOffer } from './operators.ts';
-import { type Caller, checkEmail, nameIn, operatorActor, type PeopleContext } from './people.ts';
+import { checkEmail, nameIn, operatorActor, type PeopleContext } from './people.ts';
 import { removeSessionsOf } from './session-table.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 import { checkPassword } from './sign-in.ts';

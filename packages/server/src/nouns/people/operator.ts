@@ -56,3 +56,9 @@ export interface FoundSession {
   readonly operator: Operator;
   readonly credential: Credential;
 }
+
+/** A session and its operator. */
+export interface ActiveSession {
+  readonly session: Session;
+  readonly operator: Operator;
+}

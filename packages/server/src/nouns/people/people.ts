@@ -1,6 +1,7 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { shorten } from '../../domain/text.ts';
+import type { Caller } from '../../management/context.ts';
 import { rightsOf } from '../../management/rights.ts';
 import { MAX_TEXT } from '../../management/rules.ts';
 import type { Sso } from '../sso/sso.ts';
@@ -17,14 +18,6 @@ export interface PeopleContext extends SignInContext {
   readonly evaluationUrl: string | undefined;
   /** Absent without single sign-on. */
   readonly sso?: Sso | undefined;
-}
-
-/** Where a request to sign in comes from. */
-export interface Caller {
-  /** Absent when the listener does not know it. */
-  readonly ip?: string;
-  /** The digest of the session whose cookie the browser has, which ends when another one starts there. Not for logs. */
-  readonly sessionDigest?: string;
 }
 
 /** Longest e-mail address, in characters. */

@@ -3,13 +3,15 @@ import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { SESSION_LIFETIME } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
+import type { Caller } from '../../management/context.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { removeFailures } from './attempt-table.ts';
 import { cookieIn, removeCookie, setCookie } from './cookies.ts';
+import type { ActiveSession } from './operator.ts';
 import { type Credentials, type FoundSession, isLive, type Operator, type Session } from './operator.ts';
 import { readCredentials, storePassword } from './operator-table.ts';
-import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
+import { normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
 import { insertSession, readSession, removeSession, removeSessionsOf, storeUse } from './session-table.ts';
 import { accountBucket, attempt, checkPassword } from './sign-in.ts';
 
@@ -18,12 +20,6 @@ const SESSION_PREFIX = 'hss_';
 
 /** How exact "last used" is, in milliseconds. */
 const RESOLUTION_MS = 60_000;
-
-/** A session and its operator. */
-export interface ActiveSession {
-  readonly session: Session;
-  readonly operator: Operator;
-}
 
 /** A session that was just started, with its id: the secret for the cookie. */
 export interface StartedSession extends ActiveSession {

@@ -3,6 +3,7 @@ import { digestOf } from '../../domain/secret.ts';
 import { groupRights, type SsoSettings } from '../../domain/sso.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import { shorten, visibleName } from '../../domain/text.ts';
+import type { Caller } from '../../management/context.ts';
 import { MAX_TEXT } from '../../management/rules.ts';
 import { type Written, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
@@ -15,7 +16,7 @@ import {
   storeIdentity,
 } from '../people/operator-table.ts';
 import { endLinks, replaceOperator, withRights } from '../people/operators.ts';
-import { type Caller, isEmail, nameIn, operatorActor, type PeopleContext } from '../people/people.ts';
+import { isEmail, nameIn, operatorActor, type PeopleContext } from '../people/people.ts';
 import { removeSessionsOf, storeRefusal, takeSignOn } from '../people/session-table.ts';
 import { type StartedSession, startSession } from '../people/sessions.ts';
 import { type Claims, ProviderError, type VouchedPerson } from './identity-provider.ts';

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
-import { readAccessTokens, storeRevocation } from '../../nouns/access-tokens/access-token-table.ts';
-import type { Operator } from '../../nouns/people/operator.ts';
-import { readOperatorByEmail, removeOperator, storeOperator } from '../../nouns/people/operator-table.ts';
-import { removeSessionsOf } from '../../nouns/people/session-table.ts';
-import { SESSION_COOKIE } from '../../nouns/people/sessions.ts';
-import { SqlStore } from '../../storage/store.ts';
-import { ENGINES } from '../../storage/test-engines.ts';
-import { ADA, makeProject } from '../../storage/test-records.ts';
-import type { Tx } from '../../storage/tx.ts';
-import { openTestApp, type TestApp, type TestOperation } from './test-app.ts';
-import { join, ORIGIN, PASSWORD, TestBrowser } from './test-browser.ts';
+import { openTestApp, type TestApp, type TestOperation } from '../management/api/test-app.ts';
+import { join, ORIGIN, PASSWORD, TestBrowser } from '../management/api/test-browser.ts';
+import { readAccessTokens, storeRevocation } from '../nouns/access-tokens/access-token-table.ts';
+import type { Operator } from '../nouns/people/operator.ts';
+import { readOperatorByEmail, removeOperator, storeOperator } from '../nouns/people/operator-table.ts';
+import { removeSessionsOf } from '../nouns/people/session-table.ts';
+import { SESSION_COOKIE } from '../nouns/people/sessions.ts';
+import { SqlStore } from '../storage/store.ts';
+import { ENGINES } from '../storage/test-engines.ts';
+import { ADA, makeProject } from '../storage/test-records.ts';
+import type { Tx } from '../storage/tx.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { ADMIN_TOKEN, openTestApp, type TestApp } from './test-app.ts';
-import { join } from './test-browser.ts';
+import { ADMIN_TOKEN, openTestApp, type TestApp } from '../management/api/test-app.ts';
+import { join } from '../management/api/test-browser.ts';
+import { ENGINES, type TestEngine } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
-import { digestOf } from '../../domain/secret.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
-import { insertAccessToken } from '../../nouns/access-tokens/access-token-table.ts';
-import { readOpenInvitations, takeInvitation } from '../../nouns/people/invitation-table.ts';
-import { readOperator, storePassword } from '../../nouns/people/operator-table.ts';
-import { removeSessionsOf } from '../../nouns/people/session-table.ts';
-import { PasswordHashes } from '../../nouns/people/sign-in.ts';
-import { insertSchedule } from '../../nouns/schedules/schedule-table.ts';
-import { ENGINES } from '../../storage/test-engines.ts';
-import { ADA, makeEnvironment, makeProject, makeToken } from '../../storage/test-records.ts';
-import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
-import { join, PASSWORD, TestBrowser } from './test-browser.ts';
+import { digestOf } from '../domain/secret.ts';
+import type { StoreTransaction } from '../domain/store.ts';
+import { openTestApp, type TestAnswer, type TestApp } from '../management/api/test-app.ts';
+import { join, PASSWORD, TestBrowser } from '../management/api/test-browser.ts';
+import { insertAccessToken } from '../nouns/access-tokens/access-token-table.ts';
+import { readOpenInvitations, takeInvitation } from '../nouns/people/invitation-table.ts';
+import { readOperator, storePassword } from '../nouns/people/operator-table.ts';
+import { removeSessionsOf } from '../nouns/people/session-table.ts';
+import { PasswordHashes } from '../nouns/people/sign-in.ts';
+import { insertSchedule } from '../nouns/schedules/schedule-table.ts';
+import { ENGINES } from '../storage/test-engines.ts';
+import { ADA, makeEnvironment, makeProject, makeToken } from '../storage/test-records.ts';
 
 setDefaultTimeout(60_000);
 

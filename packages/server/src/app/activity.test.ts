@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { PRESENCE_MS } from '../../domain/delivery.ts';
-import { SqlDeliveryStore } from '../../nouns/deliveries/delivery-table.ts';
-import { storeLastUse } from '../../storage/last-use.ts';
-import { ENGINES } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from './test-app.ts';
+import { PRESENCE_MS } from '../domain/delivery.ts';
+import { openTestApp, type TestApp } from '../management/api/test-app.ts';
+import { SqlDeliveryStore } from '../nouns/deliveries/delivery-table.ts';
+import { storeLastUse } from '../storage/last-use.ts';
+import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
-import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { ADMIN_TOKEN, openTestApp, type TestApp } from '../management/api/test-app.ts';
+import { ENGINES, type TestEngine } from '../storage/test-engines.ts';
 import type { ManagementAppOptions } from './app.ts';
 import { LazyManagementApp } from './lazy-app.ts';
-import { ADMIN_TOKEN, openTestApp, type TestApp } from './test-app.ts';
 
 setDefaultTimeout(60_000);
 

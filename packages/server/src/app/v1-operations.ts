@@ -8,8 +8,8 @@ import {
   USAGE_PATH,
 } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import { contentOf, describeErrors, SECURITY } from './operation.ts';
-import { FlagKeySchema, FlagStateSchema, NameSchema } from './schemas.ts';
+import { contentOf, describeErrors, SECURITY } from '../management/api/described-operation.ts';
+import { FlagKeySchema, FlagStateSchema, NameSchema } from '../management/api/schemas.ts';
 
 /** The security schemes of project keys: `/v1` takes the first alone, OFREP each of them. (Spec: S5.1, S15.2) */
 export const KEY_SCHEMES = {

@@ -2,25 +2,18 @@ import { isIP } from 'node:net';
 import { defined, REFERENCE_HEADER } from '@halyard/protocol';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
-import type { Actor } from '../../domain/audit.ts';
-import { invalid, ServiceError, StoreOutage } from '../../domain/errors.ts';
-import { digestOf } from '../../domain/secret.ts';
-import { bearerTokenIn } from '../../http/request.ts';
-import { type TokenHolder, TokenUses, verifyAccessToken } from '../../nouns/access-tokens/access-tokens.ts';
-import {
-  type RunningReferences,
-  readReference,
-  requireOpenReference,
-} from '../../nouns/history/references.ts';
-import { type Caller, operatorActor, type PeopleContext } from '../../nouns/people/people.ts';
-import {
-  type ActiveSession,
-  noteSessionUse,
-  sessionIdIn,
-  verifySession,
-} from '../../nouns/people/sessions.ts';
-import { checkNote } from '../rules.ts';
-import { type ManagementEnv, WORK_SECONDS } from './operation.ts';
+import type { Actor } from '../domain/audit.ts';
+import { invalid, ServiceError, StoreOutage } from '../domain/errors.ts';
+import { digestOf } from '../domain/secret.ts';
+import { bearerTokenIn } from '../http/request.ts';
+import { type ManagementEnv, WORK_SECONDS } from '../management/api/operation.ts';
+import type { Caller } from '../management/context.ts';
+import { checkNote } from '../management/rules.ts';
+import { type TokenHolder, TokenUses, verifyAccessToken } from '../nouns/access-tokens/access-tokens.ts';
+import { type RunningReferences, readReference, requireOpenReference } from '../nouns/history/references.ts';
+import type { ActiveSession } from '../nouns/people/operator.ts';
+import { operatorActor, type PeopleContext } from '../nouns/people/people.ts';
+import { noteSessionUse, sessionIdIn, verifySession } from '../nouns/people/sessions.ts';
 
 /** Options of authentication. */
 export interface AuthenticationOptions {

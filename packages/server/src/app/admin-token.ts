@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { StorageError } from '../../domain/errors.ts';
+import { StorageError } from '../domain/errors.ts';
 
 /** The file in the data folder with the token for the command line on the same machine. */
 export const ADMIN_TOKEN_FILE = 'admin-token';

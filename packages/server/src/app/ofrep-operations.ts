@@ -1,7 +1,7 @@
 import { ENVIRONMENT_HEADER, ERROR_STATUS, type ErrorCode, OFREP_ERROR_STATUS } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import { contentOf, SECURITY } from './operation.ts';
-import { ErrorBodySchema, NameSchema } from './schemas.ts';
+import { contentOf, SECURITY } from '../management/api/described-operation.ts';
+import { ErrorBodySchema, NameSchema } from '../management/api/schemas.ts';
 import { notModified, revisionHeaders, taggedHeaders } from './v1-operations.ts';
 
 const flagKey = z.string().openapi({ description: 'The key of the flag.' });

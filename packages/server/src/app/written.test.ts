@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { offerSetup } from '../../nouns/people/invitations.ts';
-import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
-import { PASSWORD, TestBrowser } from './test-browser.ts';
+import { openTestApp, type TestAnswer, type TestApp } from '../management/api/test-app.ts';
+import { PASSWORD, TestBrowser } from '../management/api/test-browser.ts';
+import { offerSetup } from '../nouns/people/invitations.ts';
+import { ENGINES, type TestEngine } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 

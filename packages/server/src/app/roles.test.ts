@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ROLES, type Role } from '../../domain/rights.ts';
-import { changeEvent } from '../../nouns/deliveries/dashboard-events.ts';
-import { ENGINES } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from './test-app.ts';
-import { join } from './test-browser.ts';
+import { ROLES, type Role } from '../domain/rights.ts';
+import { openTestApp, type TestApp } from '../management/api/test-app.ts';
+import { join } from '../management/api/test-browser.ts';
+import { changeEvent } from '../nouns/deliveries/dashboard-events.ts';
+import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 

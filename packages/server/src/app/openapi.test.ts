@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ERROR_STATUS, isErrorCode } from '@halyard/protocol';
-import { ENGINES } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from './test-app.ts';
+import { openTestApp, type TestApp } from '../management/api/test-app.ts';
+import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { TokenLimit } from '../../domain/rights.ts';
-import { ENGINES } from '../../storage/test-engines.ts';
-import type { Level, Scope } from '../rights.ts';
-import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
+import type { TokenLimit } from '../domain/rights.ts';
+import { openTestApp, type TestAnswer, type TestApp } from '../management/api/test-app.ts';
+import type { Level, Scope } from '../management/rights.ts';
+import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 
@@ -150,7 +150,7 @@ function rowOf({ method, path, id, level, scope }: Described): string {
 }
 
 test('the documentation has the right of every operation', async () => {
-  const page = await Bun.file(new URL('../../../../../docs/operations/rights.md', import.meta.url)).text();
+  const page = await Bun.file(new URL('../../../../docs/operations/rights.md', import.meta.url)).text();
   const table = page.split('\n').filter((line) => line.startsWith('| `'));
   expect(table.toSorted()).toEqual(operations.map(rowOf).sort());
 });

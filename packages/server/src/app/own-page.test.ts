@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ENGINES } from '../../storage/test-engines.ts';
-import { ADMIN_TOKEN, openTestApp, type TestApp, type TestRequest } from './test-app.ts';
-import { join, ORIGIN, PASSWORD } from './test-browser.ts';
+import { ADMIN_TOKEN, openTestApp, type TestApp, type TestRequest } from '../management/api/test-app.ts';
+import { join, ORIGIN, PASSWORD } from '../management/api/test-browser.ts';
+import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import type { OpenApiDocument } from '../../http/docs/api-reference.ts';
-import { SESSION_COOKIE } from '../../nouns/people/sessions.ts';
+import type { OpenApiDocument } from '../http/docs/api-reference.ts';
+import { describeErrors, SECURITY } from '../management/api/described-operation.ts';
+import type { ManagementApp } from '../management/api/operation.ts';
+import { SESSION_COOKIE } from '../nouns/people/sessions.ts';
 import { OFREP_OPERATIONS } from './ofrep-operations.ts';
-import { describeErrors, type ManagementApp, SECURITY } from './operation.ts';
 import { KEY_SCHEMES, V1_OPERATIONS } from './v1-operations.ts';
 
 /** Where the document is served; it needs no token. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ENGINES } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp, type TestRequest } from './test-app.ts';
+import { openTestApp, type TestApp, type TestRequest } from '../management/api/test-app.ts';
+import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 

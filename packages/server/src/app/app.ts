@@ -1,53 +1,28 @@
 import { REQUEST_ID_HEADER } from '@halyard/protocol';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import type { Logger } from 'pino';
-import type { DeliveryReader } from '../../domain/delivery.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import type { OpenStream } from '../../domain/read-side.ts';
-import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
-import { requestIdOf } from '../../http/request.ts';
-import {
-  type DashboardEvents,
-  mountClients,
-  mountDeliveries,
-  mountEvents,
-} from '../../nouns/deliveries/delivery-routes.ts';
-import { mountReferences } from '../../nouns/history/reference-routes.ts';
-import { RunningReferences } from '../../nouns/history/references.ts';
-import { mountInvitations, mountSetup } from '../../nouns/people/invitation-routes.ts';
-import { mountOperators } from '../../nouns/people/operator-routes.ts';
-import type { PeopleContext } from '../../nouns/people/people.ts';
-import { mountPassword, mountSession } from '../../nouns/people/session-routes.ts';
-import { mountRelayTokens } from '../../nouns/relays/relay-token-routes.ts';
-import { mountSso } from '../../nouns/sso/sso-routes.ts';
-import { mountChanges, mountStream } from '../../nouns/states/state-routes.ts';
-import { mountWebhooks } from '../../nouns/webhooks/webhook-routes.ts';
-import type { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
-import { mountBulkArchive } from '../flags/flag-routes.ts';
-import { notePending } from './answers.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { errorResponse, notFound, refuseMethod } from '../http/errors.ts';
+import { requestIdOf } from '../http/request.ts';
+import { notePending } from '../management/api/answers.ts';
+import type { HeavyThread } from '../management/api/heavy-call.ts';
+import { IncomingBodies } from '../management/api/incoming-bodies.ts';
+import type { ManagementApp, ManagementEnv } from '../management/api/operation.ts';
+import { RunningReferences } from '../nouns/history/references.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
-import { type HeavyThread, mountHeavyOperations } from './heavy-calls.ts';
-import { IncomingBodies } from './incoming-bodies.ts';
+import { mountNouns, mountPublicNouns, type NodeParts } from './nouns.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
-import type { ManagementApp, ManagementEnv } from './operation.ts';
 
 /** The parts of the management API. */
-export interface ManagementAppOptions {
-  readonly context: PeopleContext;
+export interface ManagementAppOptions extends NodeParts {
   /** Whether to trust `X-Forwarded-For` for the audit log, and `X-Forwarded-Host` for the origin of pages. */
   readonly trustProxy: boolean;
   /** Base of the documentation links, without a trailing slash. */
   readonly docsUrl: string;
   /** The program's version, for the OpenAPI document. */
   readonly version: string;
-  readonly log: Logger;
   /** Whether this node serves the row `seq` of the log. */
   readonly hasApplied: (seq: number) => boolean;
-  readonly openStream: OpenStream;
-  readonly events: DashboardEvents;
-  readonly deliveries: DeliveryReader;
-  readonly webhooks: WebhookSender;
   /** Where heavy operations run; default: here. */
   readonly thread?: HeavyThread | undefined;
 }
@@ -72,9 +47,8 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountOpenApi(app, options.version);
   app.use(noteCaller({ ...options, publicUrl: context.publicUrl }));
   app.use(guardAgainstOtherPages({ ...options, publicUrl: context.publicUrl }));
-  mountSession(app, context, log);
-  mountSso(app, context, log);
-  mountSetup(app, context);
+  mountPublicNouns(app, options);
+
   const running = new RunningReferences();
   const bodies = new IncomingBodies();
   app.use(async (c, next) => {
@@ -82,19 +56,8 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
     await next();
   });
   app.use(authenticate({ ...options, running }));
-  mountReferences(app, context, running);
-  mountPassword(app, context);
-  mountOperators(app, context);
-  mountInvitations(app, context);
-  mountHeavyOperations(app, context);
-  mountBulkArchive(app, context, log);
-  mountChanges(app, context);
-  mountStream(app, options.openStream);
-  mountEvents(app, options.events);
-  mountDeliveries(app, context, options.deliveries);
-  mountClients(app, context, options.deliveries);
-  mountRelayTokens(app, context);
-  mountWebhooks(app, { ...context, sender: options.webhooks });
+  mountNouns(app, context, { ...options, running });
+
   const methodsOf = allowedMethods(app);
   app.notFound((c) => {
     const requestId = c.get('requestId');

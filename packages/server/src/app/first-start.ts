@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
-import { type Actor, SYSTEM } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import type { StateText } from '../../domain/project.ts';
-import { importDeclaration } from '../../nouns/documents/import.ts';
-import type { Operator } from '../../nouns/people/operator.ts';
-import { hasOperators, insertOperator } from '../../nouns/people/operator-table.ts';
-import { isSetupNeeded } from '../../nouns/people/operators.ts';
-import { checkEmail, nameIn, type PeopleContext } from '../../nouns/people/people.ts';
-import { checkPassword } from '../../nouns/people/sign-in.ts';
-import type { ManagementContext } from '../context.ts';
-import { createFlag } from '../flags/flags.ts';
-import { createProjectKey } from '../keys/project-keys.ts';
-import { createProject, listProjects } from '../projects/projects.ts';
-import { write } from '../write.ts';
+import { type Actor, SYSTEM } from '../domain/audit.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { StateText } from '../domain/project.ts';
+import type { ManagementContext } from '../management/context.ts';
+import { createFlag } from '../management/flags/flags.ts';
+import { createProjectKey } from '../management/keys/project-keys.ts';
+import { createProject, listProjects } from '../management/projects/projects.ts';
+import { write } from '../management/write.ts';
+import { importDeclaration } from '../nouns/documents/import.ts';
+import type { Operator } from '../nouns/people/operator.ts';
+import { hasOperators, insertOperator } from '../nouns/people/operator-table.ts';
+import { isSetupNeeded } from '../nouns/people/operators.ts';
+import { checkEmail, nameIn, type PeopleContext } from '../nouns/people/people.ts';
+import { checkPassword } from '../nouns/people/sign-in.ts';
 
 /** The records that the first start created in an empty database. */
 export interface FirstStart {
@@ -108,7 +108,7 @@ export async function importDocument(
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new Error(`Cannot read ${file} to import it. Check the path and its permissions.`, { cause });
   });
-  const { readDocument } = await import('../../nouns/documents/declaration.ts');
+  const { readDocument } = await import('../nouns/documents/declaration.ts');
   try {
     const declaration = await readDocument(text, text.trimStart().startsWith('{') ? 'json' : 'yaml');
     const { project, flags } = declaration;

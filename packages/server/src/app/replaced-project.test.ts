@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { StoreReader } from '../../domain/store.ts';
-import { ENGINES } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from './test-app.ts';
+import type { StoreReader } from '../domain/store.ts';
+import { openTestApp, type TestApp } from '../management/api/test-app.ts';
+import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Server } from 'bun';
-import type { OpenApiDocument } from '../../http/docs/api-reference.ts';
-import type { Fallback } from '../../http/listeners.ts';
+import type { OpenApiDocument } from '../http/docs/api-reference.ts';
+import type { Fallback } from '../http/listeners.ts';
+import type { ManagementApp } from '../management/api/operation.ts';
 import type { ManagementAppOptions } from './app.ts';
-import type { ManagementApp } from './operation.ts';
 
 /**
  * The management API, loaded when it is first needed: it is most of the program's code, and a node that starts

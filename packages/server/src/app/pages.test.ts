@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { makeKey } from '../../storage/test-records.ts';
-import { readCursor, writeCursor } from './pages.ts';
-import { openTestApp, type TestApp } from './test-app.ts';
+import { readCursor, writeCursor } from '../management/api/pages.ts';
+import { openTestApp, type TestApp } from '../management/api/test-app.ts';
+import { ENGINES, type TestEngine } from '../storage/test-engines.ts';
+import { makeKey } from '../storage/test-records.ts';
 
 setDefaultTimeout(60_000);
 

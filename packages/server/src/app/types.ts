@@ -1,28 +1,8 @@
 /**
  * The records of the management API as types, derived from the schemas that check and describe them. Type exports
- * only, for clients in this repository: `import type { FlagRecord } from '…/management/api/types.ts'`.
+ * only, for clients in this repository: `import type { FlagRecord } from '…/app/types.ts'`.
  */
 import type { z } from '@hono/zod-openapi';
-import type { TokenRecordSchema } from '../../nouns/access-tokens/access-token-schemas.ts';
-import type { ClientsSchema, DeliverySchema } from '../../nouns/deliveries/delivery-routes.ts';
-import type { DeclarationSchema, ImportResultSchema } from '../../nouns/documents/document-schemas.ts';
-import type { AuditEntrySchema, RevertedSchema } from '../../nouns/history/history-routes.ts';
-import type {
-  InvitationRecordSchema,
-  LinkSchema,
-  OfferedLinkSchema,
-  OperatorRecordSchema,
-  SessionSchema,
-} from '../../nouns/people/people-schemas.ts';
-import type { RelayTokenSchema } from '../../nouns/relays/relay-token-schemas.ts';
-import type { RolloutPlanSchema } from '../../nouns/rollouts/rollout-routes.ts';
-import type { ScheduleSchema } from '../../nouns/schedules/schedule-routes.ts';
-import type { ComparisonSchema, CopiedSchema } from '../../nouns/states/copy-routes.ts';
-import type { ChangeWrittenSchema } from '../../nouns/states/state-routes.ts';
-import type { FlagUsageSchema, LastReadsSchema } from '../../nouns/usage/usage-routes.ts';
-import type { WebhookDeliverySchema, WebhookSchema } from '../../nouns/webhooks/webhook-schemas.ts';
-import type { ArchivedFlagsSchema } from '../flags/flag-routes.ts';
-import type { SearchHitSchema } from '../flags/search-routes.ts';
 import type {
   DoneSchema,
   EnvironmentRecordSchema,
@@ -35,7 +15,27 @@ import type {
   StatePatchSchema,
   StateRecordSchema,
   StateWrittenSchema,
-} from './schemas.ts';
+} from '../management/api/schemas.ts';
+import type { ArchivedFlagsSchema } from '../management/flags/flag-routes.ts';
+import type { SearchHitSchema } from '../management/flags/search-routes.ts';
+import type { TokenRecordSchema } from '../nouns/access-tokens/access-token-schemas.ts';
+import type { ClientsSchema, DeliverySchema } from '../nouns/deliveries/delivery-routes.ts';
+import type { DeclarationSchema, ImportResultSchema } from '../nouns/documents/document-schemas.ts';
+import type { AuditEntrySchema, RevertedSchema } from '../nouns/history/history-routes.ts';
+import type {
+  InvitationRecordSchema,
+  LinkSchema,
+  OfferedLinkSchema,
+  OperatorRecordSchema,
+  SessionSchema,
+} from '../nouns/people/people-schemas.ts';
+import type { RelayTokenSchema } from '../nouns/relays/relay-token-schemas.ts';
+import type { RolloutPlanSchema } from '../nouns/rollouts/rollout-routes.ts';
+import type { ScheduleSchema } from '../nouns/schedules/schedule-routes.ts';
+import type { ComparisonSchema, CopiedSchema } from '../nouns/states/copy-routes.ts';
+import type { ChangeWrittenSchema } from '../nouns/states/state-routes.ts';
+import type { FlagUsageSchema, LastReadsSchema } from '../nouns/usage/usage-routes.ts';
+import type { WebhookDeliverySchema, WebhookSchema } from '../nouns/webhooks/webhook-schemas.ts';
 
 /** The body of every error answer. */
 export type ErrorBody = z.infer<typeof ErrorBodySchema>;
@@ -114,4 +114,4 @@ export type WebhookRecord = z.infer<typeof WebhookSchema>;
 /** One attempt to send a message of a webhook. */
 export type WebhookDelivery = z.infer<typeof WebhookDeliverySchema>;
 
-export type { SsoProblem } from '../../nouns/sso/sso.ts';
+export type { SsoProblem } from '../nouns/sso/sso.ts';
