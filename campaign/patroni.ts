@@ -278,6 +278,7 @@ class Member {
         parameters: { max_connections: 100, shared_buffers: '16MB', wal_log_hints: 'on' },
       },
     };
+
     const config = {
       scope: 'halyard',
       name: this.name,
@@ -308,6 +309,7 @@ class Member {
         parameters: { unix_socket_directories: this.#home },
       },
     };
+
     const file = join(this.#home, 'patroni.json');
     writeFileSync(file, JSON.stringify(config));
     handOver(file);

@@ -96,12 +96,14 @@ class Exchange {
   async #respond(server: Server, request: Request, there: Lane, back: Lane): Promise<void> {
     const response = await server.handle(request);
     const { status, headers, body } = response;
+
     // What is not a stream comes in one piece: half of the histories' work would be taking it apart.
     if (headers.get('content-type')?.startsWith('application/json')) {
       const whole = await response.arrayBuffer();
       back(this.#client, () => this.#answerWhole(new Response(whole, { status, headers })));
       return;
     }
+
     const source = body?.getReader();
     this.#source = source;
     back(this.#client, () => this.#begin(status, headers));
@@ -109,6 +111,7 @@ class Exchange {
       back(this.#client, () => this.#finish());
       return;
     }
+
     try {
       for (;;) {
         const { done, value } = await source.read();

@@ -137,6 +137,7 @@ function openSession({ kernel, database, link }: DatabaseParts, ask: Ask): LogSe
   let isOpen = true;
   let onLost: (cause: Error) => void = () => {};
   let onWake: (committed?: CommittedRows) => void = () => {};
+
   const lose = (cause: Error): void => {
     if (!isOpen) return;
     close();
@@ -150,6 +151,7 @@ function openSession({ kernel, database, link }: DatabaseParts, ask: Ask): LogSe
     },
     lose: (cause: Error) => down(client, () => lose(cause)),
   };
+
   const forget = link.onReset(() => {
     kernel.after(0, () => lose(new StoreOutage('the connection was reset')), client);
   });
@@ -158,6 +160,7 @@ function openSession({ kernel, database, link }: DatabaseParts, ask: Ask): LogSe
     forget();
     database.listeners.delete(listener);
   };
+
   database.listeners.add(listener);
   return {
     snapshot: () => ask(() => database.copy.snapshot()),
@@ -182,6 +185,7 @@ function openStandbySession(kernel: Kernel, standby: Standby, ask: Ask, database
     if (isOpen) onLost(cause);
     isOpen = false;
   };
+
   const head = async (seq?: number): Promise<LogHead> => {
     for (;;) {
       const askedAt = kernel.monotonicMs();
@@ -198,6 +202,7 @@ function openStandbySession(kernel: Kernel, standby: Standby, ask: Ask, database
       await new Promise<void>((resolve) => void kernel.after(PROOF_PAUSE_MS, resolve));
     }
   };
+
   return {
     head,
     snapshot: () => ask(() => standby.copy.snapshot()),

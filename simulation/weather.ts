@@ -76,6 +76,7 @@ function drawPattern(chance: Chance, at: number, chosen: readonly FaultKind[]): 
   const draw = (kind: FaultKind, from: number, ms = drawMs(chance)): Fault => {
     return { kind, at: from, ms, where: chance.whole(0, 1_000), how: chance.next() };
   };
+
   const pattern = chance.next();
   const has = (kind: FaultKind) => chosen.includes(kind);
   // Links fail one by one and heal in any order.
@@ -83,31 +84,38 @@ function drawPattern(chance: Chance, at: number, chosen: readonly FaultKind[]): 
     return Array.from({ length: 5 }, (_, index) =>
       draw('hole', at + 300 * index, chance.between(500, 8_000)),
     );
+
   // Several faults in one moment.
   if (pattern < 0.25)
     return Array.from({ length: chance.whole(2, 5) }, () =>
       draw(chance.pick(chosen), at + chance.between(0, 60)),
     );
+
   // A part of the history is lost while everything comes back.
   if (pattern < 0.35 && has('history lost')) {
     const awayMs = chance.between(500, 6_000);
     return [draw('database away', at, awayMs), draw('history lost', at + awayMs + chance.between(-100, 150))];
   }
+
   // The same while a relay is led to a node that does not notice.
   if (pattern < 0.39 && has('history lost') && has('move behind'))
     return [draw('move behind', at), draw('history lost', at + chance.between(0, 600))];
+
   // A process begins on a link that is slow for a moment.
   if (pattern < 0.45 && has('rotate'))
     return [{ ...draw('slow', at, 2_600), how: 0.85 }, draw('rotate', at + 10), draw('kill', at + 20, 30)];
+
   // A token is used before every node knows it.
   if (pattern < 0.49 && has('rotate') && has('wake lost'))
     return [
       { ...draw('wake lost', at, 2_000), how: 1 },
       { ...draw('rotate', at + 20), how: 0.9 },
     ];
+
   // A link is slow, and steady: answers come within their limits, and proofs just so.
   if (pattern < 0.54 && has('slow'))
     return [{ ...draw('slow', at, chance.between(5_000, 12_000)), how: chance.between(0.3, 0.6) }];
+
   return [draw(chance.pick(chosen), at)];
 }
 

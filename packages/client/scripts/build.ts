@@ -141,6 +141,7 @@ async function emitTypes(folder: string): Promise<void> {
       exclude: [],
     }),
   );
+
   const compiler = Bun.spawn([process.execPath, join(ROOT, 'node_modules/.bin/tsc'), '-p', config], {
     stdout: 'pipe',
     stderr: 'pipe',
@@ -149,6 +150,7 @@ async function emitTypes(folder: string): Promise<void> {
     await Promise.all([compiler.stdout, compiler.stderr].map((each) => new Response(each).text()))
   ).join('');
   if ((await compiler.exited) !== 0) throw new Error(`tsc could not write the declarations:\n${output}`);
+
   await rm(config);
   for (const file of await readdir(types, { recursive: true })) {
     if (file.endsWith('.d.ts')) await rewriteImports(types, join(types, file));

@@ -12,6 +12,7 @@ export const OPENAPI_PATH = '/api/openapi.json';
 /** Mounts the OpenAPI document of everything that is mounted before it is first asked for, of `/v1` and of OFREP. */
 export function mountOpenApi(app: ManagementApp, version: string): void {
   const registry = app.openAPIRegistry;
+
   registry.registerComponent('securitySchemes', SECURITY.accessToken, { type: 'http', scheme: 'bearer' });
   registry.registerComponent('securitySchemes', SECURITY.session, {
     type: 'apiKey',
@@ -24,6 +25,7 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
   for (const [name, scheme] of Object.entries(KEY_SCHEMES)) {
     registry.registerComponent('securitySchemes', name, scheme);
   }
+
   registry.registerPath({
     method: 'get',
     path: OPENAPI_PATH,
@@ -37,6 +39,7 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
     },
   });
   for (const operation of [...V1_OPERATIONS, ...OFREP_OPERATIONS]) registry.registerPath(operation);
+
   let document: string | undefined;
   app.get(OPENAPI_PATH, (c) => {
     document ??= JSON.stringify(openApiDocument(app, version));

@@ -177,6 +177,7 @@ export function appendToLog(
   const rowsOf = journals.map((journal) => journal.logRows(at));
   const rows = rowsOf.flat();
   const count = rows.length;
+
   let end: LogEnd | undefined;
   transaction.atCommit({ text: LOCK_END, parameters: [count] });
   // A statement of its own: what waited for the lock sees the rows of the one that held it, revocations among them.
@@ -187,11 +188,13 @@ export function appendToLog(
     // `LogEnd`: the columns of the statement.
     end = row as LogEnd | undefined;
   });
+
   const logRows = rows.map((row, index) => [
     ...[count - 1 - index, row.changeId, row.kind, row.projectId, row.environmentId ?? null],
     ...[row.revision ?? null, row.payload, row.actor, row.at],
   ]);
   for (const statement of insertions(LOG, logRows)) transaction.atCommit(statement);
+
   let written = 0;
   const ends = rowsOf.map((own) => {
     written += own.length;
@@ -200,6 +203,7 @@ export function appendToLog(
   const auditRows = journals.flatMap((journal, index) => journal.auditRows(at, count - (ends[index] ?? 0)));
   for (const statement of insertions(AUDIT, auditRows)) transaction.atCommit(statement);
   transaction.wake();
+
   return {
     firstId: rows[0]?.changeId ?? '',
     seqs: (first) => ends.map((own) => first + own - 1),

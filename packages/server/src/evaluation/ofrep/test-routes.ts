@@ -23,6 +23,7 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
     keyGone: (id) => hub.closeKey(id),
     malformed: () => {},
   });
+
   catalog.load({
     projects: [{ id: 'p', name: 'shop' }],
     environments: [{ id: 'e', projectId: 'p', name: 'production', revision: 7 }],
@@ -39,12 +40,14 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
     ],
     relays: [],
   });
+
   const state = {
     canRead: true,
     canStream: true,
     mayLackRecords: false,
     staleSeconds: undefined as number | undefined,
   };
+
   const freshness = {
     canRead: () => state.canRead,
     canStream: () => state.canStream,
@@ -52,6 +55,7 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
     mayLackRecords: () => state.mayLackRecords,
     trouble: () => undefined,
   };
+
   const counters = new EvaluationCounters();
   const log = pino({ level: 'silent' });
   const files = new OpenFiles(log);
@@ -70,5 +74,6 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
     files.close();
     void server.stop(true);
   });
+
   return { url: server.url.origin, context, catalog, hub, counters, state, key, environment };
 }

@@ -45,6 +45,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       return ok(listAnswer('environments', environments, { page, record: environmentRecord, place }));
     },
   );
+
   mount(
     app,
     {
@@ -67,6 +68,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       return created(environmentRecord(await createEnvironment(context, actor, place)));
     },
   );
+
   mount(
     app,
     {
@@ -94,6 +96,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       return ok(environmentRecord(await updateEnvironment(context, actor, place)));
     },
   );
+
   mount(
     app,
     {

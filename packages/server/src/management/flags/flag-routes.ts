@@ -81,6 +81,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       return ok(listAnswer('flags', flags, { page, record: flagRecord, place, next }));
     },
   );
+
   mount(
     app,
     {
@@ -105,6 +106,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       return created(flagRecord(await createFlag(context, actor, input)));
     },
   );
+
   mount(
     app,
     {
@@ -120,6 +122,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     },
     async ({ params, actor }) => ok(flagRecord(await getFlag(context, actor, params))),
   );
+
   mount(
     app,
     {
@@ -136,6 +139,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     async ({ params, body, actor }) =>
       ok(flagRecord(await updateFlag(context, actor, { ...params, ...defined(body) }))),
   );
+
   mount(
     app,
     {
@@ -209,6 +213,7 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext)
     },
     async ({ params, actor }) => ok(flagRecord(await archiveFlag(context, actor, params))),
   );
+
   mount(
     app,
     {

@@ -44,6 +44,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       return ok(listAnswer('keys', keys, { page, record, place: ({ name, id }) => [name, id] as const }));
     },
   );
+
   mount(
     app,
     {
@@ -78,6 +79,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       return created({ ...record(made.record), key: made.key });
     },
   );
+
   mount(
     app,
     {
@@ -93,6 +95,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     },
     async ({ params, actor }) => ok(record(await getProjectKey(context, actor, params.id))),
   );
+
   mount(
     app,
     {

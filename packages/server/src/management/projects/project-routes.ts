@@ -50,6 +50,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       return ok(listAnswer('projects', projects, { page, record: projectEntry, place }));
     },
   );
+
   mount(
     app,
     {
@@ -66,6 +67,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     },
     async ({ body, actor }) => created(projectRecord(await createProject(context, actor, body))),
   );
+
   mount(
     app,
     {
@@ -81,6 +83,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     },
     async ({ params, actor }) => ok(projectRecord(await getProject(context, actor, params.project))),
   );
+
   mount(
     app,
     {
@@ -97,6 +100,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     async ({ params, body, actor }) =>
       ok(projectRecord(await updateProject(context, actor, { ...params, ...defined(body) }))),
   );
+
   mount(
     app,
     {

@@ -37,6 +37,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       return ok({ name: own, ...rightsRecord(permissions), only: permissions.only });
     },
   );
+
   mount(
     app,
     {
@@ -62,6 +63,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       return ok(listAnswer('tokens', tokens, { page, record: tokenRecord, place }));
     },
   );
+
   mount(
     app,
     {
@@ -87,6 +89,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       return created({ ...tokenRecord(token.record), token: token.token, seq: token.record.seq });
     },
   );
+
   mount(
     app,
     {

@@ -54,6 +54,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
     },
     async ({ actor }) => ok({ invitations: (await listInvitations(context, actor)).map(invitationRecord) }),
   );
+
   mount(
     app,
     {
@@ -76,6 +77,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
     async ({ body: { email, ...rights }, actor }) =>
       offeredLink(await invite(context, actor, { email, ...defined(rights) })),
   );
+
   mount(
     app,
     {
@@ -91,6 +93,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
     },
     async ({ params, actor }) => done(await revokeInvitation(context, actor, params.id)),
   );
+
   mount(
     app,
     {
@@ -145,6 +148,7 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
     },
     async ({ body, caller, request }) => joined(context, request, await setUp(context, body, caller)),
   );
+
   mountPublic(
     app,
     {
@@ -162,6 +166,7 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
       return ok({ kind, email, ...rightsRecord(rights), expiresAt: isoTime(expiresAt) });
     },
   );
+
   mountPublic(
     app,
     {

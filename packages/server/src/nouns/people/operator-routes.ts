@@ -41,6 +41,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       return ok(listAnswer('operators', operators, { page, record, place }));
     },
   );
+
   mount(
     app,
     {
@@ -68,6 +69,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       return ok({ ...operatorRecord(operator, actor), seq: operator.seq });
     },
   );
+
   mount(
     app,
     {

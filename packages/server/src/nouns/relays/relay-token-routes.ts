@@ -42,6 +42,7 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
       return ok(listAnswer('relayTokens', relayTokens, { page, record: relayTokenRecord, place }));
     },
   );
+
   mount(
     app,
     {
@@ -68,6 +69,7 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
       return created({ ...relayTokenRecord(record), token, seq: record.seq });
     },
   );
+
   mount(
     app,
     {

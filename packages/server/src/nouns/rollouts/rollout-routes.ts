@@ -124,6 +124,7 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
       return ok({ rollouts: plans.map(planRecord) });
     },
   );
+
   mount(
     app,
     {
@@ -165,6 +166,7 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
       return created(planRecord(await startPlan(context, actor, plan)));
     },
   );
+
   mount(
     app,
     {
@@ -179,6 +181,7 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
     },
     async ({ params, actor }) => ok(planRecord(await getPlan(context, actor, params))),
   );
+
   const commands = [
     ['pause', 'pauseRolloutPlan', 'Pause a rollout plan', pausePlan, []],
     [

@@ -82,6 +82,7 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
       return ok({ schedules: schedules.map(scheduleRecord) });
     },
   );
+
   mount(
     app,
     {
@@ -126,6 +127,7 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
       return created(scheduleRecord(schedule));
     },
   );
+
   mount(
     app,
     {

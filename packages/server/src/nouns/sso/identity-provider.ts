@@ -249,6 +249,7 @@ export class IdentityProvider {
       timeout: TIMEOUT_SECONDS,
       ...(isPlain && { execute: [library.allowInsecureRequests] }),
     });
+
     const { supportsPKCE: _, ...metadata } = described.serverMetadata();
     // The library lets Entra ID name an issuer for all tenants: anyone with a Microsoft account could sign in.
     if (normalizeIssuer(metadata.issuer) !== issuer) {
@@ -261,10 +262,12 @@ export class IdentityProvider {
     if (!URL.canParse(page))
       throw new ProviderError('unavailable', 'the provider names no page to sign in at');
     this.#webAddress(new URL(page));
+
     const accepted = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const secretIn = accepted.includes('client_secret_post')
       ? library.ClientSecretPost
       : library.ClientSecretBasic;
+
     return () => {
       const configuration = new library.Configuration(
         metadata,

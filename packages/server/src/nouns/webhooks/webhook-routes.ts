@@ -55,6 +55,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     async ({ params, actor }) =>
       ok({ webhooks: (await listWebhooks(context, actor, params.project)).map(webhookRecord) }),
   );
+
   mount(
     app,
     {
@@ -81,6 +82,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       return created({ ...webhookRecord(record), secret });
     },
   );
+
   mount(
     app,
     {
@@ -95,6 +97,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     },
     async ({ params, actor }) => ok(webhookRecord(await getWebhook(context, actor, params))),
   );
+
   mount(
     app,
     {
@@ -123,6 +126,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     async ({ params, body, actor }) =>
       ok(webhookRecord(await updateWebhook(context, actor, { ...params, ...defined(body) }))),
   );
+
   mount(
     app,
     {
@@ -153,6 +157,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       return ok({ ...webhookRecord(record), secret });
     },
   );
+
   mount(
     app,
     {
@@ -170,6 +175,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       return ok(deliveryRecord(await testWebhook(context, actor, params)));
     },
   );
+
   mount(
     app,
     {
@@ -196,6 +202,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       return ok(deliveryRecord(await replayWebhook(context, actor, { ...params, seq: body.seq })));
     },
   );
+
   mount(
     app,
     {
@@ -215,6 +222,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     async ({ params, actor }) =>
       ok({ deliveries: (await listDeliveries(context, actor, params)).map(deliveryRecord) }),
   );
+
   mount(
     app,
     {
