@@ -59,7 +59,8 @@ function declarationsIn(text: string): Declaration[] {
         lines
           .join('\n')
           .trim()
-          .replaceAll(/\{@link ([^}]+)\}/g, '`$1`'),
+          .replaceAll(/\{@link ([^}]+)\}/g, '`$1`')
+          .replaceAll('@example\n', ''),
       code: `${before ? `${before.code}\n` : ''}${code
         .trim()
         .replaceAll(/^ {4}/gm, '  ')

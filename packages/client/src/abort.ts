@@ -1,6 +1,6 @@
 /**
- * Calls `callback` when the signal is aborted; soon, if it already is. Gives the function that stops waiting. Takes what
- * is not a signal, as JavaScript may give it, for none.
+ * Calls `callback` when the signal is aborted, or soon if it already is. Returns a function that stops waiting. Ignores
+ * anything that is not an `AbortSignal`.
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   try {

@@ -5,18 +5,18 @@ import type { Evaluation } from './evaluation.ts';
 import type { Register } from './index.ts';
 import type { FlagsChange } from './options.ts';
 
-/** The flags an application has registered; any, until it has. */
+/** The flags that the application has registered; any flags if it has not. */
 export type RegisteredFlags = Register extends { readonly flags: infer Flags } ? Flags : Record<string, Json>;
 
 /** A flag key: one of the registered ones, or any string. */
 export type FlagKey = keyof RegisteredFlags & string;
 
-/** What a value read with a default of type `D` gives: `true` widens to `boolean`, `10` to `number`, `'a'` to `string`. */
+/** The type of a value that is read with a default of type `D`: `true` gives `boolean`, `10` gives `number`. */
 export type ValueOf<K extends FlagKey, D> = Register extends { readonly flags: object }
   ? RegisteredFlags[K] | D
   : Widen<D>;
 
-/** A literal type made as wide as its kind; a default that is nothing takes anything. */
+/** Widens a literal type, so that `'a'` becomes `string`. A default of `null` accepts any value. */
 export type Widen<D> = D extends null | undefined
   ? Json | D
   : D extends boolean
@@ -35,87 +35,110 @@ export type DefaultOf<K extends FlagKey> = Register extends { readonly flags: ob
   : Json | object | undefined; // `object` for defaults typed by an interface
 
 /**
- * Whom flags are read for: decides partial rollouts. A number counts as its text. `null` is someone without a key, as a
- * visitor who has not signed in: outside every partial rollout. So is anything else that JavaScript gives and that is no key.
+ * Identifies the user that flags are read for, which decides partial rollouts. A number counts as its text. `null` is a user
+ * without a key, such as a visitor who has not signed in, and is outside every partial rollout. Any other value that is not a
+ * key counts as `null`.
  */
 export type TargetingKey = string | number | bigint | null;
 
-/** For whom, and from what, a read answers. */
+/** Options of a read. */
 export interface ReadOptions {
-  /** Whom the read is for. Default: the client's. */
+  /** The user that the read is for. Default: the client's. */
   readonly targetingKey?: TargetingKey | undefined;
-  /** `bootstrap` answers from what the client started with, as a page's first rendering must. Default `current`. */
+  /** `bootstrap` reads the flags that the client started with, which a page needs for its first rendering. Default `current`. */
   readonly from?: 'current' | 'bootstrap';
 }
 
-/** For whom, and from what, a boolean read answers. */
+/** Options of a boolean read. */
 export interface BooleanReadOptions extends ReadOptions {
   /**
-   * What it answers as long as the flag cannot be resolved: before the first load, after a failed one, or when the flag
-   * does not exist. `true` for a switch that must stay on. A flag that is off is `false` all the same. Default `false`.
+   * The result while the flag cannot be resolved: before the first load, after a failed one, or when the flag does not exist.
+   * Use `true` for a switch that must stay on. A flag that is off is still `false`. Default `false`.
    */
   readonly fallback?: boolean | undefined;
 }
 
-/** How `ready()` ended. */
+/** The result of `ready()`. */
 export interface ReadyResult {
   /**
-   * `ready`: flags have been loaded. `bootstrapped`: not yet, but the bootstrap answers. `failed`: the first load
-   * failed, defaults answer. `timeout`: it is still under way. The client keeps trying in every case.
+   * `ready`: flags have been loaded. `bootstrapped`: not yet, and reads use the bootstrap. `failed`: the first load failed,
+   * and reads return defaults. `timeout`: the first load is still running. The client keeps trying in every case.
    */
   readonly status: 'ready' | 'bootstrapped' | 'failed' | 'timeout';
-  /** Why, unless `ready` or `bootstrapped`. */
+  /** The reason for `failed` and `timeout`. */
   readonly error?: FlagsError;
 }
 
 /**
- * The flags of one environment. Nothing here throws and no promise rejects. Methods may be taken off the object. The
- * first call of anything but `close` begins the work.
+ * The flags of one environment. No method throws, and no promise rejects. Methods can be destructured. The first call of
+ * any method except `close` connects.
  */
 export interface FlagsClient extends AsyncDisposable {
   readonly environment: string;
-  /** The targeting key of reads that name none, from the options or the bootstrap. */
+  /** The targeting key of reads without one, from the options or the bootstrap. */
   readonly targetingKey: string | null | undefined;
-  /** Whether the options had a `bootstrap` that could be used: one of this environment, with flags in it. */
+  /** Whether the options had a usable `bootstrap`: one of this environment, with flags in it. */
   readonly hasBootstrap: boolean;
-  /** Where the client stands; see {@link ClientStatus}. */
+  /** The status of the client; see {@link ClientStatus}. */
   readonly status: ClientStatus;
-  /** The revision of the flags at hand, when the server numbers its maps. */
+  /** The revision of the current flags, if the server numbers them. */
   readonly revision: number | undefined;
-  /** Waits for the first load, at most `timeoutMs` or until `signal` is aborted. Always resolves. */
+  /**
+   * Waits for the first load, at most `timeoutMs` or until `signal` is aborted. Always resolves.
+   *
+   * @example
+   * ```ts
+   * const { status, error } = await flags.ready({ timeoutMs: 2_000 });
+   * if (status === 'failed') console.warn('starting with defaults', error);
+   * ```
+   */
   ready(options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<ReadyResult>;
-  /** Whether a flag is on; `false`, or the `fallback`, when it cannot be resolved. (Spec: S1.6) */
+  /** Returns whether a flag is on; `false`, or the `fallback`, if it cannot be resolved. (Spec: S1.6) */
   isEnabled(key: FlagKey, options?: BooleanReadOptions): boolean;
   /**
-   * A flag's value when it is on, has one, and it is the same kind of JSON as the default; otherwise the default. What
-   * comes from the server is frozen. (Spec: S1.6)
+   * Returns a flag's value if the flag is on and its value is of the same JSON type as the default; otherwise returns the
+   * default. Values from the server are frozen. (Spec: S1.6)
+   *
+   * @example
+   * ```ts
+   * const limit = flags.getValue('upload-limit-mb', 10); // a number
+   * ```
    */
   getValue<K extends FlagKey, D extends DefaultOf<K>>(
     key: K,
     defaultValue: D,
     options?: ReadOptions,
   ): ValueOf<K, D>;
-  /** Like `getValue`, with the reason. */
+  /** Like `getValue`, but returns the reason as well. */
   evaluate<K extends FlagKey, D extends DefaultOf<K>>(
     key: K,
     defaultValue: D,
     options?: ReadOptions,
   ): Evaluation<ValueOf<K, D>>;
-  /** The flag as the server sent it, for every targeting key; `undefined` when it does not exist. */
+  /** Returns the flag as the server sent it, before any rollout is decided; `undefined` if it does not exist. */
   getState(key: FlagKey): FlagState | undefined;
-  /** All flags, as the server sent them. A plain object, frozen, and the same one until something changes. */
+  /** Returns all flags as the server sent them: a plain, frozen object, and the same one until something changes. */
   all(options?: Pick<ReadOptions, 'from'>): FlagMap;
-  /** Calls `listener` after each change, or each change of one of `keys`. Gives the function that ends it. */
+  /**
+   * Calls `listener` after each change, or only after changes of `keys`. Returns a function that removes the listener.
+   *
+   * @example
+   * ```ts
+   * const stop = flags.onChange(({ changed }) => console.log('changed:', changed), { keys: ['new-checkout'] });
+   * ```
+   */
   onChange(
     listener: (change: FlagsChange) => void,
     options?: { readonly keys?: readonly FlagKey[]; readonly signal?: AbortSignal },
   ): () => void;
-  /** Calls `listener` with each new status. Gives the function that ends it. */
+  /** Calls `listener` with each new status. Returns a function that removes the listener. */
   onStatus(listener: (status: ClientStatus) => void, options?: { readonly signal?: AbortSignal }): () => void;
-  /** Loads all flags now. Gives whether they are current afterwards. */
+  /** Loads all flags now. Resolves to whether they are current. */
   refresh(): Promise<boolean>;
-  /** What another client, as that of a page, can start from. Plain data, safe to serialise. */
+  /** Returns the flags for the `bootstrap` of another client, such as the one of a page. Plain data, safe to serialize. */
   toBootstrap(): { readonly environment: string; readonly flags: FlagMap };
-  /** Ends all work. Reads answer with the last flags. Safe to call twice; each call waits for the last report of reads. */
+  /**
+   * Disconnects. Reads continue to return the last flags. Can be called twice; each call waits for the last report of reads.
+   */
   close(): Promise<void>;
 }

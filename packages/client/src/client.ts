@@ -20,12 +20,21 @@ import { createReads, type ReadSource } from './reads.ts';
 import { createReporter } from './reporter.ts';
 import type { Target } from './target.ts';
 
-/** Makes a client for one environment. Does no work yet and never throws: see {@link FlagsClient}. */
+/**
+ * Creates a client for one environment. Never throws, and connects at the first call: see {@link FlagsClient}.
+ *
+ * @example
+ * ```ts
+ * const flags = createClient({ apiKey: process.env.HALYARD_KEY ?? '', environment: 'production' });
+ * await flags.ready();
+ * if (flags.isEnabled('new-checkout', { targetingKey: user.id })) renderNewCheckout();
+ * ```
+ */
 export function createClient(options: ClientOptions): FlagsClient {
   return createClientOn(systemPlatform, options);
 }
 
-/** {@link createClient} with a clock, chance and network of the caller's. */
+/** {@link createClient} with a given clock, source of chance and network. */
 export function createClientOn(platform: Platform, options: ClientOptions): FlagsClient {
   const given = copyOptions(options);
   const environment = typeof given.environment === 'string' ? given.environment : '';
@@ -34,6 +43,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   const changes = reporter.listeners<FlagsChange>();
   const statuses = reporter.listeners<ClientStatus>();
   const closedError = new FlagsError('client_closed', 'the client is closed', { retryable: false });
+
   let target: Target | undefined;
   let error: FlagsError | undefined;
   try {
@@ -41,12 +51,13 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   } catch (thrown) {
     error = thrown as FlagsError; // it throws nothing else
   }
+
   let release: Lease[1] = () => undefined;
   let connection: Connection | undefined;
   let isTouched = false;
   let closing: Promise<void> | undefined;
   let status: ClientStatus = bootstrap ? 'stale' : 'connecting';
-  /** Runs listeners; not during the read that begins the work, as that may be in the middle of a rendering. */
+  /** Runs listeners, but not during the first read, which may be in the middle of a rendering. */
   let tell = queueMicrotask;
   changes.add(given.onChange);
 
@@ -54,7 +65,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   const report = (failure: FlagsError) => {
     if (status !== 'closed') reporter.report(failure);
   };
-  /** A failed load is no failure of a client that has flags to answer with. */
+  /** A client with a bootstrap is `stale` where another one would be `connecting` or `failed`. */
   const become = (next: ClientStatus) => {
     const seen = bootstrap && (next === 'failed' || next === 'connecting') ? 'stale' : next;
     if (seen === status || status === 'closed') return;
@@ -67,10 +78,13 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     if (flags && changed.length) source.flags = flags;
     become(next);
     if (!changed.length) return;
+
     const change = { changed, flags: plainOf(source.flags), revision: revision() };
     tell(() => changes.tellAll(change));
   };
+
   const listener = { onUpdate: update, onError: report };
+
   const touch = () => {
     if (isTouched) return;
     isTouched = true;
@@ -98,7 +112,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     hasMap: () => !!(connection?.flags ?? bootstrap),
   };
 
-  /** Waits for the first load, for a time, for a signal, or for the end. Leaves nothing behind. */
+  /** Waits for the first load, a timeout, a signal, or the end of the client. */
   const wait = (link: Connection, options: Parameters<FlagsClient['ready']>[0]) =>
     new Promise<void>((resolve) => {
       const done = () => {
@@ -107,7 +121,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
         stopWaiting();
         resolve();
       };
-      // Held: someone waits, and between two attempts nothing else may keep the process from ending without an answer.
+      // Keeps the process alive while `ready()` is pending: between two attempts nothing else does.
       const limitMs = readMs(optionOf(options, 'timeoutMs'), readMs(given.readyTimeoutMs, 5_000));
       const cancelTimer = platform.setTimer(done, limitMs, true);
       const stopListening = statuses.add(done);
@@ -130,6 +144,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       touch();
       if (connection && !connection.flags && !bootstrap && status !== 'closed')
         await wait(connection, options);
+
       if (error) return { status: 'failed', error };
       if (connection?.flags) return { status: 'ready' };
       if (bootstrap) return { status: 'bootstrapped' };
@@ -173,5 +188,5 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   return client;
 }
 
-/** The name `await using` looks for; made up where the runtime does not know it, as compilers do. */
+/** `Symbol.asyncDispose`, or a stand-in on older runtimes. */
 const ASYNC_DISPOSE: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');

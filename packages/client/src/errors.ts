@@ -12,11 +12,11 @@ export type ServerErrorCode =
  *
  * - `network_error`: the server could not be reached, or the connection broke before the answer.
  * - `timeout`: no answer within the time allowed, or no sign of life on an open stream.
- * - `invalid_response`: an answer came, but not one that a flag service gives; or one flag (`flagKey`) was left out.
+ * - `invalid_response`: the answer is not that of a flag service, or one flag (`flagKey`) is invalid and was left out.
  * - `stream_error`: an open stream broke or ended early, or the runtime's `fetch` cannot stream.
  * - `revision_reset`: the server's revisions restarted lower (a restored database); its map has been accepted.
  * - `not_ready`: no flags have been loaded yet. Only as the `errorCode` of an evaluation.
- * - `type_mismatch`: the flag's value has another JSON type than the default it was read with.
+ * - `type_mismatch`: the flag's value has another JSON type than the default of the read.
  * - `invalid_options`: the options of `createClient` cannot work.
  * - `listener_error`: a listener of the application threw.
  * - `client_closed`: the client was used after `close()`.
@@ -33,10 +33,10 @@ export type ClientErrorCode =
   | 'listener_error'
   | 'client_closed';
 
-/** What `FlagsError.code` holds; a newer server may add codes. */
+/** The type of `FlagsError.code`. A newer server may add codes. */
 export type FlagErrorCode = ServerErrorCode | ClientErrorCode | (string & {});
 
-/** What a {@link FlagsError} may carry beside its code and message. */
+/** Details of a {@link FlagsError} beside its code and message. */
 export interface FlagsErrorDetails {
   readonly status?: number;
   readonly docs?: string;
@@ -46,16 +46,16 @@ export interface FlagsErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A failure as `onError` gets it. It never contains the project key. (Spec: S1.7) */
+/** A failure, as passed to `onError`. It never contains the project key. (Spec: S1.7) */
 export class FlagsError extends Error {
   declare readonly code: FlagErrorCode;
-  /** HTTP status, when the server answered. */
+  /** HTTP status, if the server answered. */
   declare readonly status?: number;
-  /** The documentation page of the code, when the server named one. */
+  /** Address of the documentation page of the code, if the server sent one. */
   declare readonly docs?: string;
   /** The flag the failure is about. */
   declare readonly flagKey?: string;
-  /** Whether the client keeps trying by itself. Default `true`. */
+  /** Whether the client retries on its own. Default `true`. */
   declare readonly retryable: boolean;
   /** Milliseconds the server asked to wait (`Retry-After`). */
   declare readonly retryInMs?: number;

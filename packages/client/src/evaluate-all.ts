@@ -1,20 +1,26 @@
 import { evaluate, type FlagMap, type FlagState, readTargetingKey } from '@halyard/protocol';
 import type { FlagsClient, ReadOptions, TargetingKey } from './client-types.ts';
 
-/** Every flag as it is for one targeting key. Plain data, as JSON and as what a server component passes on. */
+/** All flags as they are for one targeting key: plain data, for JSON and for props of client components. */
 export interface EvaluatedFlags {
   readonly environment: string;
-  /** For whom; `null` for someone without a key; absent when neither the call nor the client named one. */
+  /** The targeting key; `null` for a user without one; absent if neither the call nor the client has one. */
   readonly targetingKey?: string | null;
   /** Whether each flag is on, and its value if it is on and has one. A plain object, frozen. */
   readonly flags: FlagMap;
 }
 
 /**
- * Every flag as it is for one targeting key (default: the client's): whether it is on, and the value if it is on and has
- * one. Rollouts are decided and left out, so a page that starts from this, as its `bootstrap`, shows neither percentages
- * nor the values of flags that are off. The page's client reads for the same targeting key, so that nothing changes for its
- * reader when the first flags of the service come. Never throws.
+ * Returns all flags as they are for one targeting key (default: the client's): whether each is on, and its value if it is on
+ * and has one. Rollouts are decided on the server, so a page that gets this as its `bootstrap` sees neither percentages nor the
+ * values of flags that are off. The page's client uses the same targeting key, so nothing changes for the user when the client
+ * connects. Never throws.
+ *
+ * @example
+ * ```ts
+ * const bootstrap = evaluateAll(flags, user?.id ?? null); // on the server
+ * const client = createClient({ apiKey: false, environment: 'production', baseUrl: '/flags', bootstrap }); // in the page
+ * ```
  */
 export function evaluateAll(
   client: FlagsClient,

@@ -2,21 +2,21 @@ import type { FlagState } from '@halyard/protocol';
 import type { FlagErrorCode } from './errors.ts';
 
 /**
- * Why a read gave what it gave. `static`: the flag's value, for everyone. `split`: a partial rollout decided.
- * `disabled`: the flag is off. `default`: the flag is on but has no value. `error`: see `errorCode`.
+ * The reason for a result. `static`: the flag's value, for everyone. `split`: a partial rollout decided. `disabled`: the flag
+ * is off. `default`: the flag is on but has no value. `error`: see `errorCode`.
  */
 export type Reason = 'static' | 'split' | 'disabled' | 'default' | 'error';
 
-/** A read with its circumstances. */
+/** The result of a read, with the reason for it. */
 export interface Evaluation<T> {
   readonly key: string;
   readonly value: T;
-  /** What `isEnabled` says. */
+  /** The result of `isEnabled`. */
   readonly enabled: boolean;
-  /** Whether the flags may have aged: no current answer of the server is at hand. */
+  /** Whether the flags may be out of date, because the client is not connected. */
   readonly stale: boolean;
   readonly reason: Reason;
   readonly errorCode?: FlagErrorCode;
-  /** The flag as the server sent it; absent when it does not exist. */
+  /** The flag as the server sent it; absent if it does not exist. */
   readonly state?: FlagState;
 }

@@ -35,6 +35,7 @@ export function readFlags(data: unknown): ParsedFlags {
       };
     else rejected.push(key);
   }
+
   // Members, but no flag among them: an error body or a wrapper, not a map.
   if (!members || (members.length && members.length === rejected.length))
     throw new FlagsError('invalid_response', 'it is not a flag map');
@@ -82,6 +83,7 @@ export function reconcile(previous: FlagMap, next: FlagMap): Reconciled {
       changed.push(key);
     }
   }
+
   for (const key of Object.keys(previous)) if (!next[key]) changed.push(key);
   return { flags: changed.length ? Object.freeze(flags) : previous, changed };
 }

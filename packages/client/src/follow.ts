@@ -159,7 +159,7 @@ export function follow(connection: Followed): () => void {
     if (!isEnded) lose(thrown, wasLive, openedAt === undefined ? -1 : now() - openedAt);
   };
 
-  /** Goes on after a stream has ended. Nothing was thrown if the server closed it in good order. */
+  /** Handles the end of a stream. Nothing was thrown if the server closed it in good order. */
   const lose = (thrown: unknown, wasLive: boolean, openForMs: number) => {
     connection.lapse(target.staleAfterMs);
     if (thrown === LEFT) {
@@ -180,8 +180,8 @@ export function follow(connection: Followed): () => void {
     if (isHealthy || (openForMs >= 0 && error.code === 'timeout')) backoff.startAgain();
     cancelOpen = setTimer(open, backoff.delayAfter(error), hadStream);
 
-    // Listeners come last: one may close the client, which ends the timers that exist by then. A server that closes a
-    // stream after a while restarts. That is no failure.
+    // Listeners come last: one may close the client, which ends the timers that exist by then. A long stream
+    // that the server closes is not an error.
     if (!isHealthy || thrown !== undefined) connection.report(error);
     if (rest === 'failed') connection.giveUp();
   };

@@ -3,25 +3,30 @@ import type { Evaluation } from './evaluation.ts';
 import { optionOf, targetOf } from './options.ts';
 import { warnOnce } from './reporter.ts';
 
-/** A read, as a listener of {@link observeReads} hears of it. `value` is what the read gave; `isEnabled` gives a boolean. */
+/** A read, as listeners of {@link observeReads} get it. `value` is the result of the read, for `isEnabled` a boolean. */
 export interface FlagRead extends Evaluation<unknown> {
   readonly environment: string;
-  /** Whom the read was for. */
+  /** The user that the read was for. */
   readonly targetingKey: string | null | undefined;
 }
 
-/** A listener hears of no more: one that reads the client that it listens to would never end. */
+/** A listener is not called more often: one that reads the observed client would call itself forever. */
 const MAX_READS_PER_SECOND = 10_000;
 
 /**
- * The same client, with a listener that hears of each read by `isEnabled`, `getValue` and `evaluate`, once it has been
- * answered: for spans, experiments and counts of what is used. The client that was passed is not changed, so reads that
- * are not observed cost nothing. React hooks read at every rendering, so the listener may hear of a read many times.
+ * Returns the same client with a listener that is called after each read by `isEnabled`, `getValue` and `evaluate`: for spans,
+ * experiments and usage counts. The original client does not change, so its reads cost nothing extra. React hooks read at
+ * every rendering, so the listener may be called often for the same read.
  *
- * A listener that throws, or whose promise rejects, disturbs no read: `onError` gets what it threw (default: one warning
- * on the console). Reads by the listener itself are not observed; once it has awaited something, it should read from the
- * client that is its second argument. A listener that reads the observed client then would hear of itself for ever, so it
- * hears of 10,000 reads a second at most, and `onError` gets a `RangeError`.
+ * A listener that throws, or whose promise rejects, does not affect the read: `onError` gets the error (default: one warning
+ * on the console). Reads by the listener itself are not observed. After an `await`, it should read from its second argument,
+ * the original client: reading the observed one would call it forever, so it is called for 10,000 reads a second at most, and
+ * `onError` gets a `RangeError`.
+ *
+ * @example
+ * ```ts
+ * const flags = observeReads(client, ({ key, value, targetingKey }) => experiment.exposed(key, value, targetingKey));
+ * ```
  */
 export function observeReads(
   client: FlagsClient,
@@ -38,13 +43,15 @@ export function observeReads(
       // There is no other place to report it.
     }
   };
-  /** Throws when the listener has heard of too many reads: it may be what reads. */
+
+  /** Throws if there are too many reads: the listener itself may be reading. */
   const checkPace = () => {
     const now = Date.now();
     if (Math.abs(now - since) >= 1_000) [since, told] = [now, 0];
     if (++told > MAX_READS_PER_SECOND)
       throw new RangeError('too many reads a second for a listener: does it read the observed client?');
   };
+
   const tell = <T>(evaluation: Evaluation<T>, options: ReadOptions | undefined): Evaluation<T> => {
     if (isTelling) return evaluation;
     isTelling = true;
@@ -59,12 +66,13 @@ export function observeReads(
     isTelling = false;
     return evaluation;
   };
+
   const reads: Pick<FlagsClient, 'isEnabled' | 'getValue' | 'evaluate'> = {
     isEnabled: (key, options?: BooleanReadOptions) => {
       const evaluation = client.evaluate(key, null, options);
       const value = evaluation.state ? evaluation.enabled : optionOf(options, 'fallback') === true;
       const { rolloutPct = 100 } = evaluation.state ?? {};
-      // A flag that has no value needs none here.
+      // Plain on/off flags report no missing value.
       const reason =
         evaluation.reason !== 'default' ? evaluation.reason : rolloutPct < 100 ? 'split' : 'static';
       tell({ ...evaluation, reason, value }, options);

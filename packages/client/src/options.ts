@@ -7,33 +7,33 @@ import type { Fetch, Platform } from './platform.ts';
 import { guard, type Logger } from './reporter.ts';
 import type { Mode, Target } from './target.ts';
 
-/** What a client may start from before its first load: the map alone, or what `toBootstrap()` or `evaluateAll` gives. */
+/** Flags that a client starts with: a map, or the result of `toBootstrap()` or `evaluateAll`. */
 export type Bootstrap =
   | FlagMap
   | {
       readonly environment: string;
       readonly flags: FlagMap;
-      /** For whom rollouts were decided; becomes the client's own targeting key, unless the options name one. */
+      /** The user that rollouts were decided for: the client's targeting key, unless the options have one. */
       readonly targetingKey?: TargetingKey;
     };
 
-/** What flags were, and are, when a map has been replaced. */
+/** A change of flags. */
 export interface FlagsChange {
   /** Keys that were added, changed or removed. */
   readonly changed: readonly string[];
   readonly flags: FlagMap;
-  /** The revision of the new map, when the server numbers its maps. */
+  /** The revision of the new flags, if the server numbers them. */
   readonly revision?: number | undefined;
 }
 
-/** What `createClient` takes. */
+/** Options of `createClient`. */
 export interface ClientOptions {
   /**
-   * The project key. It goes into the header `X-Service-Key` and nowhere else. `false` for an address that needs
-   * none: a handler of your own application that adds it (see `@halyard/client/handler`).
+   * The project key, which starts with `proj_live_`. It is sent in the header `X-Service-Key` and appears nowhere else. Use
+   * `false` for an address that needs no key: a handler of your own application (see `@halyard/client/handler`).
    */
   readonly apiKey: string | false;
-  /** One client reads one environment. (Spec: S1.8) */
+  /** The environment. A client reads only one. (Spec: S1.8) */
   readonly environment: 'development' | 'staging' | 'production' | (string & {});
   /**
    * Address of the service. Default: in a browser the page's own origin; elsewhere the variable `HALYARD_URL`, or
@@ -41,38 +41,38 @@ export interface ClientOptions {
    */
   readonly baseUrl?: string | URL;
   /**
-   * `stream` (default) follows every change, `poll` asks every `pollIntervalMs`, `manual` loads only in `ready()` and
-   * `refresh()`: right for workers, functions and scripts.
+   * `stream` (default) follows every change. `poll` loads every `pollIntervalMs`. `manual` loads only in `ready()` and
+   * `refresh()`, for workers, functions and scripts.
    */
   readonly mode?: Mode;
-  /** Flags to answer with until the first load; from `toBootstrap()` of another client, or from `evaluateAll`. */
+  /** Flags to use until the first load, from `toBootstrap()` of another client or from `evaluateAll`. */
   readonly bootstrap?: Bootstrap;
-  /** Whom reads are for when they do not say: decides partial rollouts. Default: whom the bootstrap was decided for. */
+  /** Default targeting key of reads, which decides partial rollouts. Default: the one of the bootstrap. */
   readonly targetingKey?: TargetingKey | undefined;
-  /** How long the server may take to begin an answer. Default 5,000. */
+  /** Timeout for the headers of an answer, in milliseconds. Default 5,000. */
   readonly requestTimeoutMs?: number;
-  /** How long `ready()` waits at most. Default 5,000. */
+  /** Timeout of `ready()`, in milliseconds. Default 5,000. */
   readonly readyTimeoutMs?: number;
-  /** Time between polls in the mode `poll`. Default 30,000, at least 5,000. */
+  /** Time between polls in the mode `poll`, in milliseconds. Default 30,000, at least 5,000. */
   readonly pollIntervalMs?: number;
-  /** How long after its connection was lost a client calls its flags stale. Default 30,000. */
+  /** Milliseconds between losing the connection and becoming `stale`. Default 30,000. */
   readonly staleAfterMs?: number;
-  /** Allows sending the key over plain `http:` to another machine. Default `false`; loopback is always allowed. */
+  /** Whether the key may be sent over plain `http:` to another machine. Default `false`; loopback is always allowed. */
   readonly allowInsecureHttp?: boolean;
   /**
-   * Whether to report how often each flag is read, where the project asks for it: counts, without targeting keys, at most
-   * once a minute and when the client is closed. Default `true`.
+   * Whether to report how often each flag is read, if the project asks for it: counts without targeting keys, at most once a
+   * minute and when the client is closed. Default `true`.
    */
   readonly reportUsage?: boolean;
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch;
-  /** More headers for every request. */
+  /** Additional headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Gets every failure. Without it, each kind is logged at most once a minute. (Spec: S1.7) */
+  /** Called with every failure. Without it, each kind of failure is logged at most once a minute. (Spec: S1.7) */
   readonly onError?: (error: FlagsError) => void;
   /** The first listener of `onChange`. */
   readonly onChange?: (change: FlagsChange) => void;
-  /** Where log lines go, see {@link Logger}. Default: warnings to `console`; `false` for nowhere. */
+  /** Destination of log lines, see {@link Logger}. Default: warnings to `console`. `false` turns logging off. */
   readonly logger?: false | Logger;
 }
 
@@ -127,8 +127,10 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
   // Without the line break that files and terminals add.
   const key = typeof apiKey === 'string' ? apiKey.trim() : '';
   if (apiKey !== false && !/^[\x21-\x7e]+$/.test(key)) throw wrong('apiKey (proj_live_...)');
+
   if (typeof environment !== 'string' || !/^\P{Cs}+$/u.test(environment)) throw wrong('environment');
   if (mode !== 'stream' && mode !== 'poll' && mode !== 'manual') throw wrong('mode');
+
   return {
     // `Fetch`: what it does when called is checked where it is called.
     platform: typeof fetch === 'function' ? { ...platform, fetch: fetch as Fetch } : platform,
@@ -181,12 +183,14 @@ function wrong(option: string): FlagsError {
 function readBaseUrl(given: unknown, isGuarded: boolean): string {
   const { origin } = (globalThis as { location?: { origin?: string } }).location ?? {}; // of a page or a worker
   const page = origin?.startsWith('http') ? origin : undefined;
+
   let url: URL | undefined;
   try {
     url = new URL(String(given ?? page ?? (readVariable() || DEFAULT_URL)), page);
   } catch {
     // Reported below, without quoting it.
   }
+
   if (!url || !/^https?:\/\/[^@/]+\/[^?#]*$/.test(url.href)) throw wrong('baseUrl');
   if (isGuarded && url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
     throw wrong('baseUrl: https:, or allowInsecureHttp');

@@ -14,7 +14,7 @@ export interface Platform {
   readonly fetch: Fetch;
 }
 
-/** The part of `fetch` the client uses. */
+/** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**

@@ -24,7 +24,7 @@ import type { ClientStatus } from './connection.ts';
 import { evaluateAll } from './evaluate-all.ts';
 import type { Evaluation } from './evaluation.ts';
 
-/** What a provider gives to the components below it. */
+/** What a provider passes to the components below it. */
 interface Provided {
   readonly client: FlagsClient;
   readonly targetingKey: TargetingKey | undefined;
@@ -33,9 +33,16 @@ interface Provided {
 const Context = createContext<Provided | undefined>(undefined);
 
 /**
- * Gives a client to the components below. The application makes and closes the client, outside of rendering, so that
- * StrictMode and remounting cost nothing. `targetingKey` is whom they read for (default: the client's), and may change,
- * as when a person signs in.
+ * Provides a client to the components below. Create the client outside of rendering, and close it yourself: then StrictMode
+ * and remounts cost nothing. `targetingKey` is whom the components read for (default: the client's). It may change, for
+ * example when a person signs in.
+ *
+ * @example
+ * ```tsx
+ * <FlagsProvider client={client} targetingKey={user?.id ?? null}>
+ *   <App />
+ * </FlagsProvider>
+ * ```
  */
 export function FlagsProvider(props: {
   readonly client: FlagsClient;
@@ -47,18 +54,25 @@ export function FlagsProvider(props: {
   return createElement(Context.Provider, { value }, children);
 }
 
-/** The client of the provider above. Throws without a provider: that is a mistake in the tree, not in the network. */
+/** Returns the client of the provider above. Throws without a provider, because that is a mistake in the tree. */
 export function useFlagsClient(): FlagsClient {
   return useProvided().client;
 }
 
 function useProvided(): Provided {
   const provided = useContext(Context);
-  if (!provided) throw new Error('useFlag and its kin need a <FlagsProvider client={…}> above them');
+  if (!provided) throw new Error('useFlag must be used inside <FlagsProvider client={…}>');
   return provided;
 }
 
-/** Whether a flag is on, now and whenever that changes. (Spec: S1.6) */
+/**
+ * Returns whether a flag is on. The component renders again when that changes. (Spec: S1.6)
+ *
+ * @example
+ * ```tsx
+ * const Checkout = () => (useFlag('new-checkout') ? <NewCheckout /> : <OldCheckout />);
+ * ```
+ */
 export function useFlag(
   key: FlagKey,
   options?: TargetOptions & Pick<BooleanReadOptions, 'fallback'>,
@@ -67,7 +81,7 @@ export function useFlag(
   return useRead((client, from) => client.isEnabled(key, { ...options, targetingKey, from }));
 }
 
-/** A flag's value, now and whenever it changes. (Spec: S1.6) */
+/** Returns a flag's value, or the default. The component renders again when it changes. (Spec: S1.6) */
 export function useFlagValue<K extends FlagKey, D extends DefaultOf<K>>(
   key: K,
   defaultValue: D,
@@ -77,7 +91,7 @@ export function useFlagValue<K extends FlagKey, D extends DefaultOf<K>>(
   return useRead((client, from) => client.getValue(key, defaultValue, { targetingKey, from }));
 }
 
-/** A read with its circumstances, now and whenever they change. */
+/** Returns a flag's value with the reason for it. The component renders again when either changes. */
 export function useFlagEvaluation<K extends FlagKey, D extends DefaultOf<K>>(
   key: K,
   defaultValue: D,
@@ -92,12 +106,13 @@ export function useFlagEvaluation<K extends FlagKey, D extends DefaultOf<K>>(
 }
 
 /**
- * Every flag as it is for the targeting key (see `evaluateAll`), now and whenever one of them changes: the same object
- * until then. A component that reads a few flags is rendered less often with `useFlag`.
+ * Returns all flags as they are for the targeting key (see `evaluateAll`): the same object until one of them changes. A
+ * component that needs only a few flags renders less often with `useFlag`.
  */
 export function useFlags(options?: TargetOptions): FlagMap {
   const from = useRead((_, source) => source);
   const flags = useRead((client) => client.all({ from }));
+
   const client = useFlagsClient();
   const targetingKey = useTarget(options);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `flags` is what `evaluateAll` reads from the client
@@ -108,8 +123,8 @@ export function useFlags(options?: TargetOptions): FlagMap {
 }
 
 /**
- * The client's status: tells "off" from "not loaded yet". On a server, and in a page's first rendering, `stale` with a
- * bootstrap and `connecting` without.
+ * Returns the client's status, which tells "off" from "not loaded yet". On a server, and in a page's first rendering, it is
+ * `stale` with a bootstrap and `connecting` without one.
  */
 export function useFlagsStatus(): ClientStatus {
   return useRead((client, from) => {
@@ -119,7 +134,7 @@ export function useFlagsStatus(): ClientStatus {
   });
 }
 
-/** For whom a hook reads; `from` is the hook's own business. */
+/** Options of a hook. */
 export type TargetOptions = Pick<ReadOptions, 'targetingKey'>;
 
 /** Whom a hook reads for: its own options say so, or the provider above. */
@@ -140,6 +155,7 @@ function useRead<T>(read: (client: FlagsClient, from: 'current' | 'bootstrap') =
     },
     [client],
   );
+
   return useSyncExternalStore(
     subscribe,
     () => read(client, 'current'),

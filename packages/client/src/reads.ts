@@ -66,6 +66,7 @@ export function createReads(source: ReadSource): Reads {
       );
     return undefined;
   };
+
   const reads = {
     isEnabled: (key: string, options?: BooleanReadOptions) => {
       const state = find(key, options);
@@ -80,6 +81,7 @@ export function createReads(source: ReadSource): Reads {
       const decided = decide(key, options, state);
       const { isOn: enabled, reason } = decided;
       const value = pick(decided, key, defaultValue);
+
       const errorCode = state
         ? value !== decided.value && 'type_mismatch'
         : (isBootstrap(options) ? bootstrap : source.hasMap())

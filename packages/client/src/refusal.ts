@@ -17,10 +17,12 @@ export function describeRefusal(
 ): [FlagErrorCode, string, FlagsErrorDetails] {
   const { error, message, docs }: Readonly<Record<string, unknown>> = Object(body); // without members, unless it has them
   const retryInMs = parseRetryAfter(headers.get('Retry-After'), platform.wallClock());
+
   const code =
     typeof error === 'string' && /^[a-z_]{1,64}$/.test(error)
       ? error
       : (CODES[status] ?? (status < 500 ? 'invalid_response' : 'internal_error'));
+
   const short = (text: unknown) => (typeof text === 'string' ? redact(text).slice(0, 500) : '');
   return [
     code,

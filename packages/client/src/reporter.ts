@@ -3,13 +3,13 @@ import { FlagsError } from './errors.ts';
 import { optionOf } from './options.ts';
 import type { Platform } from './platform.ts';
 
-/** Where log lines go: `console`, or a logger of yours. */
+/** A destination of log lines: `console`, or your own logger. */
 export interface Logger {
-  /** A failure that no `onError` takes, or a hint for developers; each kind once a minute. */
+  /** Called with failures if there is no `onError`, and with hints for developers; each kind at most once a minute. */
   warn(message: string): void;
   /**
-   * What a connection does, as `stream opened, revision 7`, for the client that was the first to use it. Without a
-   * `logger` in the options nothing is said.
+   * Called with what a connection does, such as `stream opened, revision 7`. Clients that share a connection use the logger of
+   * the first one. The default logger has no `debug`.
    */
   debug?(message: string): void;
 }
@@ -48,6 +48,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
       () => {},
     );
   };
+
   const report = (error: FlagsError) => {
     if (typeof onError === 'function')
       guard(
@@ -61,6 +62,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
         `${error.code}: ${error.message}${error.docs ? ` (${error.docs})` : ''}`,
       );
   };
+
   const onFailure = (cause: unknown) =>
     report(new FlagsError('listener_error', 'a listener threw', { cause }));
   const listeners = <Event>(): Listeners<Event> => {
@@ -90,6 +92,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
       },
     };
   };
+
   return { report, warn, listeners };
 }
 

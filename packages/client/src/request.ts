@@ -25,6 +25,7 @@ export async function send(
     if (etag) headers.set('If-None-Match', etag);
     // They do not send it for `no-store`, as others do, and a proxy may answer.
     if ('Bun' in globalThis || 'Deno' in globalThis) headers.set('Cache-Control', 'no-cache');
+
     const response = await abortable(
       platform.fetch(`${baseUrl}${path}?env=${encodeURIComponent(environment)}`, {
         headers,
@@ -36,6 +37,7 @@ export async function send(
       }),
       signal,
     );
+
     if (response.status === 200 || (etag && response.status === 304)) {
       reportUsage(target, response.headers.get(USAGE_HEADER));
       return response;
@@ -83,6 +85,7 @@ export async function readBody(
       3 * KEEP_ALIVE_SECONDS * 1_000,
     );
   };
+
   const take = start(alive);
   alive();
   try {

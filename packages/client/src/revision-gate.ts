@@ -56,6 +56,7 @@ export function createRevisionGate(now: Platform['now']): RevisionGate {
         if (!isSighting || !isReset()) return 'keep';
         verdict = 'reset';
       }
+
       known = revision;
       takenAt = Math.max(takenAt, askedAt);
       lowerSightings = 0;

@@ -5,20 +5,20 @@ import type { ClientStatus } from './connection.ts';
 import type { Bootstrap } from './options.ts';
 import { warnOnce } from './reporter.ts';
 
-/** Where flags are kept. `localStorage` is one, {@link fileStorage} makes one. What it throws does no harm. */
+/** A storage for flags, such as `localStorage` or the result of {@link fileStorage}. It may throw. */
 export interface FlagStorage {
   getItem(name: string): string | null;
   setItem(name: string, text: string): unknown;
 }
 
-/** A storage, or a function that gives it: in some pages, reading `localStorage` throws. */
+/** A storage, or a function that returns one, because reading `localStorage` throws in some pages. */
 export type StorageSource = FlagStorage | (() => FlagStorage);
 
 /** The flags of an earlier client. */
 export interface StoredFlags {
   /** For the option `bootstrap` of `createClient`. */
   readonly bootstrap: Bootstrap;
-  /** Milliseconds since they were known to be current. After a process was killed, up to six minutes too many. */
+  /** Milliseconds since the flags were known to be current. Up to six minutes too many after a process was killed. */
   readonly ageMs: number;
 }
 
@@ -35,8 +35,16 @@ const RENEW_MS = 5 * 60_000;
 const TEXT = /^halyard\/1 (\d{1,15}) (\d{1,10}) (.*)$/s;
 
 /**
- * The flags that {@link keepFlags} has kept for an environment; `undefined` when nothing was kept, when it is older than
- * `maxAgeMs`, or when their text is damaged or of another version. Never throws.
+ * Returns the flags that {@link keepFlags} stored for an environment; `undefined` if there are none, or if they are older than
+ * `maxAgeMs`, damaged or of another version. Never throws.
+ *
+ * @example
+ * ```ts
+ * const storage = fileStorage('flags.txt');
+ * const stored = storedFlags(storage, 'production', { maxAgeMs: 24 * 60 * 60 * 1000 });
+ * const flags = createClient({ apiKey, environment: 'production', ...(stored && { bootstrap: stored.bootstrap }) });
+ * keepFlags(flags, storage);
+ * ```
  */
 export function storedFlags(
   storage: StorageSource,
@@ -58,10 +66,10 @@ export function storedFlags(
 }
 
 /**
- * Keeps a client's flags: as soon as they are current, a second after each change, and every few minutes while they stay as
- * they are, so that {@link storedFlags} knows their age. The last write is that of the moment at which they stop being
- * current, as when the client is closed, or at which the function that is returned ends it. Never throws; `onError` gets the
- * error when flags cannot be kept (default: one warning on the console).
+ * Stores a client's flags: as soon as they are current, a second after each change, and every few minutes even without
+ * changes, so that {@link storedFlags} knows their age. The last write happens when the flags stop being current, for example
+ * because the client is closed, or when you call the returned function. Never throws; `onError` gets the error if flags cannot
+ * be stored (default: one warning on the console).
  */
 export function keepFlags(
   client: FlagsClient,
@@ -95,6 +103,7 @@ export function keepFlags(
       }
     }
   };
+
   /** Writes, and again before the text looks much older than the flags are. */
   const keep = () => {
     write();
@@ -105,6 +114,7 @@ export function keepFlags(
     timer = setTimeout(keep, ms);
     (timer as { unref?: () => void }).unref?.(); // in pages a number
   };
+
   const onStatus = (status: ClientStatus) => {
     const isReady = status === 'ready';
     if (isReady) keep();
@@ -124,6 +134,7 @@ export function keepFlags(
     },
     { signal },
   );
+
   onStatus(client.status);
   return () => {
     onStatus('closed');
@@ -131,7 +142,7 @@ export function keepFlags(
   };
 }
 
-/** A storage in one file, for one environment, in Node, Bun and Deno. A reader never finds a half-written one. */
+/** Creates a storage in a file, for one environment, in Node, Bun and Deno. The file is replaced atomically. */
 export function fileStorage(path: string): FlagStorage {
   const files = () => {
     const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };

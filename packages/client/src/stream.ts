@@ -27,8 +27,10 @@ export async function followStream(
   if (!/^text\/event-stream\s*(;|$)/i.test(type))
     throw new FlagsError('invalid_response', 'it is not an event stream');
   if (!response.body?.getReader) throw new FlagsError('stream_error', 'this fetch cannot stream');
+
   let revision = revisionOf(response);
   onOpen(revision);
+
   await readBody(target, response, controller, (alive) =>
     createSseParser({
       onComment: (text) => {

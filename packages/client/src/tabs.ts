@@ -49,11 +49,13 @@ export async function followInPage(
   const { signal } = controller;
   if (isAway) await shownAgain(signal);
   signal.throwIfAborted(); // the client was closed while this part was loaded, or the page was away
+
   const locks = isPlain && typeof BroadcastChannel === 'function' ? navigator?.locks : undefined;
   const name = `halyard/1 ${baseUrl} ${environment}`;
   const channel = locks && new BroadcastChannel(name);
   /** Waiting for the lock, which ends when the tab that holds it is silent: then it is taken from that tab. */
   const queue = new AbortController();
+
   let cancelSilence = () => {};
   let last: Message = {};
   let isOpen = false;
@@ -77,6 +79,7 @@ export async function followInPage(
     else return;
     isFollowed = true;
   };
+
   const hear = (message: Message) => {
     if (message === 'end') throw new Error('the stream of the tab that holds it broke');
     if (message === 'ask' || message === 'ping') return;
@@ -88,6 +91,7 @@ export async function followInPage(
     }
     if ('data' in message) events.onFrame(message.data, message.revision);
   };
+
   const lead = async () => {
     isLeading = true;
     cancelSilence();
@@ -110,6 +114,7 @@ export async function followInPage(
       if (!signal.aborted) post('end');
     }
   };
+
   const onVisibility = () => {
     if (!document?.hidden) {
       if (channel && !isLeading) ask('ask');
@@ -122,6 +127,7 @@ export async function followInPage(
   const onReturn = () => {
     if (!channel || isLeading) controller.abort(left);
   };
+
   const window: Partial<EventTarget> = globalThis;
   const onAbort = () => queue.abort(signal.reason);
   signal.addEventListener('abort', onAbort);
@@ -129,12 +135,14 @@ export async function followInPage(
   document?.addEventListener?.('resume', onReturn);
   window.addEventListener?.('online', onReturn);
   window.addEventListener?.('pagehide', onLeave);
+
   try {
     if (!locks || !channel) {
       await shown(document, signal);
       await own(target, controller, events);
       return;
     }
+
     channel.onmessage = ({ data }: { readonly data: unknown }) => {
       try {
         (isLeading ? answer : hear)(data as Message); // posted by this very function in another tab
@@ -142,6 +150,7 @@ export async function followInPage(
         controller.abort(thrown);
       }
     };
+
     ask('ask');
     await locks.request(name, { signal: queue.signal }, lead).catch((thrown: unknown) => {
       if (queue.signal.reason !== left || signal.aborted) throw thrown;

@@ -8,17 +8,17 @@ import { type FlagsChange, filtered, targetOf } from './options.ts';
 import { createReads } from './reads.ts';
 import { createReporter } from './reporter.ts';
 
-/** What {@link createTestClient} takes. */
+/** Options of {@link createTestClient}. */
 export interface TestClientOptions {
   /** Default `test`. */
   readonly environment?: string;
-  /** The flags to begin with; `true` and `false` stand for a flag that is on or off and has no value. */
+  /** The flags to start with. `true` and `false` are flags that are on or off and have no value. */
   readonly flags?: Readonly<Record<string, FlagState | boolean>>;
   readonly targetingKey?: TargetingKey | undefined;
   readonly onError?: (error: FlagsError) => void;
 }
 
-/** A {@link FlagsClient} whose flags and fortunes are in the hands of a test. Every method takes effect at once. */
+/** A {@link FlagsClient} that a test controls. Every method takes effect immediately. */
 export interface TestClient extends FlagsClient {
   /** Sets one flag. */
   set(key: string, state: FlagState | boolean): void;
@@ -26,15 +26,23 @@ export interface TestClient extends FlagsClient {
   remove(key: string): void;
   /** Sets all flags. */
   replace(flags: Readonly<Record<string, FlagState | boolean>>): void;
-  /** Fails as a server would. Before any flags it leaves the client `failed`, later `stale`. Default `network_error`. */
+  /** Fails as if the server did: the client becomes `failed` if it has no flags, otherwise `stale`. Default `network_error`. */
   fail(code?: FlagErrorCode): void;
-  /** Loses the connection: the flags stay, the status is `stale`. */
+  /** Loses the connection: the client keeps its flags and becomes `stale`. */
   goStale(): void;
-  /** Finds it again. */
+  /** Reconnects: the client becomes `ready`. */
   recover(): void;
 }
 
-/** Makes a client for tests. Without `flags` it is `ready` with none; call `fail()` first for a failed first load. */
+/**
+ * Creates a client for tests, which is `ready` at once. For a client whose first load fails, pass no `flags` and call `fail()`.
+ *
+ * @example
+ * ```ts
+ * const flags = createTestClient({ flags: { 'new-checkout': true } });
+ * flags.set('new-checkout', false);
+ * ```
+ */
 export function createTestClient(given?: TestClientOptions): TestClient {
   const options = given ?? {}; // from JavaScript it may be null
   const { environment = 'test', onError } = options;
@@ -57,6 +65,7 @@ export function createTestClient(given?: TestClientOptions): TestClient {
     isReady: () => status === 'ready',
     hasMap: () => hasMap,
   };
+
   const become = (next: ClientStatus) => {
     if (status === next || status === 'closed') return;
     status = next;
@@ -69,6 +78,7 @@ export function createTestClient(given?: TestClientOptions): TestClient {
     hasMap = true;
     changes.tellAll({ changed, flags: plainOf(flags), revision: ++revision });
   };
+
   const closedError = new FlagsError('client_closed', 'the client is closed', { retryable: false });
   const ready = async (): Promise<ReadyResult> => {
     if (status === 'closed') return { status: 'failed', error: closedError };
@@ -80,6 +90,7 @@ export function createTestClient(given?: TestClientOptions): TestClient {
     changes.forgetAll();
     statuses.forgetAll();
   };
+
   return {
     ...createReads(source),
     environment,

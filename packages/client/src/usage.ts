@@ -50,6 +50,7 @@ function createReports(target: Target) {
     if (!entries.length) return;
     target.counts = new Map();
     lastAt = platform.now();
+
     while (entries.length) {
       const status = await post(target, entries.slice(0, MAX_FLAGS), limitMs);
       note(`usage reported, ${status || 'no answer'}`);
@@ -58,6 +59,7 @@ function createReports(target: Target) {
       if (status !== 204 && status !== 400) break;
       entries.splice(0, MAX_FLAGS); // those of a report that is refused would be refused again
     }
+
     for (const [key, [on, off]] of entries) {
       const since = target.counts?.get(key) ?? [0, 0];
       target.counts?.set(key, [since[0] + on, since[1] + off]);
@@ -69,6 +71,7 @@ function createReports(target: Target) {
     });
     return sending;
   };
+
   const schedule = () => {
     // A tenth later at most, so that clients spread.
     cancelTimer = platform.setTimer(
@@ -76,6 +79,7 @@ function createReports(target: Target) {
       intervalMs * (1 + platform.random() / 10),
     );
   };
+
   return {
     hear: (seconds: number) => {
       intervalMs = Math.max(LEAST_SECONDS, seconds) * 1_000;
@@ -90,6 +94,7 @@ function createReports(target: Target) {
       const late = new Promise<void>((resolve) => {
         cancel = platform.setTimer(resolve, CLOSE_MS, true); // the application waits for it
       });
+
       // A report that is on its way may take longer, and is not waited for.
       const last = Promise.resolve(sending).then(() => send(CLOSE_MS));
       await Promise.race([last, late]);
@@ -108,6 +113,7 @@ function post(
   const flags: Record<string, object> = Object.create(null);
   for (const [key, [on, off]] of entries)
     flags[key] = { on: Math.min(on, MAX_COUNT), off: Math.min(off, MAX_COUNT) };
+
   const controller = new AbortController();
   const ask = async () => {
     const init = new Headers(headers);
@@ -122,6 +128,7 @@ function post(
     response.body?.cancel().catch(() => {});
     return response.status;
   };
+
   return new Promise((resolve) => {
     // Work that ignores the signal holds up no caller.
     const cancel = platform.setTimer(() => {

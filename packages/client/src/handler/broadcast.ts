@@ -112,6 +112,7 @@ export class Broadcast {
   #begin(): void {
     this.#revision = this.#client.revision;
     this.#listening = new AbortController();
+
     const { signal } = this.#listening;
     this.#client.onChange((change) => this.#pass(change), { signal });
     // A client that is stale or closed misses changes; readers who stayed would take old flags for current ones.
@@ -138,6 +139,7 @@ export class Broadcast {
   #pass({ flags, revision }: FlagsChange): void {
     const isNext = revision === undefined || this.#revision === undefined || revision === this.#revision + 1;
     this.#revision = revision;
+
     try {
       this.#sendAll('refetch', () =>
         encoder.encode(revision === undefined ? UNNUMBERED_EVENT : ofrepEvent(revision)),

@@ -23,38 +23,38 @@ import {
 } from './ofrep.ts';
 import { findRoute, type Route } from './routes.ts';
 
-/** What {@link createFlagsHandler} takes. */
+/** Options of {@link createFlagsHandler}. */
 export interface HandlerOptions {
-  /** The client whose flags are handed on. It stays the application's to close. */
+  /** The client whose flags are served. The application closes it. */
   readonly client: FlagsClient;
   /**
-   * Which flags browsers may see: those it gives `true` for, not a promise. Default: all of the environment. Their states,
-   * values included, become public. Open streams ask it once for each change.
+   * Selects the flags that browsers may see: it must return `true`, and synchronously. Default: all flags of the environment.
+   * The states of these flags become public, values included. It is called for every flag at every change.
    */
   readonly expose?: (key: string, state: FlagState) => boolean;
   /**
-   * Who may read. Default: everyone who can reach the handler. It is asked for every request, and again each minute for
-   * every stream that is open. It must not read the request's body. A string, as the id of a user or of a session, lets
-   * the request in as well, and says whose streams `maxStreamsPerReader` counts.
+   * Decides who may read. Default: everyone who can reach the handler. It is called for every request, and once a minute for
+   * every open stream. It must not read the request's body. A string, such as the id of a user or session, also admits the
+   * request, and says whose streams `maxStreamsPerReader` counts.
    */
   readonly authorize?: (request: Request) => boolean | string | Promise<boolean | string>;
-  /** Streams open at a time; more are refused with 500 and `Retry-After`. Default 1,000. */
+  /** Streams that may be open at the same time; more are refused with 500 and `Retry-After`. Default 1,000. */
   readonly maxStreams?: number;
   /**
    * Streams that one reader may have open at a time, where `authorize` returns a string for each; more are refused with
    * 429 and `Retry-After`. Default 20.
    */
   readonly maxStreamsPerReader?: number;
-  /** Where the pages of the error codes are, as `https://flags.example/docs`: becomes `docs` of error answers. */
+  /** Address of the pages of error codes, such as `https://flags.example/docs`, for the member `docs` of errors. */
   readonly docsUrl?: string;
   /**
-   * The path at which browsers reach the handler, as `/flags`, when something in front of it changes paths: pages that
-   * use OFREP are sent there for their event stream. Default: the path of their request.
+   * The path at which browsers reach the handler, such as `/flags`, if a proxy changes paths: OFREP providers are sent there
+   * for their event stream. Default: the path of their request.
    */
   readonly publicPath?: string;
 }
 
-/** A request handler as Bun, Deno, Hono, Next.js and workers take it. */
+/** A request handler for Bun, Deno, Hono, Next.js and workers. */
 export interface FlagsHandler {
   (request: Request): Promise<Response>;
   /** Ends all streams. Safe to call twice. */
@@ -62,28 +62,36 @@ export interface FlagsHandler {
 }
 
 /**
- * Makes a handler that gives the pages of your own application the flags of one environment, and their live stream,
- * without the project key. Mount it anywhere, as at `/flags/*`, and point a client in the page at that address with
- * `apiKey: false`. It serves `…/v1/flags` and `…/v1/stream` as the service does; and for OpenFeature's web and mobile
- * providers `…/ofrep/v1/evaluate/flags`, `…/ofrep/v1/evaluate/flags/{key}` and the event stream they lead to; and
- * for OpenFeature's CLI `…/openfeature/v0/manifest`. The handler never throws; making one without a client throws a
- * `TypeError`.
+ * Creates a handler that serves the flags of one environment, and their live stream, to the pages of your application. The
+ * project key stays on the server. Mount it on the pages' origin, for example at `/flags/*`, and create the page's client with
+ * that address and `apiKey: false`. The handler never throws; creating one without a client throws a `TypeError`.
+ *
+ * Routes: `…/v1/flags` and `…/v1/stream`, as on the service; `…/ofrep/v1/evaluate/flags`, `…/ofrep/v1/evaluate/flags/{key}` and
+ * their event stream, for OpenFeature's web and mobile providers; `…/openfeature/v0/manifest`, for OpenFeature's CLI.
+ *
+ * @example
+ * ```ts
+ * const handler = createFlagsHandler({ client, expose: (key) => !key.startsWith('internal-') });
+ * Bun.serve({ idleTimeout: 0, routes: { '/flags/*': handler } });
+ * ```
  */
 export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
   const { client, expose, authorize, maxStreams = 1_000, maxStreamsPerReader = 20 } = options ?? {};
   if (!client) throw new TypeError('createFlagsHandler needs { client }');
   const { docsUrl, publicPath } = options;
+
   const select = (flags: FlagMap): FlagMap => {
     if (!expose) return flags;
     const chosen: Record<string, FlagState> = Object.create(null);
     for (const [key, state] of Object.entries(flags)) {
       const answer: unknown = expose(key, state);
       if (answer === true) chosen[key] = state;
-      // A promise is not an answer, and what it says comes too late.
+      // `expose` must answer synchronously: a promise counts as `false`.
       else if (answer instanceof Promise) answer.catch(() => {});
     }
     return chosen;
   };
+
   let caughtUpAt = Number.NEGATIVE_INFINITY;
   const broadcast = new Broadcast(client, (flags) => JSON.stringify(select(flags)));
 
@@ -95,6 +103,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     headers: Record<string, string> = {},
   ): Response => {
     const docs = typeof docsUrl === 'string' && { docs: docsPage(docsUrl, code) };
+
     const status = ERROR_STATUS[code];
     const body =
       route?.name === 'manifest'
@@ -110,6 +119,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       headers: { 'Cache-Control': 'no-store', ...headers },
     });
   };
+
   /** Refuses a query or an address that does not name this handler's environment. */
   const checkEnvironment = (route: Route, request: Request): Response | undefined => {
     let named = route.environment ?? request.headers.get(ENVIRONMENT_HEADER) ?? client.environment;
@@ -134,6 +144,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     caughtUpAt = performance.now();
     await client.refresh();
   };
+
   const openStream = (
     channel: Channel,
     { request, route, reader }: { request: Request; route: Route; reader: string | undefined },
@@ -146,15 +157,17 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       return refuse('internal_error', 'too many streams are open', route, { 'Retry-After': '10' });
     if (reader !== undefined && broadcast.countOf(reader) >= maxStreamsPerReader)
       return refuse('rate_limited', 'you have too many streams open', route, { 'Retry-After': '10' });
+
     if (request.method === 'HEAD')
       return new Response(null, { headers: { ...headersOf(client), ...STREAM_HEADERS } });
     return broadcast.open(channel, headersOf(client), {
       reader,
       lastEventId: request.headers.get('Last-Event-ID'),
-      // A check that fails lets no one read on.
+      // If the check throws, the stream ends.
       isAuthorized: () => admit(request).then(Boolean, () => false),
     });
   };
+
   /** Whether a request may read; its reader's name where the application gives one. */
   const admit = async (request: Request) => (authorize ? await authorize(request) : true);
   const answer = async (request: Request, route: Route | undefined): Promise<Response> => {
@@ -164,25 +177,31 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       return refuse('method_not_allowed', `only ${route.methods.join(' and ')} is allowed here`, route, {
         Allow: route.methods.join(', '),
       });
+
     const admitted = await admit(request);
     if (!admitted) return refuse('invalid_api_key', 'you may not read these flags', route);
     const asked = route.name === 'evaluate' ? await readOfrepRequest(request, route.key) : undefined;
     if (asked instanceof Response) return asked;
     if (route.isMalformed)
       return failure(route.key, 'PARSE_ERROR', 'The path has a broken percent-escape: encode it as UTF-8.');
+
     const refusal = checkEnvironment(route, request);
     if (refusal) return refusal;
+
     // `ready()` of a client that has failed waits for the next attempt, which may take minutes.
     const { status } = client.status === 'failed' ? client : await client.ready();
     if (status !== 'ready' && status !== 'bootstrapped')
       return refuse('internal_error', 'the flags have not been loaded yet', route, { 'Retry-After': '1' });
+
     const reader = typeof admitted === 'string' ? admitted : undefined;
     if (route.name === 'stream') return openStream('map', { request, route, reader });
     if (route.name === 'events') return openStream('refetch', { request, route, reader });
+
     if (asked) await catchUp(request);
     const flags = select(client.all());
     if (route.name === 'manifest') return manifestResponse(flags, headersOf(client));
     if (!asked) return await tagged(request, { environment: client.environment, flags }, headersOf(client));
+
     const source: OfrepSource = {
       environment: client.environment,
       flags,
@@ -194,6 +213,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       ? await answerAll(source, request, asked.targetingKey)
       : answerOne(source, route.key, asked.targetingKey);
   };
+
   const handler = async (request: Request): Promise<Response> => {
     let route: Route | undefined;
     try {

@@ -34,7 +34,14 @@ export interface NodeResponse {
   readonly destroyed?: boolean;
 }
 
-/** Makes a handler fit for `http.createServer`, Express and Connect: `app.use('/flags', toNodeListener(handler))`. */
+/**
+ * Turns a handler into a listener for `http.createServer`, Express and Connect.
+ *
+ * @example
+ * ```ts
+ * app.use('/flags', toNodeListener(handler));
+ * ```
+ */
 export function toNodeListener(
   handler: FlagsHandler,
 ): (request: NodeRequest, response: NodeResponse) => void {
@@ -50,6 +57,7 @@ async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: Nod
   // Before the answer is there: it may take its time, and a stream without a reader would be kept forever.
   outgoing.once('close', () => leaving.abort());
   const stopWaiting = onClose(incoming.socket, () => leaving.abort());
+
   const request = toRequest(incoming, incoming.method === 'POST' ? await bodyOf(incoming) : undefined);
   const response = request ? await handler(request) : malformed();
   const reader = response.body?.getReader();

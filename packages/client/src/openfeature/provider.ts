@@ -43,11 +43,13 @@ export abstract class ClientProvider {
     // A provider that was shut down may be set again, and then begins again.
     this.#ending.abort();
     this.#ending = new AbortController();
+
     const { signal } = this.#ending;
     const given = this.#given;
     if (!isClient(given) && this.#client.status === 'closed') this.#client = createClient(given);
     const client = this.#client;
     const result = await client.ready();
+
     // Only now: the SDK drops events that come before initialisation has ended.
     client.onChange(({ changed }) => this.emit('ConfigurationChanged', { flagsChanged: [...changed] }), {
       signal,
@@ -61,12 +63,14 @@ export abstract class ClientProvider {
       // The application closed its client. Reads go on with the flags that it had.
       else if (status === 'closed') this.emit('Stale', { message: 'the client is closed' });
     };
+
     client.onStatus(tell, { signal });
     // What the SDK concludes from the result may be out of date, as with a bootstrap, and no other status may follow.
     const concluded = result.status === 'bootstrapped' ? 'ready' : result.status;
     setTimeout(() => {
       if (!signal.aborted && client.status !== concluded) tell(client.status);
     });
+
     if (concluded === 'ready') return;
     const message = result.error?.message ?? 'the first load failed';
     throw isFatal(result) ? new this.Fatal(message) : (result.error ?? new Error(message));

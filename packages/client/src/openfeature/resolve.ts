@@ -3,13 +3,13 @@ import type { ErrorCode, FlagMetadata, ResolutionDetails } from '@openfeature/co
 import type { FlagsClient, TargetingKey } from '../client-types.ts';
 import { targetOf } from '../options.ts';
 
-/** How flags become OpenFeature values. */
+/** Options for turning flags into OpenFeature values. */
 export interface MappingOptions {
-  /** What a boolean read of a flag that is off gives: `false` (default), or the caller's `default`. */
+  /** The result of a boolean read of a flag that is off: `false` (default), or the caller's `default`. */
   readonly disabledValue?: 'false' | 'default';
   /**
-   * What a boolean read of a flag that is on and has a value of another kind gives: an error (default, `value`), or
-   * `true` (`enabled`).
+   * The result of a boolean read of a flag that is on and whose value is not a boolean: an error (default, `value`), or `true`
+   * (`enabled`).
    */
   readonly booleanFrom?: 'value' | 'enabled';
 }

@@ -13,7 +13,14 @@ import { ClientProvider, type Emit } from './provider.ts';
 export type { ClientProvider } from './provider.ts';
 export type { MappingOptions } from './resolve.ts';
 
-/** Serves OpenFeature reads from a client. A client that was given stays the application's to close. */
+/**
+ * An OpenFeature provider that reads from a client. If you pass a client instead of options, you also close it.
+ *
+ * @example
+ * ```ts
+ * await OpenFeature.setProviderAndWait(new HalyardProvider({ apiKey, environment: 'production' }));
+ * ```
+ */
 export class HalyardProvider extends ClientProvider implements Provider {
   readonly runsOn = 'server';
   readonly events = new OpenFeatureEventEmitter();
