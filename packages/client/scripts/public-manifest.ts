@@ -8,6 +8,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   './rollout': 'rollout',
   './handler': 'handler',
   './store': 'store',
+  './override': 'override',
 };
 
 /** Members of the workspace's manifest that are published as they stand. */

@@ -3,9 +3,10 @@ import type { FlagErrorCode } from './errors.ts';
 
 /**
  * The reason for a result. `static`: the flag's value, for everyone. `split`: a partial rollout decided. `disabled`: the flag
- * is off. `default`: the flag is on but has no value. `error`: see `errorCode`.
+ * is off. `default`: the flag is on but has no value. `override`: it is forced here, by `@halyard/client/override`.
+ * `error`: see `errorCode`.
  */
-export type Reason = 'static' | 'split' | 'disabled' | 'default' | 'error';
+export type Reason = 'static' | 'split' | 'disabled' | 'default' | 'override' | 'error';
 
 /** The result of a read, with the reason for it. */
 export interface Evaluation<T> {

@@ -110,7 +110,7 @@ export function createReads(source: ReadSource): Reads {
 }
 
 /** Whether a value has the JSON type of the default; `null` and `undefined` as defaults accept any type. */
-function fits(value: unknown, defaultValue: unknown): boolean {
+export function fits(value: unknown, defaultValue: unknown): boolean {
   return defaultValue === null || defaultValue === undefined || kindOf(value) === kindOf(defaultValue);
 }
 

@@ -50,6 +50,7 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
     define: { 'process.env.NODE_ENV': '"development"' },
   });
   const code = await script.outputs[0]?.text();
+  const panel = await panelScript();
   const { App } = await import(join(import.meta.dir, 'fixtures/page.jsx'));
   return Bun.serve({
     port: 0,
@@ -59,6 +60,9 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
       if (pathname.startsWith('/flags/')) return await handler(request);
       if (pathname === '/page.js')
         return new Response(code, { headers: { 'Content-Type': 'text/javascript' } });
+      if (pathname === '/panel') return await panelPage();
+      if (pathname === '/panel.js')
+        return new Response(panel, { headers: { 'Content-Type': 'text/javascript' } });
       if (pathname !== '/') return new Response(null, { status: 404 });
       const bootstrap = upstream.toBootstrap();
       const client = createClient({ apiKey: false, environment: 'production', mode: 'manual', bootstrap });
@@ -71,6 +75,39 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
       );
     },
   });
+}
+
+/** A script that shows a flag which can be overridden, and opens the panel. */
+async function panelScript(): Promise<string | undefined> {
+  const entry = join(built.application, 'panel.ts');
+  await Bun.write(
+    entry,
+    `import { createClient } from '@halyard/client';
+    import { overrideFlags } from '@halyard/client/override';
+    const client = createClient({ apiKey: false, environment: 'production', baseUrl: '/flags' });
+    const flags = overrideFlags(client, { enabled: true });
+    const show = () => { document.title = String(flags.isEnabled('new-checkout')); };
+    flags.onChange(show);
+    await flags.ready();
+    show();
+    await flags.overrides.openPanel();`,
+  );
+  const script = await Bun.build({ entrypoints: [entry], target: 'browser' });
+  return script.outputs[0]?.text();
+}
+
+/** A page whose policy allows neither inline styles nor HTML made of text. */
+async function panelPage(): Promise<Response> {
+  return new Response(
+    '<!doctype html><link rel=icon href=data:,><body><script type=module src=/panel.js></script>',
+    {
+      headers: {
+        'Content-Type': 'text/html',
+        'Content-Security-Policy':
+          "default-src 'self'; img-src data:; trusted-types 'none'; require-trusted-types-for 'script'",
+      },
+    },
+  );
 }
 
 /** Odd: the last leaves the flag off. */
@@ -262,4 +299,30 @@ test('the provider that OpenFeature publishes follows flags through the handler,
     ofrep.close();
     await shop.stop(true);
   }
+}, 60_000);
+
+test('the panel of overrides forces a flag in this browser alone, under a strict policy', async () => {
+  await management.putState('shop', 'production', 'new-checkout', { enabled: true });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(String(error)));
+  await page.goto(`${application.url}panel`);
+  await page.waitForFunction("document.title === 'true'");
+
+  await page.getByLabel('new-checkout').selectOption('off');
+  await page.waitForFunction("document.title === 'false'");
+  expect(problems).toEqual([]);
+  expect(upstream.isEnabled('new-checkout')).toBe(true);
+
+  // The next page of this browser keeps it, and says so.
+  await page.reload();
+  await page.waitForFunction("document.title === 'false'");
+  expect(problems.join()).toContain('overridden here only: new-checkout');
+  await page.getByRole('button', { name: 'Clear all' }).click();
+  await page.waitForFunction("document.title === 'true'");
+  await page.getByRole('button', { name: 'Close' }).click();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await context.close();
 }, 60_000);
