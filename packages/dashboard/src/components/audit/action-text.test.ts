@@ -1,5 +1,18 @@
 import { expect, test } from 'bun:test';
-import { actionText, targetText, verbAlone } from './action-text.ts';
+import { sourceFiles } from '@halyard/testing';
+import { ACTION_TEXTS, actionText, targetText, verbAlone } from './action-text.ts';
+
+const SERVER = `${import.meta.dir}/../../../../server/src`;
+
+test('every action of the audit log has words', async () => {
+  const actions = new Set<string>();
+  for await (const [, text] of sourceFiles(SERVER)) {
+    // A noun and a past participle. With a plural it is a kind of log row that has other entries.
+    for (const [, name = ''] of text.matchAll(/'((?!flags|records)[a-z]+\.[a-z_]*ed)'/g)) actions.add(name);
+  }
+  expect(actions.size).toBeGreaterThan(40);
+  expect([...actions].filter((action) => !(action in ACTION_TEXTS))).toEqual([]);
+});
 
 test('keys, access tokens and relay tokens are shown by their names', () => {
   for (const noun of ['key', 'token', 'relay']) {

@@ -1,7 +1,7 @@
 import type { AuditEntryRecord, Json } from '../../api/types.ts';
 
 /** Each action as the verb of a sentence: `ada@example.com` … `new-checkout`. */
-const ACTION_TEXTS: Readonly<Record<string, string>> = {
+export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'flag.changed': 'changed',
   'flag.created': 'created the flag',
   'flag.updated': 'edited the flag',
