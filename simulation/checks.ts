@@ -31,6 +31,7 @@ export type ViolationKind =
   | 'returned'
   | 'blank'
   | 'silent'
+  | 'store'
   | 'client'
   | 'liveness';
 

@@ -1,5 +1,7 @@
+import { SimulatedEngine } from './engine.ts';
 import { type HistoryOptions, type HistoryResult, simulate } from './history.ts';
 import { shrink } from './shrink.ts';
+import { simulateStore } from './store-history.ts';
 
 /** Which histories to run. */
 export interface ManyOptions extends HistoryOptions {
@@ -27,20 +29,25 @@ export const MUST_HAPPEN = [
   'stream 500',
   'token waited',
   'wake lost',
+  'write: made',
+  'write: no rights',
+  'write: not made',
+  'write: reference closed',
 ] as const;
 
 /** In so many histories of all kinds of faults, everything of it does happen. */
 const FLOOR_HISTORIES = 100;
 
-/** Runs histories and prints what came of them. Returns the exit code. */
-export function simulateMany(options: ManyOptions): number {
+/** Runs histories of fleets, and of writers, and prints what came of them. Returns the exit code. */
+export async function simulateMany(options: ManyOptions): Promise<number> {
   const { seed: first, histories: most, minutes, isLogged, isPlanted, ...rest } = options;
+  const empty = await SimulatedEngine.empty();
   const begunAt = performance.now();
   const endsAt = begunAt + minutes * 60_000;
   const totals = new Map<string, number>();
   let [histories, failed, events, virtualMs, violations] = [0, 0, 0, 0, 0];
   for (; histories < most && performance.now() < endsAt; histories++) {
-    const result = attempt({ ...rest, seed: first + histories });
+    const result = attempt({ ...rest, seed: first + histories }, empty);
     events += result.events;
     virtualMs += result.virtualMs;
     violations += result.violations.length;
@@ -64,11 +71,19 @@ export function simulateMany(options: ManyOptions): number {
 }
 
 /** An error that nothing caught is a failure of its history. */
-function attempt(options: HistoryOptions): HistoryResult {
+function attempt(options: HistoryOptions, empty: Uint8Array): HistoryResult {
+  const { seed } = options;
   try {
-    return simulate(options);
+    const ofFleet = simulate(options);
+    const ofStore = simulateStore(seed, empty);
+    const counts = new Map(ofFleet.counts);
+    for (const [what, count] of ofStore.counts) counts.set(`write: ${what}`, count);
+    const broken = ofStore.violations.map(
+      (story) => ({ kind: 'store', at: 0, node: 'store', story }) as const,
+    );
+    return { ...ofFleet, counts, violations: [...ofFleet.violations, ...broken] };
   } catch (error) {
-    throw new Error(`seed ${options.seed} broke`, { cause: error });
+    throw new Error(`seed ${seed} broke`, { cause: error });
   }
 }
 
@@ -86,7 +101,8 @@ function tell({ seed, mode, violations, said }: HistoryResult, isLogged: boolean
 /** Prints the shortest weather that was found to break the first promise, and how to repeat it. */
 function tellShortest(failed: HistoryResult): void {
   const [first] = failed.violations;
-  if (first === undefined) return;
+  // Writers have no weather: their seed says all.
+  if (first === undefined || first.kind === 'store') return;
   const { seed, mode, faults } = shrink(failed, first.kind);
   say(`  ${faults.length} of ${failed.faults.length} faults are enough for [${first.kind}]:\n`);
   for (const { kind, at, ms, where, how } of faults)

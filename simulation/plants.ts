@@ -235,6 +235,18 @@ export const PLANTS: readonly Plant[] = [
     to: "if (rest === 'unasked') pollIn(error.retryInMs ?? 0);",
   },
   {
+    name: 'rights and references are not checked at the commit',
+    file: 'server/src/storage/author-check.ts',
+    from: 'value === null)) throw new AssertionFailed();',
+    to: 'value === null)) return;',
+  },
+  {
+    name: 'a lost COMMIT counts as rolled back',
+    file: 'server/src/storage/store.ts',
+    from: 'if (first !== undefined) return',
+    to: 'if (false) return',
+  },
+  {
     name: 'the client takes older maps',
     file: 'client/src/revision-gate.ts',
     from: "if (!isSighting || !isReset()) return 'keep';",

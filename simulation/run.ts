@@ -38,7 +38,7 @@ else {
   // Only now, so that it gets the planted line.
   const { simulateMany } = await import('./many.ts');
   const { seed, histories, mode, only, weather } = values;
-  process.exitCode = simulateMany({
+  process.exitCode = await simulateMany({
     seed: Number(seed ?? Math.floor(Math.random() * 1e9)),
     histories: Number(histories ?? (weather === undefined ? Number.POSITIVE_INFINITY : 1)),
     minutes: Number(values.minutes),

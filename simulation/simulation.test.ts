@@ -1,9 +1,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
+import { SimulatedEngine } from './engine.ts';
 import { simulate } from './history.ts';
 import { MUST_HAPPEN } from './many.ts';
 import { PLANTS, planted } from './plants.ts';
 import { shrink } from './shrink.ts';
+import { simulateStore } from './store-history.ts';
 
 setDefaultTimeout(180_000);
 
@@ -16,23 +18,28 @@ const SEEDS = [1, 2, 3, 4, 5, 6, 7, 29, 31];
  */
 const MENDED = { 'seal is ignored': 109 };
 
+const EMPTY = await SimulatedEngine.empty();
+
 /** How long fresh seeds run, in milliseconds. */
 const FRESH_MS = 4_000;
 
 function storiesOf(seed: number, happened = new Set<string>()): string[] {
   const { violations, counts } = simulate({ seed });
   for (const what of counts.keys()) happened.add(what);
-  return violations.slice(0, 3).map(({ kind, story }) => `seed ${seed}: [${kind}] ${story}`);
+  const store = simulateStore(seed, EMPTY);
+  for (const what of store.counts.keys()) happened.add(`write: ${what}`);
+  const stories = [...violations.map(({ kind, story }) => `[${kind}] ${story}`), ...store.violations];
+  return stories.slice(0, 3).map((story) => `seed ${seed}: ${story}`);
 }
 
-test('readers of simulated fleets get what the log says, whatever fails', () => {
+test('simulated readers get what the log says, and writers what they were told, whatever fails', () => {
   const happened = new Set<string>();
   const seeds = [...SEEDS, ...Object.values(MENDED)];
   expect(seeds.flatMap((seed) => storiesOf(seed, happened))).toEqual([]);
   expect(MUST_HAPPEN.filter((what) => !happened.has(what))).toEqual([]);
 });
 
-test('so do those of fleets that nobody has seen before', () => {
+test('so do those of seeds that nobody has seen before', () => {
   const until = performance.now() + FRESH_MS;
   const stories: string[] = [];
   do stories.push(...storiesOf(Math.floor(Math.random() * 1e9)));
@@ -45,6 +52,7 @@ test('a seed repeats its history, event by event', () => {
   simulate({ seed: 6 });
   const again = simulate({ seed: 5 });
   expect([again.digest, again.events]).toEqual([first.digest, first.events]);
+  expect(simulateStore(5, EMPTY)).toEqual(simulateStore(5, EMPTY));
 });
 
 test('a history that loses rows without a new epoch would be noticed', () => {
