@@ -1,7 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback } from 'react';
 import { useLiveEvent } from './live.tsx';
-import type { LiveEvents, LivePresence } from './live-connection.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { DeliveryRecord, EnvironmentClients } from './types.ts';
@@ -25,21 +23,18 @@ async function fetchClients(project: string, signal?: AbortSignal): Promise<read
 /** Keeps the list of clients up to date: totals come with the event, the keys are fetched again. */
 export function useLivePresence(project: string): void {
   const queries = useQueryClient();
-  const listen = useCallback(
-    (presence: LivePresence) => {
-      if (presence.project !== project) return;
-      const key = queryKeys.clients(project);
-      queries.setQueryData<readonly EnvironmentClients[]>(key, (list) =>
-        list?.map((each) => {
-          const live = presence.environments.find(({ environment }) => environment === each.environment);
-          return live === undefined ? each : { ...each, streams: live.streams, nodes: live.nodes };
-        }),
-      );
-      void queries.invalidateQueries({ queryKey: key });
-    },
-    [project, queries],
-  );
-  useLiveEvent('presence', listen);
+  useLiveEvent('presence', (presence) => {
+    if (presence.project !== project) return;
+
+    const key = queryKeys.clients(project);
+    queries.setQueryData<readonly EnvironmentClients[]>(key, (list) =>
+      list?.map((each) => {
+        const live = presence.environments.find(({ environment }) => environment === each.environment);
+        return live === undefined ? each : { ...each, streams: live.streams, nodes: live.nodes };
+      }),
+    );
+    void queries.invalidateQueries({ queryKey: key });
+  });
 }
 
 const MOST = 200;
@@ -47,16 +42,13 @@ const MOST = 200;
 /** The latest deliveries of a project, newest first, updated live. */
 export function useProjectDeliveries(project: string) {
   const queries = useQueryClient();
-  const listen = useCallback(
-    (event: LiveEvents['delivery']) => {
-      if (event.project !== project) return;
-      queries.setQueryData<readonly DeliveryRecord[]>(queryKeys.deliveries(project), (list) =>
-        list === undefined ? undefined : withDelivery(list, event),
-      );
-    },
-    [project, queries],
-  );
-  useLiveEvent('delivery', listen);
+  useLiveEvent('delivery', (event) => {
+    if (event.project !== project) return;
+    queries.setQueryData<readonly DeliveryRecord[]>(queryKeys.deliveries(project), (list) =>
+      list === undefined ? undefined : withDelivery(list, event),
+    );
+  });
+
   return useQuery({
     queryKey: queryKeys.deliveries(project),
     staleTime: 5_000,

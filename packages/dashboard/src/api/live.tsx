@@ -5,6 +5,7 @@ import {
   useCallback,
   useContext,
   useEffect,
+  useEffectEvent,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -82,11 +83,12 @@ export function useCatchUp(): () => void {
   }, [live, queries]);
 }
 
-/** Calls `listener` with each event of this name while the component is on the screen. Keep it stable. */
+/** Calls `listener` with each event of this name while the component is on the screen. */
 export function useLiveEvent<Name extends keyof LiveEvents>(
   name: Name,
   listener: (event: LiveEvents[Name]) => void,
 ): void {
   const live = useContext(LiveContext);
-  useEffect(() => live?.on(name, listener), [live, name, listener]);
+  const onEvent = useEffectEvent(listener);
+  useEffect(() => live?.on(name, onEvent), [live, name]);
 }

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { useLiveEvent } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
@@ -44,13 +44,12 @@ function untilAttempt(webhooks: readonly WebhookRecord[] = []): number | false {
 export function useLiveWebhooks(project: string): void {
   const queries = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const listen = useCallback(() => {
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useLiveEvent('change', () => {
     clearTimeout(timer.current);
     const read = () => void queries.invalidateQueries({ queryKey: queryKeys.webhooks(project) });
     timer.current = setTimeout(read, ANSWERED_MS);
-  }, [project, queries]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  useLiveEvent('change', listen);
+  });
 }
 
 /** The last attempts of a webhook, the newest first. */

@@ -1,4 +1,4 @@
-import { useLayoutEffect } from 'react';
+import { useEffectEvent, useLayoutEffect } from 'react';
 import { readStored } from './stored.ts';
 
 /** The stored choice whether single-key shortcuts are on (the default). They get in the way of speech input. */
@@ -6,9 +6,10 @@ export const SINGLE_KEYS = ['on', 'off'] as const;
 
 /**
  * Calls `run` when a key is pressed outside of fields and dialogs: `'/'`, `'n'`, `'?'`. With `Mod+` (Ctrl or
- * Cmd), as in `'Mod+k'`, also inside of them. `run` must be stable.
+ * Cmd), as in `'Mod+k'`, also inside of them.
  */
 export function useShortcut(key: string, run: (event: KeyboardEvent) => void): void {
+  const onPress = useEffectEvent(run);
   // Before the screen is painted: its keys work as soon as it is seen.
   useLayoutEffect(() => {
     const needsModifier = key.startsWith('Mod+');
@@ -18,11 +19,11 @@ export function useShortcut(key: string, run: (event: KeyboardEvent) => void): v
       if ((event.ctrlKey || event.metaKey) !== needsModifier) return;
       if (!needsModifier && (isBusy(event) || readStored('single-keys') === 'off')) return;
       event.preventDefault();
-      run(event);
+      onPress(event);
     }
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [key, run]);
+  }, [key]);
 }
 
 /** Whether a field, an open dialog, a menu or a list uses the keys. */

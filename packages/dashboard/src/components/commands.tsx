@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { useShortcut } from '../browser/use-shortcut.ts';
 
 /** A command of the palette. */
@@ -68,12 +68,9 @@ export function useCreateCommand({
   /** Keep it stable. */
   run: () => void;
 }): void {
-  useShortcut(
-    'n',
-    useCallback(() => {
-      if (isAllowed) run();
-    }, [isAllowed, run]),
-  );
+  useShortcut('n', () => {
+    if (isAllowed) run();
+  });
   useCommands(
     useMemo(
       () => (isAllowed ? [{ id, title, group: 'Create', shortcut: 'n', run }] : []),

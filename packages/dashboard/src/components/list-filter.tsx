@@ -1,5 +1,5 @@
 import Search from 'lucide-react/icons/search';
-import { useCallback, useRef } from 'react';
+import { useRef } from 'react';
 import { useSearchState } from '../browser/use-search-state.ts';
 import { useShortcut } from '../browser/use-shortcut.ts';
 import { Button } from './button.tsx';
@@ -72,10 +72,7 @@ export function SearchField({
   className?: string;
 }) {
   const ref = useRef<HTMLInputElement>(null);
-  useShortcut(
-    '/',
-    useCallback(() => ref.current?.select(), []),
-  );
+  useShortcut('/', () => ref.current?.select());
 
   return (
     <span className={classNames('relative block min-w-0', className)}>

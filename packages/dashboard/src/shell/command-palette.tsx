@@ -29,13 +29,10 @@ export function CommandPalette({
     onOpen(undefined);
     setText('');
   }, [onOpen]);
-  useShortcut(
-    'Mod+k',
-    useCallback(() => {
-      setText('');
-      onOpen((current) => (current === 'palette' ? undefined : 'palette'));
-    }, [onOpen]),
-  );
+  useShortcut('Mod+k', () => {
+    setText('');
+    onOpen((current) => (current === 'palette' ? undefined : 'palette'));
+  });
   useShortcut('?', onHelp);
   useNavigationKeys();
 
@@ -91,21 +88,18 @@ function useNavigationKeys(): void {
   const project = useCurrentProject();
   const [, navigate] = useLocation();
   const startedAt = useRef(-Infinity);
-  useShortcut(
-    'g',
-    useCallback(() => {
-      startedAt.current = performance.now();
-      const listener = (event: KeyboardEvent): void => {
-        const screen = PROJECT_SCREENS.find(({ key }) => key === event.key);
-        const isInTime = performance.now() - startedAt.current < PAUSE_MS;
-        if (screen === undefined || project === undefined || !isInTime || event.ctrlKey || event.metaKey)
-          return;
-        event.preventDefault();
-        event.stopPropagation();
-        navigate(screen.to(project));
-      };
-      // Before the keys of the screen itself, of which one may be the same.
-      addEventListener('keydown', listener, { once: true, capture: true });
-    }, [project, navigate]),
-  );
+  useShortcut('g', () => {
+    startedAt.current = performance.now();
+    const listener = (event: KeyboardEvent): void => {
+      const screen = PROJECT_SCREENS.find(({ key }) => key === event.key);
+      const isInTime = performance.now() - startedAt.current < PAUSE_MS;
+      if (screen === undefined || project === undefined || !isInTime || event.ctrlKey || event.metaKey)
+        return;
+      event.preventDefault();
+      event.stopPropagation();
+      navigate(screen.to(project));
+    };
+    // Before the keys of the screen itself, of which one may be the same.
+    addEventListener('keydown', listener, { once: true, capture: true });
+  });
 }

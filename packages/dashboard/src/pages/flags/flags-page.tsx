@@ -265,10 +265,7 @@ function useNewKey(
     setNewKey(asked);
     setFilter({ new: '' });
   }, [asked, canEdit, setFilter]);
-  useShortcut(
-    'n',
-    useCallback(() => canEdit && setNewKey(''), [canEdit]),
-  );
+  useShortcut('n', () => canEdit && setNewKey(''));
   return [newKey, setNewKey];
 }
 

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type MouseEvent, type RefObject, useCallback, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type MouseEvent, type RefObject, useEffect, useRef } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useShortcut } from '../../browser/use-shortcut.ts';
 import { useWindow } from '../../components/windowing.ts';
@@ -107,43 +107,29 @@ function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): 
   const { count, heightPx, topPx, columns, showColumn } = options;
   // The next key may come before the place of the last one is drawn and has the focus.
   const pending = useRef<Place>(undefined);
-  const move = useCallback(
-    (rowStep: number, columnStep: number) => {
-      const element = scroller.current;
-      if (element === null || count === 0) return;
+  function move(rowStep: number, columnStep: number): void {
+    const element = scroller.current;
+    if (element === null || count === 0) return;
 
-      const { row, column } = pending.current ?? placeOfFocus(element);
-      const nextRow = clamp(row + rowStep, count);
-      const nextColumn = clamp(column + columnStep, columns);
-      scrollTo(element, nextRow, heightPx, topPx);
-      showColumn?.(nextColumn);
+    const { row, column } = pending.current ?? placeOfFocus(element);
+    const nextRow = clamp(row + rowStep, count);
+    const nextColumn = clamp(column + columnStep, columns);
+    scrollTo(element, nextRow, heightPx, topPx);
+    showColumn?.(nextColumn);
 
-      const place = { row: nextRow, column: nextColumn };
-      pending.current = place;
-      void whenDrawn(element, place, () => pending.current === place).then((target) => {
-        if (pending.current !== place) return;
-        pending.current = undefined;
-        target?.focus({ preventScroll: true });
-      });
-    },
-    [scroller, count, heightPx, topPx, columns, showColumn],
-  );
-  useShortcut(
-    'j',
-    useCallback(() => move(1, 0), [move]),
-  );
-  useShortcut(
-    'k',
-    useCallback(() => move(-1, 0), [move]),
-  );
-  useShortcut(
-    'l',
-    useCallback(() => move(0, 1), [move]),
-  );
-  useShortcut(
-    'h',
-    useCallback(() => move(0, -1), [move]),
-  );
+    const place = { row: nextRow, column: nextColumn };
+    pending.current = place;
+    void whenDrawn(element, place, () => pending.current === place).then((target) => {
+      if (pending.current !== place) return;
+      pending.current = undefined;
+      target?.focus({ preventScroll: true });
+    });
+  }
+
+  useShortcut('j', () => move(1, 0));
+  useShortcut('k', () => move(-1, 0));
+  useShortcut('l', () => move(0, 1));
+  useShortcut('h', () => move(0, -1));
 }
 
 function clamp(index: number, count: number): number {
