@@ -5,7 +5,7 @@ import { api, request } from './request.ts';
 import type { RolloutPlanRecord } from './types.ts';
 
 /** A plan to start. */
-export interface NewRollout {
+interface NewRollout {
   readonly flag: string;
   readonly environment: string;
   readonly steps: readonly RolloutPlanStep[];

@@ -6,7 +6,7 @@ import { api, request } from './request.ts';
 import type { WebhookDelivery, WebhookRecord } from './types.ts';
 
 /** The settings of a webhook; empty lists mean all. */
-export interface WebhookInput {
+interface WebhookInput {
   readonly url: string;
   readonly format: WebhookRecord['format'];
   readonly environments: readonly string[];

@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react';
 import { classNames } from './class-names.ts';
 
 /** The visual weight of a button. */
-export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger';
+type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger';
 
 const KINDS: Readonly<Record<ButtonKind, string>> = {
   primary: 'bg-accent text-accent-ink border-transparent hover:bg-accent-hover',

@@ -6,7 +6,7 @@ import { Field } from './field.tsx';
 import { messages } from './messages.ts';
 
 /** The server refuses shorter and longer passwords, in characters. */
-export const PASSWORD_LENGTH = { least: 12, most: 200 } as const;
+const PASSWORD_LENGTH = { least: 12, most: 200 } as const;
 
 /** Asks for a password, which can be shown. Shows when Caps Lock is on. */
 export function PasswordField({

@@ -1,5 +1,5 @@
 /** The one place on the screen for questions about changes. */
-export interface QuestionSlot<Question> {
+interface QuestionSlot<Question> {
   /**
    * Shows the question of `pose` and resolves with its answer. When another question replaces it, it resolves with
    * `no`.

@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } fro
 import { IconButton } from './button.tsx';
 
 /** A message at the edge of the screen that closes by itself. */
-export interface Toast {
+interface Toast {
   readonly kind: 'done' | 'problem' | 'news';
   readonly title: string;
   /** Its subject, such as a cell of the list: a newer message with the same subject replaces it. */

@@ -12,7 +12,7 @@ interface WindowOptions {
 }
 
 /** Which items are drawn, and the size of the others. */
-export interface ItemWindow {
+interface ItemWindow {
   readonly first: number;
   /** One after the last. */
   readonly end: number;

@@ -1,16 +1,16 @@
 import type { FlagRecord } from '../api/types.ts';
 
 /** A flag's state in an environment, as the filter knows it. */
-export type StateFilter = 'on' | 'off' | 'unset' | 'rollout';
+type StateFilter = 'on' | 'off' | 'unset' | 'rollout';
 
 /** The orders of the list. */
-export const SORTS = ['key', '-key', 'changed', '-changed', 'created'] as const;
+const SORTS = ['key', '-key', 'changed', '-changed', 'created'] as const;
 
 /** An order; `-` reverses it. `changed` and `created` begin with the newest. */
 export type Sort = (typeof SORTS)[number];
 
 /** The spans of "recently changed", in milliseconds. */
-export const CHANGED_SPANS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
+const CHANGED_SPANS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
 /** The choices of "unchanged for", in days. */
 export const STALE_DAYS = { stale30: 30, stale90: 90 } as const;

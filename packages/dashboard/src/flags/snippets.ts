@@ -1,7 +1,7 @@
 import type { Json } from '../api/types.ts';
 
 /** The flag that a snippet reads, and where. */
-export interface SnippetInput {
+interface SnippetInput {
   /** The server's address, without a slash at the end. */
   readonly baseUrl: string;
   readonly environment: string;

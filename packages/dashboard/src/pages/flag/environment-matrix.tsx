@@ -148,7 +148,7 @@ export function EnvironmentMatrix({
 }
 
 /** The props of an editor that the matrix supplies. */
-export interface EditorProps {
+interface EditorProps {
   /** Why the state cannot be changed. */
   readonly obstacle: string | undefined;
   readonly onDirty: (name: string, isDirty: boolean) => void;

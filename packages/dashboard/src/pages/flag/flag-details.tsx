@@ -160,7 +160,7 @@ function useKnownTexts(project: string) {
 const NONE: readonly FlagRecord[] = [];
 
 /** A fact about the flag, by name. */
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="flex min-w-0 items-baseline gap-1.5">
       <dt className="text-ink-3">{name}</dt>

@@ -28,7 +28,6 @@ export const messages = {
   change: (seq: number) => `Change ${seq}`,
 
   // A single change, by its address
-  oneChange: (seq: string) => `Change ${seq}`,
   allChanges: 'All changes',
   sameDay: 'All changes of that day',
   noSuchChange: (seq: string) => `Change ${seq} does not exist`,
