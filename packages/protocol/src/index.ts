@@ -1,4 +1,5 @@
 /** The facts of Halyard's wire: no dependencies, no I/O. */
+export * from './closed-sets.ts';
 export * from './defined.ts';
 export * from './errors.ts';
 export * from './evaluate.ts';

@@ -1,3 +1,4 @@
+import { GLOBAL_ROLES } from '@halyard/protocol';
 import type { ReactNode } from 'react';
 import { useProjects } from '../api/projects.ts';
 import { useAdministered } from '../api/session.ts';
@@ -22,9 +23,7 @@ export const ROLE_NAMES: Readonly<Record<GlobalRole, string>> = {
   admin: 'Administrator',
 };
 
-const ROLES: readonly GlobalRole[] = ['none', 'viewer', 'editor', 'admin'];
-
-const ROLE_CHOICES = ROLES.map((role) => [role, <RoleLabel key={role} role={role} />] as const);
+const ROLE_CHOICES = GLOBAL_ROLES.map((role) => [role, <RoleLabel key={role} role={role} />] as const);
 
 function RoleLabel({ role }: { role: GlobalRole }) {
   return (

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { TokenLimit } from '../domain/rights.ts';
+import type { TokenLimit } from '@halyard/protocol';
 import { openTestApp, type TestAnswer, type TestApp } from '../management/api/test-app.ts';
 import type { Level, Scope } from '../management/rights.ts';
 import { ENGINES } from '../storage/test-engines.ts';

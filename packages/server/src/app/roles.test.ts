@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { ROLES, type Role } from '../domain/rights.ts';
+import { ROLES, type Role } from '@halyard/protocol';
 import { openTestApp, type TestApp } from '../management/api/test-app.ts';
 import { join } from '../management/api/test-browser.ts';
 import { changeEvent } from '../nouns/deliveries/dashboard-events.ts';

@@ -1,4 +1,4 @@
-import { ENVIRONMENT_COLORS } from '../domain/project.ts';
+import { ENVIRONMENT_COLORS } from '@halyard/protocol';
 import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { type CliCommand, command } from './command.ts';

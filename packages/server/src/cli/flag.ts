@@ -1,4 +1,4 @@
-import { VALUE_KINDS } from '../domain/project.ts';
+import { VALUE_KINDS } from '@halyard/protocol';
 import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { type CliCommand, command, connect, type Input, redirect } from './command.ts';

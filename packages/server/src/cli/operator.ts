@@ -1,4 +1,4 @@
-import { GLOBAL_ROLES, ROLES } from '../domain/rights.ts';
+import { GLOBAL_ROLES, ROLES } from '@halyard/protocol';
 import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { type CliCommand, command, connect, requireYes } from './command.ts';

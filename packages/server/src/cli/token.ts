@@ -1,4 +1,4 @@
-import { ROLES, TOKEN_LIMITS } from '../domain/rights.ts';
+import { ROLES, TOKEN_LIMITS } from '@halyard/protocol';
 import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { type CliCommand, command } from './command.ts';

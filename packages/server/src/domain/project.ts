@@ -1,3 +1,5 @@
+import type { EnvironmentColor, ValueKind } from '@halyard/protocol';
+
 /** A project: the owner of environments, flags and keys. */
 export interface Project {
   readonly id: string;
@@ -8,21 +10,6 @@ export interface Project {
   /** Since when clients are asked to report how often they read each flag; absent while they are not. */
   readonly usageSince?: number;
 }
-
-/** The colors that an environment can have on a screen, beside its name. */
-export const ENVIRONMENT_COLORS = [
-  'gray',
-  'blue',
-  'green',
-  'amber',
-  'red',
-  'violet',
-  'teal',
-  'pink',
-] as const;
-
-/** A color of an environment. */
-export type EnvironmentColor = (typeof ENVIRONMENT_COLORS)[number];
 
 /** The appearance of an environment without a color or a place of its own. */
 export const PLAIN_APPEARANCE = { protected: false, color: 'gray', position: 0 } as const;
@@ -66,12 +53,6 @@ export interface Flag {
   /** Since when it is archived: it has no states, is not served, and can be restored or deleted. */
   readonly archivedAt?: number;
 }
-
-/** The kinds of value that a flag can be declared to have; `none`: it is only on or off. */
-export const VALUE_KINDS = ['any', 'none', 'text', 'number', 'json'] as const;
-
-/** One of {@link VALUE_KINDS}. */
-export type ValueKind = (typeof VALUE_KINDS)[number];
 
 /** What people write about a flag, the same in all environments. */
 export type FlagDetails = Pick<Flag, 'description' | 'tags' | 'owner' | 'permanent' | 'valueKind'>;

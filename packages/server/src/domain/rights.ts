@@ -1,17 +1,4 @@
-/** The roles, least first. Each role may do everything that the ones before it may. */
-export const ROLES = ['viewer', 'editor', 'admin'] as const;
-
-/**
- * `viewer` reads; `editor` changes flags and their states; `admin` manages projects, environments, keys, access
- * tokens and operators.
- */
-export type Role = (typeof ROLES)[number];
-
-/** A role for all projects, future ones included; `none`: only the roles in single projects count. */
-export const GLOBAL_ROLES = ['none', ...ROLES] as const;
-
-/** One of {@link GLOBAL_ROLES}. */
-export type GlobalRole = (typeof GLOBAL_ROLES)[number];
+import type { GlobalRole, Role, TokenLimit } from '@halyard/protocol';
 
 /** A role in one project. */
 export interface ProjectRole {
@@ -30,12 +17,6 @@ export interface Rights {
   /** The roles in single projects that still exist, by name; absent without any. */
   readonly projects?: readonly ProjectRole[];
 }
-
-/** The tasks that an access token can be limited to: `plan` reads and previews imports, `states` also sets flag states. */
-export const TOKEN_LIMITS = ['plan', 'states'] as const;
-
-/** One of {@link TOKEN_LIMITS}. */
-export type TokenLimit = (typeof TOKEN_LIMITS)[number];
 
 /** The permissions of an operation's actor. */
 export interface Permissions extends Rights {

@@ -1,5 +1,4 @@
-import { NAME_PATTERN } from '@halyard/protocol';
-import { type GlobalRole, ROLES, type Role } from './rights.ts';
+import { type GlobalRole, NAME_PATTERN, ROLES, type Role } from '@halyard/protocol';
 
 /** The roles that a group can give, least first, as settings name them. */
 export const SSO_ROLES = ['viewer', 'editor', 'editor+protected', 'admin'] as const;

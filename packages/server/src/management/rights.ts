@@ -1,6 +1,7 @@
+import type { TokenLimit } from '@halyard/protocol';
 import type { Actor } from '../domain/audit.ts';
 import { projectNotFound, ServiceError } from '../domain/errors.ts';
-import type { Permissions, Rights, TokenLimit } from '../domain/rights.ts';
+import type { Permissions, Rights } from '../domain/rights.ts';
 
 /** The levels of a caller, lowest first. `states`: may set flag states and no more. */
 const LEVELS = ['none', 'viewer', 'states', 'editor', 'admin'] as const;

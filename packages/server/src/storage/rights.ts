@@ -1,4 +1,5 @@
-import { type ProjectRole, type Rights, ROLES, type Role } from '../domain/rights.ts';
+import { ROLES, type Role } from '@halyard/protocol';
+import type { ProjectRole, Rights } from '../domain/rights.ts';
 import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import { chunks, type NullableColumns, placeholders, withoutNulls } from './rows.ts';
 

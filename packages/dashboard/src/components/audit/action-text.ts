@@ -1,3 +1,4 @@
+import { isRevertible } from '@halyard/protocol';
 import type { AuditEntryRecord, Json } from '../../api/types.ts';
 
 /** Each action as the verb of a sentence: `ada@example.com` … `new-checkout`. */
@@ -116,20 +117,8 @@ export function membersOf(version: Json | undefined): { readonly [name: string]:
   return isObject ? (version as { readonly [name: string]: Json }) : {};
 }
 
-/** Actions that can be reverted. The server decides; this only hides buttons that could never work. */
-const REVERTIBLE = new Set([
-  'flag.changed',
-  'flag.updated',
-  'flag.archived',
-  'flag.restored',
-  'flag.deleted',
-  'flag.recreated',
-  'environment.updated',
-  // With the change of the flag.
-  'rollout.advanced',
-]);
-
 /** Whether it is worth offering to revert the change of an entry. */
-export function isRevertible(action: string): boolean {
-  return REVERTIBLE.has(action);
+export function offersRevert(action: string): boolean {
+  // A step of a plan is reverted with the change of the flag. The server decides; this only hides buttons that never work.
+  return isRevertible(action) || action === 'rollout.advanced';
 }

@@ -3,7 +3,7 @@ import type { useAudit } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
 import type { AuditEntryRecord, EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { RevertDialog } from '../../changes/revert-dialog.tsx';
-import { isRevertible, shownEntries } from '../../components/audit/action-text.ts';
+import { offersRevert, shownEntries } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { Button } from '../../components/button.tsx';
@@ -41,7 +41,7 @@ export function FlagHistory({
                   <FlagEntry
                     entry={entry}
                     environments={project.environments}
-                    onRevert={canEdit && isRevertible(entry.action) ? setReverting : undefined}
+                    onRevert={canEdit && offersRevert(entry.action) ? setReverting : undefined}
                   />
                 </li>
               ))}

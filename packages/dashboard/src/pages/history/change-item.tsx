@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { useProjectDeliveries } from '../../api/clients.ts';
 import { usePersonName } from '../../api/operators.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { hasVersions, isRevertible, shownEntries, verbAlone } from '../../components/audit/action-text.ts';
+import { hasVersions, offersRevert, shownEntries, verbAlone } from '../../components/audit/action-text.ts';
 import {
   AuditEntryRow,
   ChangeRow,
@@ -80,7 +80,7 @@ export function ChangeItem({
   const canRevert =
     onRevert !== undefined &&
     first.project !== undefined &&
-    entries.some(({ action }) => isRevertible(action));
+    entries.some(({ action }) => offersRevert(action));
   const frame: RowFrame = {
     isOpen,
     onToggle,

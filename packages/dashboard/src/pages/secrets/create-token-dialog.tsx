@@ -1,3 +1,4 @@
+import { TOKEN_LIMITS } from '@halyard/protocol';
 import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import { createToken, revokeToken } from '../../api/tokens.ts';
@@ -15,8 +16,6 @@ import { tokenTexts as texts } from './messages.tsx';
 
 /** How long a new token works unless another time is chosen. */
 const DEFAULT_DAYS = 90;
-
-const TOKEN_LIMITS = ['plan', 'states'] as const;
 
 /** Creates an access token and shows it once. */
 export function CreateTokenDialog({ onClose }: { onClose: () => void }) {

@@ -1,6 +1,5 @@
-import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
+import { ERROR_STATUS, type ErrorCode, type Role } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import type { Role } from '../../domain/rights.ts';
 import type { Scope } from '../rights.ts';
 import type { Operation } from './operation.ts';
 import { ErrorBodySchema } from './schemas.ts';

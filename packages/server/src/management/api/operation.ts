@@ -1,10 +1,9 @@
-import type { ErrorCode } from '@halyard/protocol';
+import type { ErrorCode, Role } from '@halyard/protocol';
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Server } from 'bun';
 import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
-import type { Role } from '../../domain/rights.ts';
 import { decodeBody, readBody } from '../../http/request.ts';
 import type { ActiveSession } from '../../nouns/people/operator.ts';
 import type { Caller } from '../context.ts';

@@ -1,6 +1,7 @@
+import { GLOBAL_ROLES, ROLES, TOKEN_LIMITS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
-import { GLOBAL_ROLES, type Rights, ROLES, TOKEN_LIMITS } from '../../domain/rights.ts';
+import type { Rights } from '../../domain/rights.ts';
 import { sees } from '../rights.ts';
 import { NameSchema } from './schemas.ts';
 

@@ -1,12 +1,13 @@
 import {
   DEFAULT_ENVIRONMENTS,
+  ENVIRONMENT_COLORS,
   ERROR_CODES,
   FLAG_KEY_PATTERN,
   type Json,
   NAME_PATTERN,
+  VALUE_KINDS,
 } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { ENVIRONMENT_COLORS, VALUE_KINDS } from '../../domain/project.ts';
 import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
 
 // Patterns and lengths are documented here; the commands check them, with better messages.

@@ -1,6 +1,6 @@
-import { defined } from '@halyard/protocol';
+import { defined, ENVIRONMENT_COLORS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { ENVIRONMENT_COLORS, type Environment } from '../../domain/project.ts';
+import type { Environment } from '../../domain/project.ts';
 import { created, done, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';

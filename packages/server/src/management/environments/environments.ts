@@ -1,7 +1,7 @@
-import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
+import { DEFAULT_ENVIRONMENTS, type EnvironmentColor } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound } from '../../domain/errors.ts';
-import { type Environment, type EnvironmentColor, PLAIN_APPEARANCE } from '../../domain/project.ts';
+import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { interruptRemoved } from '../../nouns/interruptions.ts';
 import type { ManagementContext } from '../context.ts';

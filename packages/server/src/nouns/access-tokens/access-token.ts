@@ -1,4 +1,5 @@
-import type { Credential, Rights, TokenLimit } from '../../domain/rights.ts';
+import type { TokenLimit } from '@halyard/protocol';
+import type { Credential, Rights } from '../../domain/rights.ts';
 
 /** A credential of the CLI or of a pipeline for the management API. The token itself is shown once. */
 export interface AccessToken extends Rights {

@@ -1,7 +1,7 @@
-import { defined, formatSecret } from '@halyard/protocol';
+import { defined, formatSecret, type TokenLimit } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
-import { type Credential, type Permissions, type TokenLimit, UNLIMITED } from '../../domain/rights.ts';
+import { type Credential, type Permissions, UNLIMITED } from '../../domain/rights.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { administersAll } from '../../management/rights.ts';

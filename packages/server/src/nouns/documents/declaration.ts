@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { elementsOf } from '@halyard/protocol';
+import { ENVIRONMENT_COLORS, elementsOf, VALUE_KINDS } from '@halyard/protocol';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
-import { ENVIRONMENT_COLORS, type StateText, VALUE_KINDS } from '../../domain/project.ts';
+import type { StateText } from '../../domain/project.ts';
 import { at, invalidAt, memberPath, readEntries, readMembers } from '../../domain/strict-members.ts';
 import { parseBody } from '../../management/api/body.ts';
 import { checkDetails, checkFlagKey, checkName } from '../../management/rules.ts';

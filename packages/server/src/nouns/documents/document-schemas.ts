@@ -1,5 +1,6 @@
+import { ENVIRONMENT_COLORS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { detailsOf, ENVIRONMENT_COLORS, type Environment } from '../../domain/project.ts';
+import { detailsOf, type Environment } from '../../domain/project.ts';
 import { rawJson, type Writable } from '../../domain/raw-json.ts';
 import {
   FlagKeySchema,

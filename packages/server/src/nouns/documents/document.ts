@@ -1,11 +1,5 @@
-import type {
-  Environment,
-  EnvironmentColor,
-  Flag,
-  FlagDetails,
-  Project,
-  StateText,
-} from '../../domain/project.ts';
+import type { EnvironmentColor } from '@halyard/protocol';
+import type { Environment, Flag, FlagDetails, Project, StateText } from '../../domain/project.ts';
 
 /** The version of the declarative document that this program reads and writes. */
 export const DECLARATION_VERSION = 1;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ENVIRONMENT_COLORS, VALUE_KINDS } from '@halyard/protocol';
 import fc from 'fast-check';
-import { ENVIRONMENT_COLORS, VALUE_KINDS } from '../../domain/project.ts';
 import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import type { DeclaredFlag } from './document.ts';

@@ -1,13 +1,11 @@
-import { defined, membersOf, memberText } from '@halyard/protocol';
+import { defined, ENVIRONMENT_COLORS, membersOf, memberText, VALUE_KINDS } from '@halyard/protocol';
 import { type AuditEntry, auditMembers } from '../../domain/audit.ts';
 import {
-  ENVIRONMENT_COLORS,
   type Environment,
   type Flag,
   type FlagDetails,
   PLAIN_DETAILS,
   type StateText,
-  VALUE_KINDS,
 } from '../../domain/project.ts';
 import type { ArchivedStates, StoreReader } from '../../domain/store.ts';
 import { flagArchived } from '../../management/lookup.ts';

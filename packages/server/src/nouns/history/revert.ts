@@ -1,3 +1,4 @@
+import { isRevertible } from '@halyard/protocol';
 import { type Actor, isAboutPeople } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, StateOperation } from '../../domain/project.ts';
@@ -126,17 +127,6 @@ function notRevertible(seq: number, reason: string): ServiceError {
   return new ServiceError('not_revertible', `Change ${seq} cannot be reverted, because ${reason}.`);
 }
 
-/** Actions that have an opposite. */
-const REVERTIBLE = new Set([
-  'flag.changed',
-  'flag.updated',
-  'flag.archived',
-  'flag.restored',
-  'flag.deleted',
-  'flag.recreated',
-  'environment.updated',
-]);
-
 /** Actions that accompany others, and need not be reverted. */
 const IGNORED_ACTIONS = new Set([
   ...['flag.created', 'schedule.applied', 'schedule.cancelled'],
@@ -162,9 +152,9 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Why an operation cannot be reverted, as the end of a sentence; `undefined` when it can. */
 export function unrevertible({ entries }: AuditedOperation): string | undefined {
   const actions = entries.map(({ action }) => action);
-  const other = actions.find((action) => !REVERTIBLE.has(action) && !IGNORED_ACTIONS.has(action));
+  const other = actions.find((action) => !isRevertible(action) && !IGNORED_ACTIONS.has(action));
   if (other !== undefined) return REASONS[other] ?? `"${other}" has no opposite`;
-  if (actions.some((action) => REVERTIBLE.has(action))) return undefined;
+  if (actions.some(isRevertible)) return undefined;
   return REASONS[actions[0] ?? ''] ?? 'it changed nothing that can be reverted';
 }
 

@@ -1,15 +1,7 @@
-import { defined } from '@halyard/protocol';
+import { defined, type GlobalRole, type Role, type TokenLimit } from '@halyard/protocol';
 import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/errors.ts';
-import {
-  type GlobalRole,
-  type Permissions,
-  type ProjectRole,
-  type Rights,
-  type Role,
-  type TokenLimit,
-  UNLIMITED,
-} from '../../domain/rights.ts';
+import { type Permissions, type ProjectRole, type Rights, UNLIMITED } from '../../domain/rights.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { findProject } from '../../management/lookup.ts';
 import { administers, requireRole, rightsOf } from '../../management/rights.ts';

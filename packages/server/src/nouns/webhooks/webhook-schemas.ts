@@ -1,14 +1,9 @@
+import { WEBHOOK_EVENTS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
 import { NameSchema, seqMember, TimeSchema } from '../../management/api/schemas.ts';
 import type { Written } from '../../management/write.ts';
-import {
-  WEBHOOK_EVENTS,
-  WEBHOOK_FORMATS,
-  WEBHOOK_STATUSES,
-  type Webhook,
-  type WebhookDelivery,
-} from './webhook.ts';
+import { WEBHOOK_FORMATS, WEBHOOK_STATUSES, type Webhook, type WebhookDelivery } from './webhook.ts';
 
 const urlDescription = {
   example: 'https://hooks.example.com/halyard',

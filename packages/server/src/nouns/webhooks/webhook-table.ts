@@ -1,9 +1,9 @@
-import { defined } from '@halyard/protocol';
+import { defined, type WebhookEvents } from '@halyard/protocol';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
 import { type NullableColumns, parseTextList, withoutNulls } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
-import type { NewWebhook, Webhook, WebhookEvents, WebhookTarget, WebhookUpdate } from './webhook.ts';
+import type { NewWebhook, Webhook, WebhookTarget, WebhookUpdate } from './webhook.ts';
 
 /** A webhook with its secrets, as {@link WEBHOOK_COLUMNS} read it. */
 export type TargetRow = NullableColumns<

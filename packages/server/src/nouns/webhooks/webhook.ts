@@ -1,3 +1,5 @@
+import type { WebhookEvents } from '@halyard/protocol';
+
 import type { AuditEntry } from '../../domain/audit.ts';
 
 /** The forms of a message: everything as JSON, or one text as chat programs take it. */
@@ -5,20 +7,6 @@ export const WEBHOOK_FORMATS = ['json', 'slack'] as const;
 
 /** The form of a webhook's messages. */
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
-
-/** What a webhook can be limited to: the nouns of a project's audit actions. */
-export const WEBHOOK_EVENTS = [
-  'flag',
-  'environment',
-  'key',
-  'schedule',
-  'rollout',
-  'project',
-  'webhook',
-] as const;
-
-/** A noun of audit actions that webhooks deliver. */
-export type WebhookEvents = (typeof WEBHOOK_EVENTS)[number];
 
 /** `paused` by a person; `disabled` by the server, after days of failures or the answer 410. */
 export const WEBHOOK_STATUSES = ['active', 'paused', 'disabled'] as const;
