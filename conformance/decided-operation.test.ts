@@ -37,6 +37,15 @@ conformance('14. Decided: failures and operation', (subject) => {
     }
   });
 
+  test('S14.15 a change of a state answers what was there before, as it was written', async () => {
+    const world = await World.make(subject());
+    const path = `/api/projects/${world.project}/environments/production/flags/flag`;
+    const write = async (method: string, body: string) => (await world.manage(method, path, body)).text();
+    expect(await write('PUT', '{"enabled":true,"value":1.50}')).not.toContain('"before"');
+    expect(await write('PATCH', '{"enabled":false}')).toContain('"before":{"enabled":true,"value":1.50}');
+    expect(await write('PATCH', '{"enabled":false}')).not.toContain('"before"');
+  });
+
   test('S14.11 a writer finds what a request of its own changed, by its reference', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const reference = crypto.randomUUID();

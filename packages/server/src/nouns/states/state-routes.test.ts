@@ -68,7 +68,8 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       const copied = await app.call('POST', `${to}/copy`, { body: { from: 'staging' }, isNewer });
       expect(copied.json.changed).toEqual(['a']);
       expect((await app.call('GET', `${to}/flags/a`, { isNewer })).text).toContain(`"state":${stored}`);
-      const replaced = await app.call('PUT', flag, { body: { enabled: true } });
+      const replaced = await app.call('PUT', flag, { body: { enabled: true }, isNewer });
+      expect(replaced.text).toContain(`"before":${stored}`);
       expect(replaced.text).toContain('"state":{"enabled":true}');
     });
 

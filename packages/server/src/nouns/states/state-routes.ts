@@ -2,6 +2,7 @@ import { defined, elementsOf, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StoredState } from '../../domain/project.ts';
+import { rawJson } from '../../domain/raw-json.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { done, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount } from '../../management/api/operation.ts';
@@ -156,8 +157,12 @@ function keyed(stored: StoredState) {
   return { key: stored.flagKey, ...stateRecord(stored) };
 }
 
-function stateAnswer({ stored, changed, environmentRevision, seq }: Written<StateWritten>): Response {
-  return ok({ ...keyed(stored), changed, environmentRevision, seq }, { ETag: revisionTag(stored.revision) });
+/** (Spec: S14.15) */
+function stateAnswer({ stored, before, changed, environmentRevision, seq }: Written<StateWritten>): Response {
+  return ok(
+    { ...keyed(stored), before: rawJson(before), changed, environmentRevision, seq },
+    { ETag: revisionTag(stored.revision) },
+  );
 }
 
 /** Largest body of a change, in bytes. */

@@ -78,6 +78,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
         value: {
           seq: 3 + index,
           result: {
+            ...(index > 2 && { before: text(index - 3) }),
             changed: true,
             environmentRevision: 1 + index,
             stored: expect.objectContaining({

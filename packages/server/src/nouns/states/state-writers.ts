@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import {
   environmentNotFound,
@@ -53,6 +54,8 @@ export interface FoundState {
 /** The result of a {@link StateWrite}. */
 export interface StateWritten {
   readonly stored: StoredState;
+  /** What the state was before; absent where there was none, and where nothing has changed. */
+  readonly before?: StateText;
   /** Whether the state changed; writing the same state is not a change. */
   readonly changed: boolean;
   readonly environmentRevision: number;
@@ -260,7 +263,8 @@ class GroupDraft {
 
     this.#states.set(key, stored);
     this.#characters += 2 * state.length + (before?.state.length ?? 0);
-    return { result: { stored, changed: true, environmentRevision }, journal };
+    const replaced = defined({ before: before?.state });
+    return { result: { stored, ...replaced, changed: true, environmentRevision }, journal };
   }
 
   /** What writes it all. */
