@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { NodeProcess } from '@halyard/testing';
 import { openSse, type SseReader } from '@halyard/testing';
 import type { Page } from 'playwright-core';
-import { ADMIN, startWorld, type World } from '../test/support/world.ts';
+import { ADMIN } from '../test/support/opened-page.ts';
+import { startWorld, type World } from '../test/support/world.ts';
 import { changeThings, makeBelievableProject } from './believable-project.ts';
 
 /**

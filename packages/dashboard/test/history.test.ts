@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { ADMIN } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
-import { ADMIN, sharedWorld } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 describe('the history', () => {
   const world = sharedWorld(

@@ -256,8 +256,11 @@ test(
     await until('the page asks for its screen', async () => chunks() > 0);
     answerSession();
     await askedFor(
-      ...['/api/projects/shop/flags/flag-050', '/api/audit', '/api/operators'],
-      ...['/api/projects/shop/deliveries', '/api/projects/shop/schedules'],
+      '/api/projects/shop/flags/flag-050',
+      '/api/audit',
+      '/api/operators',
+      '/api/projects/shop/deliveries',
+      '/api/projects/shop/schedules',
     );
     answerFlag();
     await page.getByRole('region', { name: 'staging' }).locator('.cm-content').getByText('1').waitFor();

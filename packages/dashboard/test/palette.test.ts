@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ADMIN, sharedWorld, type World } from './support/world.ts';
+import { ADMIN } from './support/opened-page.ts';
+import { sharedWorld, type World } from './support/world.ts';
 
 describe('the command palette and the keyboard', () => {
   const world = sharedWorld(async ({ management }) => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { ADMIN } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
-import { ADMIN, sharedWorld } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const world = sharedWorld(async ({ management }) => {
   await management.createProject('shop');

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ADMIN, sharedWorld } from './support/world.ts';
+import { ADMIN } from './support/opened-page.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 

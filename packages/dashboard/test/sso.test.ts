@@ -2,7 +2,8 @@ import { afterAll, expect, test } from 'bun:test';
 import { lastingPort } from '@halyard/testing';
 import { startIdentityProvider } from '@halyard/testing/identity-provider';
 import type { Page } from 'playwright-core';
-import { ADMIN, sharedWorld } from './support/world.ts';
+import { ADMIN } from './support/opened-page.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 

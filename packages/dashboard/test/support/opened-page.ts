@@ -1,7 +1,13 @@
 import { type NodeProcess, PATIENCE_MS } from '@halyard/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { findBarriers } from './axe.ts';
-import { ADMIN } from './world.ts';
+
+/** The administrator of a test's node. */
+export const ADMIN = {
+  email: 'ada@example.com',
+  name: 'Ada Lovelace',
+  password: 'correct horse battery',
+} as const;
 
 /** The browser that opens a page. */
 export interface OpenOptions {

@@ -3,14 +3,7 @@ import { Management, type NodeProcess, sharedPostgres, startNode, until } from '
 import type { Browser } from 'playwright-core';
 import { buildDashboard } from '../../../../scripts/dashboard/build.ts';
 import { launchBrowser } from '../../../testing/src/browser.ts';
-import { type OpenedPage, type OpenOptions, openPage } from './opened-page.ts';
-
-/** The administrator of a test's node. */
-export const ADMIN = {
-  email: 'ada@example.com',
-  name: 'Ada Lovelace',
-  password: 'correct horse battery',
-} as const;
+import { ADMIN, type OpenedPage, type OpenOptions, openPage } from './opened-page.ts';
 
 /** A real node and a real browser. */
 export interface World {
