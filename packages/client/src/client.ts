@@ -9,7 +9,6 @@ import {
   copyOptions,
   type FlagsChange,
   filtered,
-  optionOf,
   readBootstrap,
   readMs,
   readTarget,
@@ -17,7 +16,7 @@ import {
 } from './options.ts';
 import { type Platform, systemPlatform } from './platform.ts';
 import { createReads, type ReadSource } from './reads.ts';
-import { createReporter } from './reporter.ts';
+import { createReporter, optionOf } from './reporter.ts';
 import type { Target } from './target.ts';
 
 /**

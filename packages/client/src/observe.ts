@@ -1,7 +1,7 @@
 import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
 import type { Evaluation } from './evaluation.ts';
-import { optionOf, targetOf } from './options.ts';
-import { warnOnce } from './reporter.ts';
+import { targetOf } from './options.ts';
+import { optionOf, warnOnce } from './reporter.ts';
 
 /** A read, as listeners of {@link observeReads} get it. `value` is the result of the read, for `isEnabled` a boolean. */
 export interface FlagRead extends Evaluation<unknown> {

@@ -4,7 +4,7 @@ import type { ReadOptions, TargetingKey } from './client-types.ts';
 import { FlagsError } from './errors.ts';
 import { isRecord, NO_FLAGS, readFlags, reconcile } from './flags.ts';
 import type { Fetch, Platform } from './platform.ts';
-import { guard, type Logger } from './reporter.ts';
+import { guard, type Logger, optionOf } from './reporter.ts';
 import type { Mode, Target } from './target.ts';
 
 /** Flags that a client starts with: a map, or the result of `toBootstrap()` or `evaluateAll`. */
@@ -86,15 +86,6 @@ export function copyOptions(given: unknown): Unchecked {
   } catch {
     // No members are as wrong as unreadable ones, and that is reported.
     return {};
-  }
-}
-
-/** An option, which foreign code may give from a getter: one that throws gives none. */
-export function optionOf<T, Name extends keyof T>(options: T | undefined, name: Name): T[Name] | undefined {
-  try {
-    return options?.[name];
-  } catch {
-    return undefined;
   }
 }
 

@@ -3,9 +3,9 @@ import type { FlagMap, FlagState, Json } from '@halyard/protocol';
 import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
 import type { Evaluation } from './evaluation.ts';
 import { readFlags } from './flags.ts';
-import { type FlagsChange, filtered, optionOf } from './options.ts';
+import { type FlagsChange, filtered } from './options.ts';
 import { fits } from './reads.ts';
-import { createReporter } from './reporter.ts';
+import { createReporter, optionOf } from './reporter.ts';
 import type { FlagStorage } from './store.ts';
 
 /** Where an override comes from: the address of the page, {@link Overrides.set}, or a variable of the process. */

@@ -2,8 +2,8 @@ import { evaluate, type FlagEvaluation, type FlagMap, type FlagState } from '@ha
 import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
 import { FlagsError } from './errors.ts';
 import { plainOf } from './flags.ts';
-import { optionOf, targetOf } from './options.ts';
-import type { Reporter } from './reporter.ts';
+import { targetOf } from './options.ts';
+import { optionOf, type Reporter } from './reporter.ts';
 import type { Target } from './target.ts';
 
 /** What reads are answered from. */

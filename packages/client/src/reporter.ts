@@ -1,6 +1,5 @@
 import { onAbort } from './abort.ts';
 import { FlagsError } from './errors.ts';
-import { optionOf } from './options.ts';
 import type { Platform } from './platform.ts';
 
 /** A destination of log lines: `console`, or your own logger. */
@@ -94,6 +93,15 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
   };
 
   return { report, warn, listeners };
+}
+
+/** An option, which foreign code may give from a getter: one that throws gives none. */
+export function optionOf<T, Name extends keyof T>(options: T | undefined, name: Name): T[Name] | undefined {
+  try {
+    return options?.[name];
+  } catch {
+    return undefined;
+  }
 }
 
 /** Runs foreign code. Its exception, or the rejection of the promise it gives, goes to `onFailure`. */

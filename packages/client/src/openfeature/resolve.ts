@@ -38,9 +38,11 @@ export function resolve<T>(
   const state = client.getState(key);
   if (!state && client.evaluate(key, null).errorCode === 'not_ready')
     return failure(read, 'PROVIDER_NOT_READY', 'no flags have been loaded');
+
   const answer = evaluateOfrep(key, state, { environment: client.environment, targetingKey });
   const flagMetadata = { ...answer.metadata };
   if ('errorCode' in answer) return failure(read, answer.errorCode, answer.errorDetails, flagMetadata);
+
   const { variant, reason, value } = answer;
   // The client counts the read, and observers of the client hear its result.
   const tell = (given: unknown) => client.evaluate(key, given as null, { targetingKey });
@@ -51,11 +53,13 @@ export function resolve<T>(
     // `T`: `false` is of the kind that was asked for, and `T` is that kind's type.
     return { value: isFalse ? (false as T) : defaultValue, reason, variant, flagMetadata };
   }
+
   const on = valueFor(kind, value, options);
   if (on === undefined) {
     tell(defaultValue);
     return failure(read, 'TYPE_MISMATCH', `${key} holds no ${kind}`, flagMetadata);
   }
+
   // Any kind of value fits `null`. What is not the flag's value is `true`, as `isEnabled` says.
   if (on === state?.value) tell(null);
   else client.isEnabled(key, { targetingKey });

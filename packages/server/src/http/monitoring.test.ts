@@ -28,8 +28,13 @@ test('with a token in the settings, the metrics require it as a bearer token', a
 
 test('a database that refuses writes leaves a node ready, with a warning', async () => {
   const node = {
-    ...{ isCurrent: true, canRead: () => true, canStream: () => true, takesReads: () => true },
-    ...{ mayLackRecords: () => false, trouble: () => undefined, staleSeconds: () => undefined },
+    isCurrent: true,
+    canRead: () => true,
+    canStream: () => true,
+    takesReads: () => true,
+    mayLackRecords: () => false,
+    trouble: () => undefined,
+    staleSeconds: () => undefined,
   };
   const ask = async (refusal: string | undefined) => {
     const answer = healthRoutes(node, () => refusal)['/readyz'];

@@ -158,9 +158,20 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
         await insertSchedule(tx, { ...schedule, id: 'late', dueAt: late });
         await insertSchedule(tx, { ...schedule, id: 'later', dueAt: later });
         await insertPlan(tx, {
-          ...{ ...where, ...made, id: 'plan', flagKey: 'checkout', steps: '[{"rolloutPct":10}]', fromPct: 0 },
-          ...{ runsAs: ADA.name, runsSince: NOW, status: 'running', statusAt: NOW, statusBy: ADA.name },
-          ...{ nextStep: 0, dueAt: late, ran: '[]' },
+          ...where,
+          ...made,
+          id: 'plan',
+          flagKey: 'checkout',
+          steps: '[{"rolloutPct":10}]',
+          fromPct: 0,
+          runsAs: ADA.name,
+          runsSince: NOW,
+          status: 'running',
+          statusAt: NOW,
+          statusBy: ADA.name,
+          nextStep: 0,
+          dueAt: late,
+          ran: '[]',
         });
         const rights = { role: 'viewer', canChangeProtected: false } as const;
         const link = { id: 'link', kind: 'invite', email: 'bob@example.com', ...rights, ...made } as const;

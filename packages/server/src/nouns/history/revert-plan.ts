@@ -185,6 +185,7 @@ class Planner {
     if (byEnvironment.size === 0) return;
     const flags = await this.#flagsOf([...byEnvironment.values()].flat());
     const recreated = new Set(this.#plan.recreate.map((one) => one.flag.key));
+
     for (const [id, entries] of byEnvironment) {
       const environment = this.#environments.get(id);
       if (environment === undefined) {
@@ -199,11 +200,13 @@ class Planner {
         const before = current.get(key);
         if (before === after) continue;
         if (before !== left) this.#conflict(`"${key}" in ${environment.name}`);
+
         const flag = flags.get(key);
         if (flag?.archivedAt !== undefined) throw flagArchived(key);
         if (flag === undefined && !recreated.has(key)) {
           this.#conflict(`the flag "${key}" was deleted`);
         }
+
         this.#plan.states.push({ environment, key, ...defined({ state: after }) });
         this.#differ({ environment: environment.name, key, ...defined({ before, after }) });
       }

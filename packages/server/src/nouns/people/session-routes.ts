@@ -44,6 +44,7 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
       return ok({ signedIn: false, setupNeeded: await isSetupNeeded(context), ...ssoRecord(context) });
     },
   );
+
   mountPublic(
     app,
     {
@@ -74,6 +75,7 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
       });
     },
   );
+
   mountPublic(
     app,
     {

@@ -85,6 +85,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
     const request = c.req.raw;
     const begun = begunIn(request, { isSecure });
     const cookies = [...removeCookie(SSO_COOKIE)];
+
     try {
       if (begun === undefined || !isAnswerTo(begun, request, context.now())) {
         // Perhaps the same sign-in was finished in another tab.
@@ -93,6 +94,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
         if (isSignedIn) return redirect('/', cookies);
         throw new SignOnRefused('expired');
       }
+
       const { settings, provider } = sso;
       const caller = c.get('caller');
       const vouched = await provider.finish(new URL(request.url).search, begun, {
@@ -106,6 +108,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
         caller,
         onNoAdmin: () => log.warn(NO_ADMIN),
       });
+
       const target = new URL(ownPath(begun.from, context.publicUrl), context.publicUrl);
       return redirect(target.href, [...cookies, sessionCookie(id, { isSecure })]);
     } catch (error) {

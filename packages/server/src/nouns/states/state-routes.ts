@@ -40,6 +40,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mountReads(app, context);
   const answer = { status: 200, description: 'The state.', schema: StateWrittenSchema, tagOf } as const;
   const conditions = ['If-Match', 'If-None-Match'] as const;
+
   mount(
     app,
     {
@@ -60,6 +61,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
       return stateAnswer(await putState(context, actor, { ...params, state: readState(text), expected }));
     },
   );
+
   mount(
     app,
     {
@@ -81,6 +83,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
       return stateAnswer(await patchState(context, actor, { ...params, patch, expected }));
     },
   );
+
   mount(
     app,
     {

@@ -132,6 +132,7 @@ export class WebhookRunner {
     const changed = [...this.#changed].slice(0, 100);
     for (const project of changed) this.#changed.delete(project);
     if (!isPoll && changed.length === 0) return this.#untilPoll();
+
     try {
       const now = context.now();
       const pending = await readPending(context.store, {
@@ -147,6 +148,7 @@ export class WebhookRunner {
         );
         this.#failing = pending.filter(({ nextAttemptAt }) => nextAttemptAt !== undefined).length;
       }
+
       let next = this.#changed.size > 0 ? 0 : this.#untilPoll();
       for (const [id, until] of this.#stalled)
         if (until <= now || until > now + PAUSES.error) this.#stalled.delete(id);
@@ -156,6 +158,7 @@ export class WebhookRunner {
         // The rest gets its turn when one of them ends.
         else if (this.#active.size < LIMITS.active) this.#begin(id);
       }
+
       return next;
     } catch (err) {
       for (const project of changed) this.#changed.add(project);
