@@ -23,7 +23,7 @@ export {
 } from './errors.ts';
 export { type EvaluatedFlags, evaluateAll } from './evaluate-all.ts';
 export type { Evaluation, Reason } from './evaluation.ts';
-export { type FlagRead, observeReads } from './observe.ts';
+export { type FlagRead, type ObserveOptions, observeReads } from './observe.ts';
 export type { Bootstrap, ClientOptions, FlagsChange } from './options.ts';
 export type { Fetch } from './platform.ts';
 export type { Logger } from './reporter.ts';

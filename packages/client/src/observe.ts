@@ -10,13 +10,27 @@ export interface FlagRead extends Evaluation<unknown> {
   readonly targetingKey: string | null | undefined;
 }
 
+/** Options of {@link observeReads}. */
+export interface ObserveOptions {
+  /**
+   * Whether to call the listener only once for the same flag, user and result, as experiments count people. The last 10,000
+   * of these are remembered. Default `false`.
+   */
+  readonly once?: boolean;
+  /** Called with what the listener throws. Default: one warning on the console. */
+  readonly onError?: (thrown: unknown) => void;
+}
+
+/** So many reads are remembered, so that they are told only once. */
+const MAX_REMEMBERED = 10_000;
+
 /** A listener is not called more often: one that reads the observed client would call itself forever. */
 const MAX_READS_PER_SECOND = 10_000;
 
 /**
  * Returns the same client with a listener that is called after each read by `isEnabled`, `getValue` and `evaluate`: for spans,
  * experiments and usage counts. The original client does not change, so its reads cost nothing extra. React hooks read at
- * every rendering, so the listener may be called often for the same read.
+ * every rendering, so the listener may be called often for the same read, unless you ask for `once`.
  *
  * A listener that throws, or whose promise rejects, does not affect the read: `onError` gets the error (default: one warning
  * on the console). Reads by the listener itself are not observed. After an `await`, it should read from its second argument,
@@ -25,14 +39,18 @@ const MAX_READS_PER_SECOND = 10_000;
  *
  * @example
  * ```ts
- * const flags = observeReads(client, ({ key, value, targetingKey }) => experiment.exposed(key, value, targetingKey));
+ * const expose = ({ key, value, targetingKey }: FlagRead) => experiment.exposed(key, value, targetingKey);
+ * const flags = observeReads(client, expose, { once: true });
  * ```
  */
 export function observeReads(
   client: FlagsClient,
   listener: (read: FlagRead, client: FlagsClient) => unknown,
-  onError: (thrown: unknown) => void = warnOnce('a listener of reads threw'),
+  options?: ObserveOptions | ObserveOptions['onError'],
 ): FlagsClient {
+  const { once = false, onError = warnOnce('a listener of reads threw') } =
+    typeof options === 'function' ? { onError: options } : (options ?? {}); // from JavaScript it may be null
+  const remembered = new Set<string>();
   let isTelling = false;
   let since = 0;
   let told = 0;
@@ -52,14 +70,28 @@ export function observeReads(
       throw new RangeError('too many reads a second for a listener: does it read the observed client?');
   };
 
-  const tell = <T>(evaluation: Evaluation<T>, options: ReadOptions | undefined): Evaluation<T> => {
+  /** Whether the listener has heard of the same read, if it wants that only once. The oldest are forgotten. */
+  const isRepeated = ({ key, enabled, reason, state }: Evaluation<unknown>, target: unknown) => {
+    if (!once) return false;
+    const id = JSON.stringify([key, target, reason, enabled, enabled && state?.value]);
+    if (remembered.has(id)) return true;
+
+    remembered.add(id);
+    const [oldest] = remembered;
+    if (oldest !== undefined && remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
+    return false;
+  };
+
+  const tell = <T>(evaluation: Evaluation<T>, read: ReadOptions | undefined): Evaluation<T> => {
     if (isTelling) return evaluation;
     isTelling = true;
     try {
-      checkPace();
       const { environment } = client;
-      const targetingKey = targetOf(options, client.targetingKey);
-      Promise.resolve(listener({ ...evaluation, environment, targetingKey }, client)).catch(fail);
+      const targetingKey = targetOf(read, client.targetingKey);
+      if (!isRepeated(evaluation, targetingKey)) {
+        checkPace();
+        Promise.resolve(listener({ ...evaluation, environment, targetingKey }, client)).catch(fail);
+      }
     } catch (thrown) {
       fail(thrown);
     }
@@ -68,19 +100,18 @@ export function observeReads(
   };
 
   const reads: Pick<FlagsClient, 'isEnabled' | 'getValue' | 'evaluate'> = {
-    isEnabled: (key, options?: BooleanReadOptions) => {
-      const evaluation = client.evaluate(key, null, options);
-      const value = evaluation.state ? evaluation.enabled : optionOf(options, 'fallback') === true;
+    isEnabled: (key, read?: BooleanReadOptions) => {
+      const evaluation = client.evaluate(key, null, read);
+      const value = evaluation.state ? evaluation.enabled : optionOf(read, 'fallback') === true;
       const { rolloutPct = 100 } = evaluation.state ?? {};
       // Plain on/off flags report no missing value.
       const reason =
         evaluation.reason !== 'default' ? evaluation.reason : rolloutPct < 100 ? 'split' : 'static';
-      tell({ ...evaluation, reason, value }, options);
+      tell({ ...evaluation, reason, value }, read);
       return value;
     },
-    getValue: (key, defaultValue, options) =>
-      tell(client.evaluate(key, defaultValue, options), options).value,
-    evaluate: (key, defaultValue, options) => tell(client.evaluate(key, defaultValue, options), options),
+    getValue: (key, defaultValue, read) => tell(client.evaluate(key, defaultValue, read), read).value,
+    evaluate: (key, defaultValue, read) => tell(client.evaluate(key, defaultValue, read), read),
   };
   // Everything else, and what changes with time, is the client's own.
   return Object.create(client, Object.getOwnPropertyDescriptors(reads));

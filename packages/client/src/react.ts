@@ -8,7 +8,9 @@ import {
   type ReactNode,
   useCallback,
   useContext,
+  useEffect,
   useMemo,
+  useState,
   useSyncExternalStore,
 } from 'react';
 import type {
@@ -132,6 +134,31 @@ export function useFlagsStatus(): ClientStatus {
     // Both renderings agree: a client says `stale` as long as only its bootstrap answers.
     return client.hasBootstrap ? 'stale' : 'connecting';
   });
+}
+
+/**
+ * Returns whether the first load is over: `true` once there are flags, from the server or a bootstrap, and also after the
+ * load has failed or `ready()` has timed out, so that a gate opens in bounded time. On a server it is `false` without a
+ * bootstrap.
+ *
+ * @example
+ * ```tsx
+ * const Gate = ({ children }: { children: ReactNode }) => (useFlagsReady() ? children : <Spinner />);
+ * ```
+ */
+export function useFlagsReady(): boolean {
+  const client = useFlagsClient();
+  const status = useFlagsStatus();
+  const [awaited, setAwaited] = useState<FlagsClient>();
+
+  useEffect(() => {
+    let isOver = false;
+    void client.ready().then(() => isOver || setAwaited(client));
+    return () => {
+      isOver = true;
+    };
+  }, [client]);
+  return status !== 'connecting' || awaited === client;
 }
 
 /** Options of a hook. */

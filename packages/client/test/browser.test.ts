@@ -149,6 +149,8 @@ test('a page is rendered on the server, hydrated without a mismatch, and follows
     `document.title === 'hydrated' && document.querySelector('#status')?.textContent === 'ready'`,
   );
   expect(await page.textContent('#checkout')).toBe('new checkout');
+  await page.waitForFunction(`gate.includes('true true')`);
+  expect(new Set((await page.evaluate('gate')) as string[])).toEqual(new Set(['false false', 'true true']));
 
   for (let flip = 0; flip < FLIPS; flip++) await flipByCli(page, flip % 2 === 0 ? 'old' : 'new');
 

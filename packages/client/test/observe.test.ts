@@ -143,6 +143,26 @@ describe('observeReads', () => {
     }
   });
 
+  test('tells a read once for each flag, user and result, if asked to', () => {
+    const client = createTestClient({ flags: FLAGS, targetingKey: 'user-3' });
+    const heard: string[] = [];
+    const flags = observeReads(
+      client,
+      ({ key, targetingKey, value }) => heard.push(`${key} ${targetingKey} ${value}`),
+      {
+        once: true,
+      },
+    );
+    for (let i = 0; i < 3; i++) {
+      flags.isEnabled('plain');
+      flags.getValue('text', '');
+      flags.isEnabled('plain', { targetingKey: 'user-1' });
+    }
+    client.set('text', { enabled: true, value: 'bye' });
+    flags.getValue('text', '');
+    expect(heard).toEqual(['plain user-3 true', 'text user-3 hello', 'plain user-1 true', 'text user-3 bye']);
+  });
+
   test('reads of the listener itself are not observed', () => {
     let count = 0;
     const { flags } = observed(() => {
