@@ -1,23 +1,11 @@
 import Archive from 'lucide-react/icons/archive';
-import {
-  lazy,
-  Suspense,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
-import { useLocation, useParams, useSearchParams } from 'wouter';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { useParams, useSearchParams } from 'wouter';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { links } from '../../browser/links.ts';
 import { useStoredChoice, writeStored } from '../../browser/stored.ts';
-import { useShortcut } from '../../browser/use-shortcut.ts';
-import { HIGHLIGHT_MS } from '../../changes/state-switch.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { DialogPart } from '../../components/dialog-part.tsx';
@@ -25,7 +13,6 @@ import { GRID, HEADING, Page, ScreenSkeleton } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { useScreen } from '../../components/restore-place.ts';
 import { EmptyState, Problem } from '../../components/screen-states.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { isFiltering } from '../../flags/flag-filter.ts';
 import { type Choices, useChoices } from '../../flags/flag-tags.ts';
 import { useColumns } from './columns.ts';
@@ -35,6 +22,7 @@ import { FlagCards } from './flag-cards.tsx';
 import { FlagMarks } from './flag-marks.tsx';
 import { FlagTable } from './flag-table.tsx';
 import { messages } from './messages.ts';
+import { useCreatedToast, useMarkedRow, useNewKey } from './new-flag.ts';
 import { type Selection, useSelection, useToggle } from './selection.ts';
 import { type ShownFlags, useShownFlags } from './shown-flags.ts';
 import type { FlagListProps } from './windowed-rows.ts';
@@ -250,61 +238,6 @@ function SelectedFlags({
       </Suspense>
     </PartBoundary>
   );
-}
-
-/** The key that the dialog for a new flag begins with, `undefined` while it is closed, and a function to open it. */
-function useNewKey(
-  { params, setFilter }: ShownFlags,
-  canEdit: boolean,
-): readonly [string | undefined, (key: string | undefined) => void] {
-  const [newKey, setNewKey] = useState<string>();
-  const asked = params.get('new');
-  useEffect(() => {
-    // The command palette asks through the address, once.
-    if (asked === null || !canEdit) return;
-    setNewKey(asked);
-    setFilter({ new: '' });
-  }, [asked, canEdit, setFilter]);
-  useShortcut('n', () => canEdit && setNewKey(''));
-  return [newKey, setNewKey];
-}
-
-/** The row of a flag to highlight for a moment, once it is listed; -1 without one. */
-function useMarkedRow(flags: readonly FlagRecord[]): readonly [number, (key: string) => void] {
-  const [markedKey, setMarkedKey] = useState<string>();
-  const row = markedKey === undefined ? -1 : flags.findIndex(({ key }) => key === markedKey);
-  useEffect(() => {
-    if (row === -1) return;
-    const timer = setTimeout(() => setMarkedKey(undefined), HIGHLIGHT_MS);
-    return () => clearTimeout(timer);
-  }, [row]);
-  return [row, setMarkedKey];
-}
-
-/** Says that a flag was created, and leads to it. */
-function useCreatedToast(
-  project: string,
-  { isShown }: ShownFlags,
-  mark: (key: string) => void,
-): (flag: FlagRecord) => void {
-  const [, navigate] = useLocation();
-  const { created } = messages;
-  return (flag) => {
-    const { key } = flag;
-    const title = created.done(key);
-    if (isShown(flag)) {
-      mark(key);
-      const open = () => navigate(links.flag(project, key));
-      toast({ kind: 'done', title, action: { label: created.open, run: open } });
-      return;
-    }
-
-    const show = () => {
-      mark(key);
-      navigate(links.flags(project));
-    };
-    toast({ kind: 'done', title, detail: created.hidden, action: { label: created.show, run: show } });
-  };
 }
 
 /** Whether a media query holds, as `(max-width: 719px)`. */
