@@ -69,6 +69,7 @@ export function mountDeliveries(
       return ok({ ...record(delivery), nodes });
     },
   );
+
   mount(
     app,
     {
@@ -216,6 +217,7 @@ export function mountEvents(app: ManagementApp, events: DashboardEvents): void {
     ({ query: { project }, actor, request, stillValid, keepOpen }) => {
       // A stream opened for HEAD would never be read or closed.
       if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
+
       const visible = visibleProjects(actor);
       const stream = events.open({ stillValid, ...defined({ project, visible }) });
       keepOpen();

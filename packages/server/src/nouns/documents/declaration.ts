@@ -61,6 +61,7 @@ export async function readDeclaration(text: string): Promise<Declaration> {
   const environments = readEnvironments(member('environments'));
   const listed = new Set(environments.map(({ name }) => name));
   const flags = new Map<string, DeclaredFlag>();
+
   for (const [key, flag] of readEntries(member('flags'), 'flags')) {
     if (flags.size >= MAX_FLAGS)
       throw invalid(`The document has more than ${MAX_FLAGS} flags: split the project.`);
@@ -71,6 +72,7 @@ export async function readDeclaration(text: string): Promise<Declaration> {
     );
     if (flags.size % FLAGS_AT_ONCE === 0) await setImmediate();
   }
+
   return { project, environments, flags };
 }
 
@@ -93,10 +95,12 @@ function readEnvironment(text: string, path: string): DeclaredEnvironment {
     within(path, () => checkName('environment', data));
     return { name: data };
   }
+
   const members = readMembers(text, path, { required: ['name'], optional: ['protected', 'color'] });
   const namePath = memberPath(path, 'name');
   const name = readText(members.get('name') ?? '""', namePath);
   within(namePath, () => checkName('environment', name));
+
   const guard = members.get('protected');
   const color = members.get('color');
   return {
@@ -127,6 +131,7 @@ function readFlag(text: string, path: string, environments: ReadonlySet<string>)
   const valueKind = readWord(members.get('valueKind') ?? '"any"', memberPath(path, 'valueKind'), VALUE_KINDS);
   const details = { description, tags, ...owner, permanent: mark('permanent'), valueKind };
   within(path, () => checkDetails(details));
+
   const place = memberPath(path, 'environments');
   const states = new Map<string, StateText>();
   for (const [name, state] of readEntries(members.get('environments') ?? '{}', place)) {

@@ -82,6 +82,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       return ok({ ...planRecord(rules, plan), same: isEmptyPlan(plan), notAllowed: records(notAllowed) });
     },
   );
+
   mount(
     app,
     {

@@ -69,16 +69,19 @@ class Planner {
   planFlags(): readonly Flag[] {
     const { flags: declaredFlags } = this.#rules.declaration;
     const known = new Map(this.#found.flags.map((flag) => [flag.key, flag]));
+
     for (const [key, declared] of [...declaredFlags].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const flag = known.get(key);
       if (flag === undefined) this.#create(key, declared);
       else this.#compare(flag, declared);
     }
+
     if (this.#enforces) {
       for (const flag of this.#found.flags) {
         if (flag.archivedAt === undefined && !declaredFlags.has(flag.key)) this.#removeUnnamed(flag);
       }
     }
+
     return this.#flagsRestored;
   }
 

@@ -101,7 +101,9 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
     async ({ query: { limit, format, cursor, ...filter }, actor }) => {
       const after = cursor === undefined ? undefined : readCursor(cursor, [0, 0, 0] as const);
       const query = { ...queryOf(filter), reader: actor, ...defined({ after }) };
+
       if (format === 'ndjson') return exportAnswer(exportAudit(context, query), actor);
+
       const { entries, next } = await listAudit(context, { ...query, limit });
       const records = entries.map((entry) => entryRecord(entry, actor));
       return ok({ entries: records, next: next && writeCursor(next) });
@@ -253,6 +255,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       });
     },
   );
+
   mount(
     app,
     {

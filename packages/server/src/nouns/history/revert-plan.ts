@@ -183,6 +183,7 @@ class Planner {
       ({ environmentId = '' }) => environmentId,
     );
     if (byEnvironment.size === 0) return;
+
     const flags = await this.#flagsOf([...byEnvironment.values()].flat());
     const recreated = new Set(this.#plan.recreate.map((one) => one.flag.key));
 
@@ -192,6 +193,7 @@ class Planner {
         this.#conflict('an environment was deleted');
         continue;
       }
+
       const current = await this.#currentStates(
         id,
         entries.map(({ target }) => target),

@@ -58,6 +58,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
       summary: 'Visited by a browser: sign in with the identity provider; `from` is the page to return to',
     }),
   );
+
   app.on('get', SSO_PATHS.start, async (c) => {
     const { provider } = requireSso(context, c);
     const from = ownPath(new URL(c.req.url).searchParams.get('from') ?? '/', context.publicUrl);
@@ -80,6 +81,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
       summary: 'Visited by a browser that comes back from the identity provider',
     }),
   );
+
   app.on('get', SSO_PATHS.callback, async (c) => {
     const sso = requireSso(context, c);
     const request = c.req.raw;
@@ -101,6 +103,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
         network: networkOf(caller.ip ?? ''),
         needs: (idToken) => needsUserInfo(idToken, settings),
       });
+
       const person = personOf(vouched, settings);
       const { id } = await signOn(context, person, {
         settings,

@@ -68,6 +68,7 @@ export function mountUsage(app: ManagementApp, context: ManagementContext): void
       return ok({ since: isoTimeOr(usage.since), lastReads });
     },
   );
+
   mount(
     app,
     {
