@@ -1,6 +1,9 @@
 import { childrenOf, type PostgresServer, startNode, startPostgres } from '@halyard/testing';
 import { type Environment, PLAIN_APPEARANCE, PLAIN_DETAILS } from '../packages/server/src/domain/project.ts';
 import { UNLIMITED } from '../packages/server/src/domain/rights.ts';
+import { insertEnvironment } from '../packages/server/src/nouns/environments/environment-table.ts';
+import { storeFlag } from '../packages/server/src/nouns/flags/flag-table.ts';
+import { insertProject } from '../packages/server/src/nouns/projects/project-table.ts';
 import { changeStates } from '../packages/server/src/nouns/states/change-states.ts';
 import { openPostgres } from '../packages/server/src/storage/engines/postgres.ts';
 import { migrate } from '../packages/server/src/storage/schema.ts';
@@ -155,9 +158,10 @@ async function openWriter(url: string) {
   const flag = { ...PLAIN_DETAILS, projectId: project.id, createdAt: Date.now() };
 
   await store.commit(ACTOR, async (transaction) => {
-    await transaction.insertProject(project);
-    await transaction.insertEnvironment(environment);
-    for (let index = 0; index < FLAGS; index++) await transaction.putFlag({ ...flag, key: `flag-${index}` });
+    await insertProject(transaction, project);
+    await insertEnvironment(transaction, environment);
+    for (let index = 0; index < FLAGS; index++)
+      await storeFlag(transaction, { ...flag, key: `flag-${index}` });
   });
 
   let serial = 0;

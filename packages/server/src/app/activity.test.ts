@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { PRESENCE_MS } from '../domain/delivery.ts';
 import { openTestApp, type TestApp } from '../management/api/test-app.ts';
 import { SqlDeliveryStore } from '../nouns/deliveries/delivery-table.ts';
+import { readEnvironment } from '../nouns/environments/environment-table.ts';
+import { readProject } from '../nouns/projects/project-table.ts';
 import { storeLastUse } from '../storage/last-use.ts';
 import { ENGINES } from '../storage/test-engines.ts';
 
@@ -19,8 +21,8 @@ for (const engine of ENGINES) {
 
     async function idOf(project: string, environment: string): Promise<string> {
       const found = await app.home.store.read(async (reader) => {
-        const { id = '' } = (await reader.project(project)) ?? {};
-        return reader.environment(id, environment);
+        const { id = '' } = (await readProject(reader, project)) ?? {};
+        return readEnvironment(reader, id, environment);
       });
       return found?.id ?? '';
     }

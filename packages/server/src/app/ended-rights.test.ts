@@ -7,6 +7,7 @@ import type { Operator } from '../nouns/people/operator.ts';
 import { readOperatorByEmail, removeOperator, storeOperator } from '../nouns/people/operator-table.ts';
 import { removeSessionsOf } from '../nouns/people/session-table.ts';
 import { SESSION_COOKIE } from '../nouns/people/sessions.ts';
+import { insertProject } from '../nouns/projects/project-table.ts';
 import { SqlStore } from '../storage/store.ts';
 import { ENGINES } from '../storage/test-engines.ts';
 import { ADA, makeProject } from '../storage/test-records.ts';
@@ -349,7 +350,7 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
         beforeNextCommit((other) =>
           other.commit(ADA, async (tx) => {
             await end(tx, person);
-            await tx.insertProject(makeProject(`ended-${++count}`));
+            await insertProject(tx, makeProject(`ended-${++count}`));
           }),
         );
         expect((await browser.call(method, at, { body })).json.error).toBe(error);

@@ -4,16 +4,16 @@ import { type Actor, SYSTEM } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { StateText } from '../domain/project.ts';
 import type { ManagementContext } from '../management/context.ts';
-import { createFlag } from '../management/flags/flags.ts';
-import { createProjectKey } from '../management/keys/project-keys.ts';
-import { createProject, listProjects } from '../management/projects/projects.ts';
 import { write } from '../management/write.ts';
 import { importDeclaration } from '../nouns/documents/import.ts';
+import { createFlag } from '../nouns/flags/flags.ts';
+import { createProjectKey } from '../nouns/keys/project-keys.ts';
 import type { Operator } from '../nouns/people/operator.ts';
 import { hasOperators, insertOperator } from '../nouns/people/operator-table.ts';
 import { isSetupNeeded } from '../nouns/people/operators.ts';
 import { checkEmail, nameIn, type PeopleContext } from '../nouns/people/people.ts';
 import { checkPassword } from '../nouns/people/sign-in.ts';
+import { createProject, listProjects } from '../nouns/projects/projects.ts';
 
 /** The records that the first start created in an empty database. */
 export interface FirstStart {

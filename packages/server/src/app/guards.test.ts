@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Actor } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { openTestApp, type TestApp } from '../management/api/test-app.ts';
-import { updateEnvironment } from '../management/environments/environments.ts';
-import { archiveFlag, restoreFlag } from '../management/flags/flag-archive.ts';
 import { readDeclaration } from '../nouns/documents/declaration.ts';
 import type { ImportRules } from '../nouns/documents/document.ts';
 import { importDeclaration, previewImport } from '../nouns/documents/import.ts';
+import { updateEnvironment } from '../nouns/environments/environments.ts';
+import { archiveFlag, restoreFlag } from '../nouns/flags/flag-archive.ts';
 import { revertChange } from '../nouns/history/revert.ts';
 import { cancelSchedule, createSchedule } from '../nouns/schedules/schedules.ts';
 import { copyStates } from '../nouns/states/copy.ts';

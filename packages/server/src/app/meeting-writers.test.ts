@@ -1,17 +1,26 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import { digestOf } from '../domain/secret.ts';
-import type { StoreTransaction } from '../domain/store.ts';
 import { openTestApp, type TestAnswer, type TestApp } from '../management/api/test-app.ts';
 import { join, PASSWORD, TestBrowser } from '../management/api/test-browser.ts';
 import { insertAccessToken } from '../nouns/access-tokens/access-token-table.ts';
+import {
+  insertEnvironment,
+  lockEnvironment,
+  readEnvironment,
+  readEnvironments,
+  removeEnvironment,
+} from '../nouns/environments/environment-table.ts';
+import { readFlag, storeArchived, storeFlag } from '../nouns/flags/flag-table.ts';
 import { readOpenInvitations, takeInvitation } from '../nouns/people/invitation-table.ts';
 import { readOperator, storePassword } from '../nouns/people/operator-table.ts';
 import { removeSessionsOf } from '../nouns/people/session-table.ts';
 import { PasswordHashes } from '../nouns/people/sign-in.ts';
+import { insertProject, lockProject, readProject } from '../nouns/projects/project-table.ts';
 import { insertSchedule } from '../nouns/schedules/schedule-table.ts';
 import { ENGINES } from '../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeProject, makeToken } from '../storage/test-records.ts';
+import type { Tx } from '../storage/tx.ts';
 
 setDefaultTimeout(60_000);
 
@@ -31,8 +40,8 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
    */
   async function meet(
     send: () => Promise<TestAnswer>,
-    before: (tx: StoreTransaction) => Promise<void>,
-    after: (tx: StoreTransaction) => Promise<void> = async () => {},
+    before: (tx: Tx) => Promise<void>,
+    after: (tx: Tx) => Promise<void> = async () => {},
   ): Promise<TestAnswer> {
     const { result } = await app.home.store.commit(ADA, async (tx) => {
       await before(tx);
@@ -104,7 +113,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
       async (tx) => {
         await tx.lockPeople();
         // Something for the log, as joining is: an operation without a deed leaves no trace.
-        await tx.insertProject(makeProject('joined'));
+        await insertProject(tx, makeProject('joined'));
         const link = (await readOpenInvitations(tx, Date.now())).find((one) => one.id === id);
         if (link !== undefined) await takeInvitation(tx, link, Date.now());
       },
@@ -117,9 +126,9 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     for (const environment of ['development', 'staging']) {
       await app.call('PUT', `${path}/environments/${environment}/flags/a`, { body: { enabled: true } });
     }
-    const idOf = async (tx: StoreTransaction, environment: string) => {
-      const project = await tx.project(name);
-      const found = await tx.environment(project?.id ?? '', environment);
+    const idOf = async (tx: Tx, environment: string) => {
+      const project = await readProject(tx, name);
+      const found = await readEnvironment(tx, project?.id ?? '', environment);
       if (found === undefined) throw new Error(`there is no ${environment}`);
       return found;
     };
@@ -129,11 +138,11 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
           body: { from: 'development', deletes: true },
         }),
       async (tx) => {
-        await tx.lockEnvironment((await idOf(tx, 'development')).id);
-        await tx.lockEnvironment((await idOf(tx, 'staging')).id);
+        await lockEnvironment(tx, (await idOf(tx, 'development')).id);
+        await lockEnvironment(tx, (await idOf(tx, 'staging')).id);
       },
       async (tx) => {
-        await tx.deleteEnvironment(await idOf(tx, 'development'));
+        await removeEnvironment(tx, await idOf(tx, 'development'));
       },
     );
     expect([met.status, met.json.error]).toEqual([404, 'environment_not_found']);
@@ -146,11 +155,11 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const met = await meet(
       () => app.call('PATCH', '/api/projects/bare/flags/a', { body: { tags: ['mine'] } }),
       async (tx) => {
-        const project = await tx.project('bare');
+        const project = await readProject(tx, 'bare');
         if (project === undefined) throw new Error('there is no project');
-        await tx.lockProject(project.id);
-        const flag = await tx.flag(project.id, 'a');
-        if (flag !== undefined) await tx.putFlag({ ...flag, description: 'yours' });
+        await lockProject(tx, project.id);
+        const flag = await readFlag(tx, project.id, 'a');
+        if (flag !== undefined) await storeFlag(tx, { ...flag, description: 'yours' });
       },
     );
     expect([met.status, met.json]).toMatchObject([200, { description: 'yours', tags: ['mine'] }]);
@@ -169,7 +178,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const { name, path } = await app.project();
     await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
     const dueAt = Date.now() + 3_600_000;
-    const insert = async (tx: StoreTransaction, count: number) => {
+    const insert = async (tx: Tx, count: number) => {
       const { project, environments } = await lockAllOf(tx, name);
       const environmentId = environments.find((one) => one.name === 'development')?.id ?? '';
       for (let made = 0; made < count; made++) {
@@ -194,8 +203,8 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const met = await meet(
       () => app.call('POST', `${path}/schedules`, { body }),
       async (tx) => {
-        const project = await tx.project(name);
-        await tx.lockProject(project?.id ?? '');
+        const project = await readProject(tx, name);
+        await lockProject(tx, project?.id ?? '');
       },
       (tx) => insert(tx, 1),
     );
@@ -204,21 +213,21 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
   });
 
   /** Locks a project as a writer of its flags does, and returns what it has. */
-  async function lockAllOf(tx: StoreTransaction, name: string) {
-    const project = await tx.project(name);
+  async function lockAllOf(tx: Tx, name: string) {
+    const project = await readProject(tx, name);
     if (project === undefined) throw new Error(`the project ${name} does not exist`);
-    await tx.lockProject(project.id);
-    const environments = await tx.environments(project.id);
+    await lockProject(tx, project.id);
+    const environments = await readEnvironments(tx, project.id);
     for (const { id } of environments.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-      await tx.lockEnvironment(id);
+      await lockEnvironment(tx, id);
     return { project, environments };
   }
 
-  async function archive(tx: StoreTransaction, name: string, key: string): Promise<void> {
+  async function archive(tx: Tx, name: string, key: string): Promise<void> {
     const { project } = await lockAllOf(tx, name);
-    const flag = await tx.flag(project.id, key);
+    const flag = await readFlag(tx, project.id, key);
     if (flag === undefined) throw new Error(`the flag ${key} does not exist`);
-    await tx.archiveFlag(flag, { at: Date.now(), states: new Map() });
+    await storeArchived(tx, flag, { at: Date.now(), states: new Map() });
   }
 
   test('a flag gets no state in an environment that is created while the flag is archived', async () => {
@@ -258,7 +267,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
       async (tx) => {
         const { project, environments } = await lockAllOf(tx, name);
         const position = environments.length;
-        await tx.insertEnvironment({ ...makeEnvironment(project, 'preview'), position });
+        await insertEnvironment(tx, { ...makeEnvironment(project, 'preview'), position });
       },
     );
     expect(met.status).toBe(201);

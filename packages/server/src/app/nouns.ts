@@ -3,11 +3,6 @@ import type { DeliveryReader } from '../domain/delivery.ts';
 import type { OpenStream } from '../domain/read-side.ts';
 import type { ManagementApp } from '../management/api/operation.ts';
 import type { ManagementContext } from '../management/context.ts';
-import { mountEnvironments } from '../management/environments/environment-routes.ts';
-import { mountBulkArchive, mountFlagArchive, mountFlags } from '../management/flags/flag-routes.ts';
-import { mountSearch } from '../management/flags/search-routes.ts';
-import { mountProjectKeys } from '../management/keys/key-routes.ts';
-import { mountProjects } from '../management/projects/project-routes.ts';
 import { mountAccessTokens } from '../nouns/access-tokens/access-token-routes.ts';
 import {
   type DashboardEvents,
@@ -16,16 +11,21 @@ import {
   mountEvents,
 } from '../nouns/deliveries/delivery-routes.ts';
 import { mountImportExport } from '../nouns/documents/document-routes.ts';
+import { mountEnvironments } from '../nouns/environments/environment-routes.ts';
+import { mountBulkArchive, mountFlagArchive, mountFlags } from '../nouns/flags/flag-routes.ts';
 import { mountAudit, mountHistory } from '../nouns/history/history-routes.ts';
 import { mountReferences } from '../nouns/history/reference-routes.ts';
 import type { RunningReferences } from '../nouns/history/references.ts';
+import { mountProjectKeys } from '../nouns/keys/key-routes.ts';
 import { mountInvitations, mountSetup } from '../nouns/people/invitation-routes.ts';
 import { mountOperators } from '../nouns/people/operator-routes.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
 import { mountPassword, mountSession } from '../nouns/people/session-routes.ts';
+import { mountProjects } from '../nouns/projects/project-routes.ts';
 import { mountRelayTokens } from '../nouns/relays/relay-token-routes.ts';
 import { mountRolloutPlans } from '../nouns/rollouts/rollout-routes.ts';
 import { mountSchedules } from '../nouns/schedules/schedule-routes.ts';
+import { mountSearch } from '../nouns/search/search-routes.ts';
 import { mountSso } from '../nouns/sso/sso-routes.ts';
 import { mountCopy } from '../nouns/states/copy-routes.ts';
 import { mountChanges, mountFlagStates, mountStream } from '../nouns/states/state-routes.ts';

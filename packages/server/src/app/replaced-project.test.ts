@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { StoreReader } from '../domain/store.ts';
 import { openTestApp, type TestApp } from '../management/api/test-app.ts';
+import type { Queryable } from '../storage/database.ts';
 import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
@@ -15,7 +15,7 @@ beforeAll(async () => {
   app = await openTestApp(engine);
   const { store } = app.home;
   const read = store.read.bind(store);
-  store.read = async <T>(work: (reader: StoreReader) => Promise<T>): Promise<T> => {
+  store.read = async <T>(work: (reader: Queryable) => Promise<T>): Promise<T> => {
     const result = await read(work);
     const next = onAuthenticated;
     onAuthenticated = undefined;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { TokenLimit } from '@halyard/protocol';
 import { openTestApp, type TestAnswer, type TestApp } from '../management/api/test-app.ts';
 import type { Level, Scope } from '../management/rights.ts';
+import { readProject } from '../nouns/projects/project-table.ts';
 import { ENGINES } from '../storage/test-engines.ts';
 
 setDefaultTimeout(60_000);
@@ -335,7 +336,7 @@ describe('the matrix of operation, role and scope', () => {
   });
 
   async function idOf(project: string): Promise<string | undefined> {
-    return (await app.context.store.read((reader) => reader.project(project)))?.id;
+    return (await app.context.store.read((reader) => readProject(reader, project)))?.id;
   }
 
   function isAdminAnywhere(caller: Caller): boolean {

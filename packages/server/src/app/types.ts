@@ -16,11 +16,10 @@ import type {
   StateRecordSchema,
   StateWrittenSchema,
 } from '../management/api/schemas.ts';
-import type { ArchivedFlagsSchema } from '../management/flags/flag-routes.ts';
-import type { SearchHitSchema } from '../management/flags/search-routes.ts';
 import type { TokenRecordSchema } from '../nouns/access-tokens/access-token-schemas.ts';
 import type { ClientsSchema, DeliverySchema } from '../nouns/deliveries/delivery-routes.ts';
 import type { DeclarationSchema, ImportResultSchema } from '../nouns/documents/document-schemas.ts';
+import type { ArchivedFlagsSchema } from '../nouns/flags/flag-routes.ts';
 import type { AuditEntrySchema, RevertedSchema } from '../nouns/history/history-routes.ts';
 import type {
   InvitationRecordSchema,
@@ -32,6 +31,7 @@ import type {
 import type { RelayTokenSchema } from '../nouns/relays/relay-token-schemas.ts';
 import type { RolloutPlanSchema } from '../nouns/rollouts/rollout-routes.ts';
 import type { ScheduleSchema } from '../nouns/schedules/schedule-routes.ts';
+import type { SearchHitSchema } from '../nouns/search/search-routes.ts';
 import type { ComparisonSchema, CopiedSchema } from '../nouns/states/copy-routes.ts';
 import type { ChangeWrittenSchema } from '../nouns/states/state-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../nouns/usage/usage-routes.ts';

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { startPostgres } from '@halyard/testing';
 import pino from 'pino';
 import { StoreBusy, StoreOutage, UnwritableDatabaseError } from '../domain/errors.ts';
+import { readProjects } from '../nouns/projects/project-table.ts';
 import { openPostgres } from '../storage/engines/postgres.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -53,14 +54,14 @@ test('requests that fail because PostgreSQL is stopped are logged as one warning
   const store = new SqlStore(database);
   const answers: Response[] = [];
   const fail = async () => {
-    const error = await store.read((reader) => reader.projects()).catch((cause: unknown) => cause);
+    const error = await store.read((reader) => readProjects(reader)).catch((cause: unknown) => cause);
     answers.push(errorResponse(error, { docsUrl: 'https://docs.example.com', requestId: 'r2', log }));
   };
-  expect(await store.read((reader) => reader.projects())).toEqual([]);
+  expect(await store.read((reader) => readProjects(reader))).toEqual([]);
   // In the middle of a read, then before one.
   const interrupted = store.read(async (reader) => {
     await postgres.stop('immediate');
-    return reader.projects();
+    return readProjects(reader);
   });
   await expect(interrupted).rejects.toThrow(StoreOutage);
   for (let request = 0; request < 5; request++) await fail();

@@ -1,9 +1,9 @@
 import type { Actor } from '../domain/audit.ts';
-import { environmentNotFound, quote, ServiceError } from '../domain/errors.ts';
+import { quote, ServiceError } from '../domain/errors.ts';
 import type { Environment } from '../domain/project.ts';
-import type { Committed, StoreTransaction } from '../domain/store.ts';
+import type { Committed } from '../domain/store.ts';
+import type { Tx } from '../storage/tx.ts';
 import type { ManagementContext } from './context.ts';
-import { type EnvironmentPlace, findEnvironment } from './lookup.ts';
 import { mayChangeProtected, requireRole } from './rights.ts';
 
 /** A record after a write. */
@@ -19,7 +19,7 @@ export type Written<T extends object> = T & {
 export async function write<T>(
   context: ManagementContext,
   actor: Actor,
-  work: (transaction: StoreTransaction) => Promise<T>,
+  work: (transaction: Tx) => Promise<T>,
 ): Promise<T> {
   return (await applyWrite(context, actor, work)).result;
 }
@@ -28,7 +28,7 @@ export async function write<T>(
 export async function writeRecord<T extends object>(
   context: ManagementContext,
   actor: Actor,
-  work: (transaction: StoreTransaction) => Promise<T>,
+  work: (transaction: Tx) => Promise<T>,
 ): Promise<Written<T>> {
   const { result, seq } = await applyWrite(context, actor, work);
   return seq === undefined ? result : { ...result, seq };
@@ -38,7 +38,7 @@ export async function writeRecord<T extends object>(
 export function writeDone(
   context: ManagementContext,
   actor: Actor,
-  work: (transaction: StoreTransaction) => Promise<void>,
+  work: (transaction: Tx) => Promise<void>,
 ): Promise<Written<object>> {
   return writeRecord(context, actor, async (transaction) => {
     await work(transaction);
@@ -49,7 +49,7 @@ export function writeDone(
 async function applyWrite<T>(
   context: ManagementContext,
   actor: Actor,
-  work: (transaction: StoreTransaction) => Promise<T>,
+  work: (transaction: Tx) => Promise<T>,
 ): Promise<Committed<T>> {
   return applied(context, () => context.store.commit(actor, work));
 }
@@ -96,55 +96,6 @@ export function mayChange(actor: Actor, environment: Environment): boolean {
     if (error instanceof ServiceError) return false;
     throw error;
   }
-}
-
-/**
- * As {@link findEnvironment}, checks that the actor may change its states (`forbidden`, `confirmation_required`), and
- * locks it until the commit.
- */
-export async function lockPlace(
-  transaction: StoreTransaction,
-  actor: Actor,
-  place: EnvironmentPlace,
-): Promise<Environment> {
-  const { id } = await findEnvironment(transaction, actor, place);
-  const environment = await transaction.lockEnvironment(id);
-  if (environment === undefined) throw environmentNotFound(place.environment);
-  requireChangeOf(actor, environment);
-  return environment;
-}
-
-/**
- * Locks environments in the order that keeps two operations from waiting for each other. Returns those that still exist.
- * Callers check with {@link requireChangeOf} that the actor may change one before they change it.
- */
-export async function lockAll(
-  transaction: StoreTransaction,
-  environments: readonly Environment[],
-): Promise<readonly Environment[]> {
-  const locked: Environment[] = [];
-  for (const { id } of environments.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    const environment = await transaction.lockEnvironment(id);
-    if (environment !== undefined) locked.push(environment);
-  }
-  return byName(locked);
-}
-
-/** Sorted by name: changes, and previews of them, visit environments in this order. */
-export function byName(environments: readonly Environment[]): readonly Environment[] {
-  return environments.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-/**
- * Locks a project and all its environments, for changes of flags as such, and returns the environments. A project
- * without environments has only its own lock to keep two writers apart.
- */
-export async function lockProject(
-  transaction: StoreTransaction,
-  projectId: string,
-): Promise<readonly Environment[]> {
-  await transaction.lockProject(projectId);
-  return lockAll(transaction, await transaction.environments(projectId));
 }
 
 /** The revision that the writer expects; checked under the lock. Without members nothing is checked. */

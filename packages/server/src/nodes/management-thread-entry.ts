@@ -1,8 +1,9 @@
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Actor } from '../domain/audit.ts';
-import type { Committed, StoreTransaction } from '../domain/store.ts';
+import type { Committed } from '../domain/store.ts';
 import type { HeavyCall } from '../management/api/heavy-call.ts';
+import type { Tx } from '../storage/tx.ts';
 import {
   errorMessage,
   errorOf,
@@ -117,10 +118,7 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
    * rights while the call waited for its turn; then the turn ends before any work.
    */
   class Store extends SqlStore {
-    override commit<T>(
-      actor: Actor,
-      work: (transaction: StoreTransaction) => Promise<T>,
-    ): Promise<Committed<T>> {
+    override commit<T>(actor: Actor, work: (transaction: Tx) => Promise<T>): Promise<Committed<T>> {
       return inTurn(async () => {
         await this.requireRights(actor);
         return super.commit(actor, work);

@@ -15,6 +15,8 @@ import {
   readTokenByDigest,
   storeRevocation,
 } from '../nouns/access-tokens/access-token-table.ts';
+import { insertFlags } from '../nouns/flags/flag-table.ts';
+import { readProject } from '../nouns/projects/project-table.ts';
 import { changeStates } from '../nouns/states/change-states.ts';
 import type { OpenDatabase } from '../storage/database.ts';
 import { openDatabase } from '../storage/schema.ts';
@@ -52,7 +54,8 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
     const { project, environment: made } = await seed(store);
     environment = made;
     await store.commit(ADA, async (transaction) => {
-      await transaction.insertFlags(
+      await insertFlags(
+        transaction,
         Array.from({ length: 3 }, (_, index) => makeFlag(project, `long-${index}`)),
       );
       const state = JSON.stringify({ enabled: true, value: LONG });
@@ -118,7 +121,7 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
       flagsCreated: ['a'],
       seq: applied.at(-1),
     });
-    expect(await store.read((reader) => reader.project('imported'))).toBeDefined();
+    expect(await store.read((reader) => readProject(reader, 'imported'))).toBeDefined();
     node.failure = new StoreOutage('the log is lost');
     const again = document.replace('{}', '{description: changed}').replace('imported', 'imported-2');
     // Not `.rejects`, which delivers only one message of a thread while it waits.
@@ -145,7 +148,7 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
       code: 'internal_error',
       message: 'not now',
     });
-    expect(await store.read((reader) => reader.project('refused'))).toBeUndefined();
+    expect(await store.read((reader) => readProject(reader, 'refused'))).toBeUndefined();
     node.refusal = undefined;
   });
 
@@ -165,7 +168,7 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
     change.resolve();
     await Promise.all([turn, revoked]);
     expect(await answer).toMatchObject({ name: 'ServiceError', code: 'forbidden' });
-    expect(await store.read((reader) => reader.project('late'))).toBeUndefined();
+    expect(await store.read((reader) => readProject(reader, 'late'))).toBeUndefined();
   });
 
   test('compares a document, and previews its import, while another change is in the database', async () => {

@@ -4,8 +4,8 @@ import { Alarm } from '../domain/alarm.ts';
 import type { Actor } from '../domain/audit.ts';
 import { ServiceError, StoreBusy, StoreOutage } from '../domain/errors.ts';
 import { isTime } from '../domain/iso-time.ts';
-import type { StoreReader } from '../domain/store.ts';
 import type { ManagementContext } from '../management/context.ts';
+import type { Queryable } from '../storage/database.ts';
 
 /** The result of one run over the due records of a kind. */
 export interface DueRun<Status extends string> {
@@ -42,7 +42,7 @@ interface Due {
 /** How one kind of due record is read and run. */
 export interface DueKind<Record extends Due, Status extends string> {
   /** The next ones after `last`, by due time. */
-  readonly next: (db: StoreReader, last: Record | undefined) => Promise<readonly Record[]>;
+  readonly next: (db: Queryable, last: Record | undefined) => Promise<readonly Record[]>;
   /** Runs one in a transaction of its own; returns its status since. Throws {@link AlreadySettled}, or a refusal. */
   readonly run: (record: Record) => Promise<Status>;
   /** Records a refusal; `undefined` when another node was first. */

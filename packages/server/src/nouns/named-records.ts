@@ -1,9 +1,10 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../domain/audit.ts';
 import { environmentNotFound } from '../domain/errors.ts';
-import type { StoreReader } from '../domain/store.ts';
 import type { ManagementContext } from '../management/context.ts';
-import { findProject } from '../management/lookup.ts';
+import type { Queryable } from '../storage/database.ts';
+import { readEnvironments } from './environments/environment-table.ts';
+import { findProject } from './lookup.ts';
 
 /** A record with the name of its environment, which is absent once the environment is deleted. */
 export type Named<Record> = Record & { readonly environment?: string };
@@ -22,13 +23,13 @@ export function listNamed<Record extends { readonly environmentId: string }>(
   actor: Actor,
   { project, environment }: { readonly project: string; readonly environment?: string },
   list: (
-    db: StoreReader,
+    db: Queryable,
     place: { readonly projectId: string; readonly environmentId?: string },
   ) => Promise<readonly Record[]>,
 ): Promise<readonly Named<Record>[]> {
   return context.store.read(async (db) => {
     const { id: projectId } = await findProject(db, actor, project);
-    const environments = await db.environments(projectId);
+    const environments = await readEnvironments(db, projectId);
     const chosen = environments.find(({ name }) => name === environment);
     if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);
 

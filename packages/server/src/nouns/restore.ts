@@ -1,10 +1,10 @@
 import { type Actor, SYSTEM } from '../domain/audit.ts';
 import { isTime } from '../domain/iso-time.ts';
-import type { StoreTransaction } from '../domain/store.ts';
 import type { OpenDatabase } from '../storage/database.ts';
 import type { DatabasePlace } from '../storage/database-copy.ts';
 import { type Restored, replaceDatabase } from '../storage/replace-database.ts';
 import { SqlStore } from '../storage/store.ts';
+import type { Tx } from '../storage/tx.ts';
 import { readOpenInvitations, storeRevocation } from './people/invitation-table.ts';
 import { readNextPlans, storePlan } from './rollouts/rollout-table.ts';
 import { readNextSchedules, settleSchedule } from './schedules/schedule-table.ts';
@@ -74,7 +74,7 @@ async function interrupt(database: OpenDatabase, backup: RestoredBackup): Promis
 }
 
 async function failOverdue(
-  tx: StoreTransaction,
+  tx: Tx,
   { createdAt, runOverdue, now }: RestoredBackup,
 ): Promise<Pick<Interrupted, 'failedSchedules' | 'pendingSchedules'>> {
   const outcome = `Its time had passed when the database was restored from the backup of ${createdAt}.`;
@@ -90,7 +90,7 @@ async function failOverdue(
 }
 
 /** All that run, because the next steps depend on what happened since the backup. A person can resume them. */
-async function pausePlans(tx: StoreTransaction, { createdAt, now }: RestoredBackup): Promise<number> {
+async function pausePlans(tx: Tx, { createdAt, now }: RestoredBackup): Promise<number> {
   const reason = `The database was restored from the backup of ${createdAt}.`;
   const paused = { status: 'paused', statusAt: now, statusBy: SYSTEM.name, reason } as const;
 
@@ -100,7 +100,7 @@ async function pausePlans(tx: StoreTransaction, { createdAt, now }: RestoredBack
   return count;
 }
 
-async function endLinks(tx: StoreTransaction, { now }: RestoredBackup): Promise<number> {
+async function endLinks(tx: Tx, { now }: RestoredBackup): Promise<number> {
   const links = await readOpenInvitations(tx, now);
   for (const link of links) await storeRevocation(tx, link, now);
   return links.length;

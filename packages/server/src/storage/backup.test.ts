@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
+import { insertKey } from '../nouns/keys/key-table.ts';
 import { insertInvitation, readOpenInvitations } from '../nouns/people/invitation-table.ts';
 import { restore } from '../nouns/restore.ts';
 import { insertPlan, readPlan } from '../nouns/rollouts/rollout-table.ts';
@@ -52,7 +53,7 @@ async function filledPlace(engine: string): Promise<DatabasePlace> {
     `{"enabled":true,"value":${JSON.stringify('x'.repeat(index * 500))},"n":1.0}`,
   ]);
   await store.commit(ADA, changing(environment, ...states));
-  await store.commit(ADA, (tx) => tx.insertKey(makeKey(project), 'digest-of-a-key'));
+  await store.commit(ADA, (tx) => insertKey(tx, makeKey(project), 'digest-of-a-key'));
   await database.query(
     `INSERT INTO stream_presence (node_id, environment_id, key_id, streams, seen_at)
       VALUES ('fleeting-node', 'e', 'k', 1, 2)`,

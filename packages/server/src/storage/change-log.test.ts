@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Cursor } from '../domain/change-log.ts';
+import { readProjects, removeProject } from '../nouns/projects/project-table.ts';
 import { changeIdAt, loadSnapshot, logSourceOf, pruneLog, readLogPage } from './change-log.ts';
 import { ENGINES, loseRows, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, readLog, seed } from './test-records.ts';
@@ -129,8 +130,8 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     await using home = await openLog(engine);
     await pruneLog(home.database, { now: FUTURE, olderThan: FUTURE, keepRows: 1 });
     const { seq } = await home.store.commit(ADA, async (transaction) => {
-      const [project] = await transaction.projects();
-      if (project !== undefined) await transaction.deleteProject(project);
+      const [project] = await readProjects(transaction);
+      if (project !== undefined) await removeProject(transaction, project);
     });
     expect(seq).toBe(11);
   });

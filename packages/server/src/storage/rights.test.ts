@@ -10,6 +10,7 @@ import type { Invitation } from '../nouns/people/invitation.ts';
 import { insertInvitation, readInvitationByDigest } from '../nouns/people/invitation-table.ts';
 import type { Operator } from '../nouns/people/operator.ts';
 import { insertOperator, readOperators } from '../nouns/people/operator-table.ts';
+import { insertProject, readProjects, removeProject } from '../nouns/projects/project-table.ts';
 import { migrate } from './schema.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
@@ -122,7 +123,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
       ...limited,
     };
     await home.store.commit(ADA, async (tx) => {
-      for (const project of [shop, web]) await tx.insertProject(project);
+      for (const project of [shop, web]) await insertProject(tx, project);
       await insertOperator(tx, operator, '');
       await insertInvitation(tx, link, 'digest-of-link');
       await insertAccessToken(tx, token, 'digest-of-token');
@@ -131,7 +132,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
     const byDigest = await home.store.read((reader) => readTokenByDigest(reader, 'digest-of-token'));
     expect(byDigest?.token).toEqual(token);
 
-    await home.store.commit(ADA, (tx) => tx.deleteProject(shop));
+    await home.store.commit(ADA, (tx) => removeProject(tx, shop));
     const left: Rights = { ...limited, projects: [inWeb] };
     expect(await allRights(home.store)).toEqual({ ada: left, ci: left, link: left });
     const rows = await home.database.query<{ roles: string }>(
@@ -139,7 +140,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
     );
     expect(rows.filter(({ roles }) => roles.includes(shop.id))).toEqual([]);
 
-    await home.store.commit(ADA, (tx) => tx.deleteProject(web));
+    await home.store.commit(ADA, (tx) => removeProject(tx, web));
     const nothing: Rights = { role: 'none', canChangeProtected: false };
     expect(await allRights(home.store)).toEqual({ ada: nothing, ci: nothing, link: nothing });
   });
@@ -152,8 +153,8 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
     '[{"id": "p", "role": "admin"}]',
   ])('damaged roles give no right: %s', async (roles) => {
     const project = { ...makeProject(`p${crypto.randomUUID()}`), id: 'p' };
-    const known = await home.store.read((reader) => reader.projects());
-    if (known.length === 0) await home.store.commit(ADA, (tx) => tx.insertProject(project));
+    const known = await home.store.read((reader) => readProjects(reader));
+    if (known.length === 0) await home.store.commit(ADA, (tx) => insertProject(tx, project));
     await home.database.query('UPDATE operators SET project_roles = $1', [roles]);
     const [operator] = await home.store.read((tx) => readOperators(tx));
     expect(operator?.projects).toBeUndefined();

@@ -1,6 +1,6 @@
 import { ROLES, type Role } from '@halyard/protocol';
 import type { ProjectRole, Rights } from '../domain/rights.ts';
-import type { Parameter, Queryable, WriteTransaction } from './database.ts';
+import type { Parameter, Queryable } from './database.ts';
 import { chunks, type NullableColumns, placeholders, withoutNulls } from './rows.ts';
 
 /** The columns of {@link RightsRow}. */
@@ -70,7 +70,7 @@ export function rightsText({ role, canChangeProtected, projects }: Rights) {
 }
 
 /** Removes the roles in a deleted project. The caller has locked people. */
-export async function removeProjectRoles(sql: WriteTransaction, projectId: string): Promise<void> {
+export async function removeProjectRoles(sql: Queryable, projectId: string): Promise<void> {
   for (const table of TABLES) {
     const rows = await sql.query<{ id: string; roles: string | null }>(
       `SELECT id, project_roles AS roles FROM ${table} WHERE project_roles IS NOT NULL`,

@@ -1,7 +1,8 @@
 import { membersOf } from '@halyard/protocol';
+import { ServiceError } from '../domain/errors.ts';
 import type { StateText } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
-import type { ArchivedStates } from '../domain/store.ts';
+import type { ArchivedStates, PageOf } from '../domain/store.ts';
 import type { Parameter, Queryable, Statement } from './database.ts';
 
 /** Rows that one statement carries: few round trips, and far below both engines' limits on parameters. */
@@ -21,6 +22,18 @@ export interface Insert {
 /** Input of {@link insertRows}: one value per column in each row. */
 export interface RowsToInsert extends Insert {
   readonly rows: readonly (readonly Parameter[])[];
+}
+
+/** Runs an INSERT that returns no row when something unique is taken, which is `already_exists`. */
+export async function insertNew<Row>(
+  queryable: Queryable,
+  what: string,
+  text: string,
+  parameters: readonly Parameter[],
+): Promise<Row> {
+  const [row] = await queryable.query<Row>(text, parameters);
+  if (row !== undefined) return row;
+  throw new ServiceError('already_exists', `The ${what} already exists: choose another name.`);
 }
 
 /** Runs statements, in order. */
@@ -84,6 +97,26 @@ export type NullableColumns<T> = {
 export function withoutNulls<T>(row: NullableColumns<T>): T {
   // `T`: its row type differs from it only in the NULLs, which are removed here.
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
+}
+
+/** The rows that `text` selects with `owner` as its parameter, or a page of them and one more, in order of code points. */
+export function pageRows<Row>(
+  queryable: Queryable,
+  text: string,
+  owner: string,
+  {
+    order,
+    page,
+  }: { readonly order: readonly string[]; readonly page: PageOf<readonly string[]> | undefined },
+): Promise<Row[]> {
+  if (page === undefined) return queryable.query<Row>(text, [owner]);
+
+  const columns = order.map((column) => `${column} COLLATE "C"`).join(', ');
+  const after = page.after ?? order.map(() => '');
+  return queryable.query<Row>(
+    `${text} AND (${columns}) > (${placeholders(order.length, 2)}) ORDER BY ${columns} LIMIT $2`,
+    [owner, page.limit + 1, ...after],
+  );
 }
 
 /** Sorts by code units in place, here and not in SQL: the engines' collations differ. */

@@ -1,6 +1,15 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { insertAccessToken, readAccessTokens } from '../nouns/access-tokens/access-token-table.ts';
+import {
+  insertEnvironment,
+  lockEnvironment,
+  readEnvironments,
+} from '../nouns/environments/environment-table.ts';
+import { readFlag, readFlags, storeFlag } from '../nouns/flags/flag-table.ts';
+import { insertKey, readKey, readKeys } from '../nouns/keys/key-table.ts';
+import { insertProject } from '../nouns/projects/project-table.ts';
 import { changeStates } from '../nouns/states/change-states.ts';
+import { readStoredState, readStoredStates } from '../nouns/states/state-table.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { storeLastUse } from './last-use.ts';
 import { SqlStore } from './store.ts';
@@ -30,17 +39,17 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const failure = new RangeError('on purpose');
     const attempt = home.store.commit(ADA, async (transaction) => {
       await changeStates(transaction, environment, [['checkout', ON]]);
-      await transaction.putFlag(makeFlag(project, 'other'));
-      await transaction.insertKey(makeKey(project), 'digest');
-      await transaction.insertEnvironment(makeEnvironment(project, 'staging'));
+      await storeFlag(transaction, makeFlag(project, 'other'));
+      await insertKey(transaction, makeKey(project), 'digest');
+      await insertEnvironment(transaction, makeEnvironment(project, 'staging'));
       throw failure;
     });
     await expect(attempt).rejects.toBe(failure);
     await home.store.read(async (reader) => {
-      expect(await reader.states(environment.id)).toEqual([]);
-      expect((await reader.flags(project.id)).map((flag) => flag.key)).toEqual(['checkout']);
-      expect(await reader.keys(project.id)).toEqual([]);
-      expect(await reader.environments(project.id)).toEqual([environment]);
+      expect(await readStoredStates(reader, environment.id)).toEqual([]);
+      expect((await readFlags(reader, project.id)).map((flag) => flag.key)).toEqual(['checkout']);
+      expect(await readKeys(reader, project.id)).toEqual([]);
+      expect(await readEnvironments(reader, project.id)).toEqual([environment]);
     });
     expect(await home.database.query('SELECT * FROM audit_log')).toEqual(before);
     const { seq } = await home.store.commit(ADA, changing(environment, ['checkout', ON]));
@@ -72,7 +81,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
       await transaction.query(fail, ['x']).catch(() => undefined);
     });
     await expect(after).rejects.toThrow(/aborted|had failed/);
-    expect(await home.store.read((reader) => reader.environments(environment.projectId))).toEqual([
+    expect(await home.store.read((reader) => readEnvironments(reader, environment.projectId))).toEqual([
       environment,
     ]);
   });
@@ -117,7 +126,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const { project } = await seed(home.store);
     const environments = ['a', 'b', 'c', 'd'].map((name) => makeEnvironment(project, name));
     for (const environment of environments) {
-      await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(environment));
+      await home.store.commit(ADA, (transaction) => insertEnvironment(transaction, environment));
     }
     const other = new SqlStore(await home.connect());
     let writing = true;
@@ -151,15 +160,15 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const other = new SqlStore(await home.connect());
     const increment = (store: SqlStore) =>
       store.commit(ADA, async (transaction) => {
-        await transaction.lockEnvironment(environment.id);
-        const stored = await transaction.state(environment.id, 'checkout');
+        await lockEnvironment(transaction, environment.id);
+        const stored = await readStoredState(transaction, environment.id, 'checkout');
         const value = stored === undefined ? 0 : JSON.parse(stored.state).value;
         await changeStates(transaction, environment, [['checkout', `{"enabled":true,"value":${value + 1}}`]]);
       });
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => increment(index % 2 === 0 ? home.store : other)),
     );
-    const state = await home.store.read((reader) => reader.state(environment.id, 'checkout'));
+    const state = await home.store.read((reader) => readStoredState(reader, environment.id, 'checkout'));
     expect(state).toMatchObject({ state: '{"enabled":true,"value":20}', revision: 20 });
   });
 
@@ -181,11 +190,11 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const { project, environment } = await seed(home.store, keys);
     const operations = keys.map((key, index) => [key, states[index] ?? ON] as const);
     await home.store.commit(ADA, changing(environment, ...operations));
-    const stored = await home.store.read((reader) => reader.states(environment.id));
+    const stored = await home.store.read((reader) => readStoredStates(reader, environment.id));
     expect(new Map(stored.map(({ flagKey, state }) => [flagKey, state]))).toEqual(new Map(operations));
     const [row] = await readLog(home.database, 2, 1);
     expect(JSON.parse(row?.payload ?? '')).toEqual(operations.map((operation) => [...operation]));
-    expect(await home.store.read((reader) => reader.flag(project.id, '__proto__'))).toMatchObject({
+    expect(await home.store.read((reader) => readFlag(reader, project.id, '__proto__'))).toMatchObject({
       tags: [],
     });
   });
@@ -206,9 +215,9 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     })();
     for (let turn = 0; turn < 30; turn++) {
       await home.store.read(async (reader) => {
-        const a = await reader.state(environment.id, 'a');
+        const a = await readStoredState(reader, environment.id, 'a');
         await Bun.sleep(1);
-        const b = await reader.state(environment.id, 'b');
+        const b = await readStoredState(reader, environment.id, 'b');
         expect(b?.state).toBe(a?.state ?? '');
       });
     }
@@ -219,14 +228,14 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store);
     const key = makeKey(project);
-    await home.store.commit(ADA, (transaction) => transaction.insertKey(key, 'digest'));
+    await home.store.commit(ADA, (transaction) => insertKey(transaction, key, 'digest'));
     const head = (await readLog(home.database, 0, 100)).length;
     // More than one transaction takes.
     const gone = Array.from({ length: 600 }, (_, index) => [`gone-${index}`, 1] as const);
     await storeLastUse(home.store, 'project_keys', [...gone, [key.id, 2_000]]);
     await storeLastUse(home.store, 'project_keys', new Map([[key.id, 1_000]]));
     await storeLastUse(home.store, 'project_keys', new Map());
-    expect(await home.store.read((reader) => reader.key(key.id))).toMatchObject({ lastUsedAt: 2_000 });
+    expect(await home.store.read((reader) => readKey(reader, key.id))).toMatchObject({ lastUsedAt: 2_000 });
     expect((await readLog(home.database, 0, 100)).length).toBe(head);
     const token = makeToken();
     await home.store.commit(ADA, (transaction) => insertAccessToken(transaction, token, 'digest'));
@@ -239,15 +248,15 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
   test('a damaged list of environments or tags does not break the lists', async () => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store);
-    await home.store.commit(ADA, (transaction) => transaction.insertKey(makeKey(project), 'digest'));
+    await home.store.commit(ADA, (transaction) => insertKey(transaction, makeKey(project), 'digest'));
     for (const damage of ['{', 'null', '[1]', '{"0":"production"}']) {
       await home.database.transaction(async (transaction) => {
         await transaction.query('UPDATE project_keys SET environments = $1', [damage]);
         await transaction.query('UPDATE flags SET tags = $1', [damage]);
       });
       await home.store.read(async (reader) => {
-        expect(await reader.keys(project.id)).toMatchObject([{ environments: [] }]);
-        expect(await reader.flags(project.id)).toMatchObject([{ tags: [] }]);
+        expect(await readKeys(reader, project.id)).toMatchObject([{ environments: [] }]);
+        expect(await readFlags(reader, project.id)).toMatchObject([{ tags: [] }]);
       });
     }
   });
@@ -258,7 +267,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const store = new SqlStore(losing(home.database, 'answer'));
     const committed = await store.commit(ADA, changing(environment, ['checkout', ON]));
     expect(committed).toEqual({ result: { revision: 1, changed: ['checkout'] }, seq: 3 });
-    expect(await store.commit(ADA, (transaction) => transaction.putFlag(makeFlag(project, 'x')))).toEqual({
+    expect(await store.commit(ADA, (transaction) => storeFlag(transaction, makeFlag(project, 'x')))).toEqual({
       result: undefined,
       seq: 4,
     });
@@ -269,9 +278,11 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const { project, environment } = await seed(home.store);
     const store = new SqlStore(losing(home.database, 'request'));
     await expect(store.commit(ADA, changing(environment, ['checkout', ON]))).rejects.toThrow('rolled back');
-    await expect(store.commit(ADA, (t) => t.putFlag(makeFlag(project, 'x')))).rejects.toThrow('rolled back');
-    expect(await home.store.read((reader) => reader.states(environment.id))).toEqual([]);
-    expect(await home.store.read((reader) => reader.flag(project.id, 'x'))).toBeUndefined();
+    await expect(store.commit(ADA, (t) => storeFlag(t, makeFlag(project, 'x')))).rejects.toThrow(
+      'rolled back',
+    );
+    expect(await home.store.read((reader) => readStoredStates(reader, environment.id))).toEqual([]);
+    expect(await home.store.read((reader) => readFlag(reader, project.id, 'x'))).toBeUndefined();
   });
 
   test('audit entries name their operation; older ones are operations of their own', async () => {
@@ -279,7 +290,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const { project } = await seed(home.store);
     const others = [makeEnvironment(project, 'one'), makeEnvironment(project, 'two')];
     const { seq } = await home.store.commit(ADA, async (transaction) => {
-      for (const environment of others) await transaction.insertEnvironment(environment);
+      for (const environment of others) await insertEnvironment(transaction, environment);
     });
     const last = async () => {
       const entries = await home.store.read((reader) => auditEntries(reader, { limit: 2 }));
@@ -304,7 +315,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     const { project, environment } = await seed(home.store, ['a', 'b', 'c']);
     await home.store.commit(ADA, changing(environment, ['a', ON], ['b', ON], ['c', ON]));
     await home.store.commit({ name: 'system', permissions: ADA.permissions }, (t) =>
-      t.insertProject(makeProject('other')),
+      insertProject(t, makeProject('other')),
     );
     const page = (beforeSeq?: number) =>
       home.store.read((reader) =>

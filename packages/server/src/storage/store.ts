@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/audit.ts';
 import type { CommittedRows } from '../domain/change-log.ts';
 import { RightsChanged, StoreOutage } from '../domain/errors.ts';
-import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
+import type { Committed, Store } from '../domain/store.ts';
 import { AuthorCheck } from './author-check.ts';
 import {
   AssertionFailed,
@@ -15,9 +15,8 @@ import {
   type WriteTransaction,
 } from './database.ts';
 import { type Appended, appendToLog, Journal, type Sources } from './journal.ts';
-import { SqlReader } from './reader.ts';
 import { SqlTransaction } from './transaction.ts';
-import type { GroupDone, GroupTx, GroupWork, UnloggedTx } from './tx.ts';
+import type { GroupDone, GroupTx, GroupWork, Tx, UnloggedTx } from './tx.ts';
 import { type OnRefusal, WriteRefusal } from './write-refusal.ts';
 
 /** What a transaction did: a result, the check of its authors, and journals for the log, none of which is empty. */
@@ -47,8 +46,8 @@ export class SqlStore implements Store {
     this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
   }
 
-  read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
-    return this.#database.snapshot((queryable) => work(new SqlReader(queryable)));
+  read<T>(work: (reader: Queryable) => Promise<T>): Promise<T> {
+    return this.#database.snapshot(work);
   }
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
@@ -62,7 +61,7 @@ export class SqlStore implements Store {
     );
   }
 
-  async commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>> {
+  async commit<T>(actor: Actor, work: (transaction: Tx) => Promise<T>): Promise<Committed<T>> {
     const { result, seqs } = await this.#write(async (transaction) => {
       const { now } = this.#sources;
       const journal = new Journal(actor, this.#sources);

@@ -9,13 +9,17 @@ import {
   type StateOperation,
 } from '../domain/project.ts';
 import { UNLIMITED } from '../domain/rights.ts';
-import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
+import type { Committed, Store } from '../domain/store.ts';
 import type { AccessToken } from '../nouns/access-tokens/access-token.ts';
+import { insertEnvironment } from '../nouns/environments/environment-table.ts';
+import { storeFlag } from '../nouns/flags/flag-table.ts';
 import { type AuditFilter, readAuditPage } from '../nouns/history/audit-query.ts';
+import { insertProject } from '../nouns/projects/project-table.ts';
 import { changeStates } from '../nouns/states/change-states.ts';
 import { type StateWrite, StateWriters, type StateWritten } from '../nouns/states/state-writers.ts';
 import { readLogPage } from './change-log.ts';
 import type { Queryable } from './database.ts';
+import type { Tx } from './tx.ts';
 
 /** The author of changes in tests. */
 export const ADA: Actor = {
@@ -91,16 +95,16 @@ export async function seed(store: Store, flagKeys: readonly string[] = ['checkou
   const project = makeProject();
   const environment = makeEnvironment(project);
   await store.commit(ADA, async (transaction) => {
-    await transaction.insertProject(project);
-    await transaction.insertEnvironment(environment);
-    for (const key of flagKeys) await transaction.putFlag(makeFlag(project, key));
+    await insertProject(transaction, project);
+    await insertEnvironment(transaction, environment);
+    for (const key of flagKeys) await storeFlag(transaction, makeFlag(project, key));
   });
   return { project, environment };
 }
 
 /** A piece of work that changes states and nothing else. */
 export function changing(environment: Environment, ...operations: readonly StateOperation[]) {
-  return (transaction: StoreTransaction) => changeStates(transaction, environment, operations);
+  return (transaction: Tx) => changeStates(transaction, environment, operations);
 }
 
 const writers = new WeakMap<Store, StateWriters>();
@@ -123,6 +127,6 @@ export async function readLog(
 }
 
 /** The audit entries of the first page. */
-export async function auditEntries(reader: StoreReader, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+export async function auditEntries(reader: Queryable, filter: AuditFilter): Promise<readonly AuditEntry[]> {
   return (await readAuditPage(reader, filter)).entries;
 }

@@ -1,12 +1,22 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { StoreTransaction } from '../domain/store.ts';
 import {
   insertAccessToken,
   readAccessTokens,
   readTokenByDigest,
   storeRevocation,
 } from '../nouns/access-tokens/access-token-table.ts';
+import {
+  insertEnvironment,
+  lockEnvironment,
+  readEnvironment,
+  readEnvironments,
+  removeEnvironment,
+} from '../nouns/environments/environment-table.ts';
+import { insertFlags, readFlag, readFlags, removeFlag, storeFlag } from '../nouns/flags/flag-table.ts';
+import { insertKey, readKey, readKeys, storeKeyRevocation } from '../nouns/keys/key-table.ts';
+import { insertProject, readProject, readProjects, removeProject } from '../nouns/projects/project-table.ts';
 import { changeStates } from '../nouns/states/change-states.ts';
+import { readStoredState, readStoredStates } from '../nouns/states/state-table.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import {
   ADA,
@@ -20,6 +30,7 @@ import {
   readLog,
   seed,
 } from './test-records.ts';
+import type { Tx } from './tx.ts';
 
 setDefaultTimeout(60_000);
 
@@ -30,11 +41,11 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
   test('a new project has a log row and an audit entry', async () => {
     await using home = await openTestStore(engine);
     const project = makeProject('shop');
-    const { seq } = await home.store.commit(ADA, (transaction) => transaction.insertProject(project));
+    const { seq } = await home.store.commit(ADA, (transaction) => insertProject(transaction, project));
     expect(seq).toBe(1);
-    expect(await home.store.read((reader) => reader.projects())).toEqual([project]);
-    expect(await home.store.read((reader) => reader.project('shop'))).toEqual(project);
-    expect(await home.store.read((reader) => reader.project('other'))).toBeUndefined();
+    expect(await home.store.read((reader) => readProjects(reader))).toEqual([project]);
+    expect(await home.store.read((reader) => readProject(reader, 'shop'))).toEqual(project);
+    expect(await home.store.read((reader) => readProject(reader, 'other'))).toBeUndefined();
     const [row] = await readLog(home.database, 0, 10);
     expect(row).toEqual({
       seq: 1,
@@ -67,16 +78,16 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const key = makeKey(project);
     const token = makeToken();
     await home.store.commit(ADA, async (transaction) => {
-      await transaction.insertKey(key, 'digest');
+      await insertKey(transaction, key, 'digest');
       await insertAccessToken(transaction, token, 'digest');
     });
-    const attempts: ((transaction: StoreTransaction) => Promise<unknown>)[] = [
-      (transaction) => transaction.insertProject(makeProject(project.name)),
-      (transaction) => transaction.insertProject({ ...project, name: 'new' }),
-      (transaction) => transaction.insertEnvironment(makeEnvironment(project)),
-      (transaction) => transaction.insertEnvironment({ ...environment, name: 'staging' }),
-      (transaction) => transaction.insertKey(makeKey(project), 'digest'),
-      (transaction) => transaction.insertKey(key, 'other'),
+    const attempts: ((transaction: Tx) => Promise<unknown>)[] = [
+      (transaction) => insertProject(transaction, makeProject(project.name)),
+      (transaction) => insertProject(transaction, { ...project, name: 'new' }),
+      (transaction) => insertEnvironment(transaction, makeEnvironment(project)),
+      (transaction) => insertEnvironment(transaction, { ...environment, name: 'staging' }),
+      (transaction) => insertKey(transaction, makeKey(project), 'digest'),
+      (transaction) => insertKey(transaction, key, 'other'),
       (transaction) => insertAccessToken(transaction, makeToken(), 'digest'),
       (transaction) => insertAccessToken(transaction, token, 'other'),
     ];
@@ -89,9 +100,9 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
-    await home.store.commit(ADA, (transaction) => transaction.insertKey(makeKey(project), 'digest'));
+    await home.store.commit(ADA, (transaction) => insertKey(transaction, makeKey(project), 'digest'));
     const before = (await readLog(home.database, 0, 100)).length;
-    await home.store.commit(ADA, (transaction) => transaction.deleteProject(project));
+    await home.store.commit(ADA, (transaction) => removeProject(transaction, project));
     const rows = await readLog(home.database, before, 100);
     expect(rows.map((row) => [row.kind, row.payload])).toEqual([['project.deleted', '{}']]);
     for (const table of ['projects', 'environments', 'flags', 'flag_states', 'project_keys']) {
@@ -109,8 +120,8 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const { project, environment } = await seed(home.store, keys);
     await home.store.commit(ADA, changing(environment, ...keys.map((key) => [key, ON] as const)));
     const [flags, states] = await home.store.read(async (reader) => [
-      await reader.flags(project.id),
-      await reader.states(environment.id),
+      await readFlags(reader, project.id),
+      await readStoredStates(reader, environment.id),
     ]);
     expect(flags.map((flag) => flag.key)).toEqual([...keys].sort());
     expect(states.map((state) => state.flagKey)).toEqual([...keys].sort());
@@ -122,12 +133,12 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const ci = { ...ADA, name: 'token:ci' };
     await home.store.commit(ADA, changing(environment, ['a', OFF], ['b', OFF]));
     await home.store.commit(ci, changing(environment, ['a', ON], ['b', OFF]));
-    const states = await home.store.read((reader) => reader.states(environment.id));
+    const states = await home.store.read((reader) => readStoredStates(reader, environment.id));
     expect(states.map(({ flagKey, updatedBy }) => [flagKey, updatedBy])).toEqual([
       ['a', 'token:ci'],
       ['b', ADA.name],
     ]);
-    expect((await home.store.read((reader) => reader.state(environment.id, 'a')))?.updatedBy).toBe(
+    expect((await home.store.read((reader) => readStoredState(reader, environment.id, 'a')))?.updatedBy).toBe(
       'token:ci',
     );
   });
@@ -149,7 +160,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       ['c', ON],
     ]);
     expect(row?.actor).toBe(ADA.name);
-    const states = await home.store.read((reader) => reader.states(environment.id));
+    const states = await home.store.read((reader) => readStoredStates(reader, environment.id));
     expect(states.map(({ flagKey, state, revision }) => [flagKey, state, revision])).toEqual([
       ['a', ON, 2],
       ['c', ON, 2],
@@ -174,7 +185,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(await everything(home.database)).toEqual(before);
     const { result } = await home.store.commit(ADA, changing(environment, ['a', ON], ['b', ON]));
     expect(result).toEqual({ revision: 2, changed: ['b'] });
-    expect(await home.store.read((reader) => reader.state(environment.id, 'a'))).toMatchObject({
+    expect(await home.store.read((reader) => readStoredState(reader, environment.id, 'a'))).toMatchObject({
       revision: 1,
     });
   });
@@ -187,7 +198,9 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       changing(environment, ['checkout', OFF], ['checkout', ON]),
     );
     expect(result).toEqual({ revision: 1, changed: ['checkout'] });
-    expect(await home.store.read((reader) => reader.state(environment.id, 'checkout'))).toMatchObject({
+    expect(
+      await home.store.read((reader) => readStoredState(reader, environment.id, 'checkout')),
+    ).toMatchObject({
       state: ON,
     });
   });
@@ -197,7 +210,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const { project, environment } = await seed(home.store, ['a']);
     const staging = makeEnvironment(project, 'staging');
     const { seq } = await home.store.commit(ADA, async (transaction) => {
-      await transaction.insertEnvironment(staging);
+      await insertEnvironment(transaction, staging);
       await changeStates(transaction, staging, [['a', ON]]);
       await changeStates(transaction, environment, [['a', ON]]);
       await changeStates(transaction, staging, [['a', OFF]]);
@@ -216,17 +229,17 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
-    await home.store.commit(ADA, (transaction) => transaction.deleteEnvironment(environment));
+    await home.store.commit(ADA, (transaction) => removeEnvironment(transaction, environment));
     await home.store.read(async (reader) => {
-      expect(await reader.environments(project.id)).toEqual([]);
-      expect(await reader.environment(project.id, 'production')).toBeUndefined();
-      expect(await reader.states(environment.id)).toEqual([]);
+      expect(await readEnvironments(reader, project.id)).toEqual([]);
+      expect(await readEnvironment(reader, project.id, 'production')).toBeUndefined();
+      expect(await readStoredStates(reader, environment.id)).toEqual([]);
     });
     await expect(home.store.commit(ADA, changing(environment, ['checkout', ON]))).rejects.toMatchObject({
       code: 'environment_not_found',
     });
     const again = { ...makeEnvironment(project), createdAt: 1_790_000_009_999 };
-    const { result: revived, seq } = await home.store.commit(ADA, (t) => t.insertEnvironment(again));
+    const { result: revived, seq } = await home.store.commit(ADA, (t) => insertEnvironment(t, again));
     // Two, not one: at revision one it had a flag.
     expect(revived).toEqual({ ...again, id: environment.id, revision: 2 });
     const [row] = await readLog(home.database, (seq ?? 0) - 1, 1);
@@ -240,15 +253,15 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const { environment } = await seed(home.store);
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
     const { result, seq } = await home.store.commit(ADA, (transaction) =>
-      transaction.lockEnvironment(environment.id),
+      lockEnvironment(transaction, environment.id),
     );
     expect(result).toEqual({ ...environment, revision: 1 });
     expect(seq).toBeUndefined();
     await home.store.commit(ADA, async (transaction) => {
-      await transaction.lockEnvironment(environment.id);
-      await transaction.deleteEnvironment(environment);
-      expect(await transaction.lockEnvironment(environment.id)).toBeUndefined();
-      await transaction.deleteEnvironment(environment);
+      await lockEnvironment(transaction, environment.id);
+      await removeEnvironment(transaction, environment);
+      expect(await lockEnvironment(transaction, environment.id)).toBeUndefined();
+      await removeEnvironment(transaction, environment);
     });
   });
 
@@ -256,15 +269,17 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store, []);
     const flag = { ...makeFlag(project, 'theme'), description: 'Colours', tags: ['ui', 'q"4'] };
-    const { seq } = await home.store.commit(ADA, (transaction) => transaction.putFlag(flag));
+    const { seq } = await home.store.commit(ADA, (transaction) => storeFlag(transaction, flag));
     expect(seq).toBe(3);
-    expect(await home.store.read((reader) => reader.flag(project.id, 'theme'))).toEqual(flag);
-    await home.store.commit(ADA, (transaction) => transaction.putFlag({ ...flag, createdAt: 1 }));
-    await home.store.commit(ADA, (transaction) => transaction.putFlag({ ...flag, tags: [], createdAt: 1 }));
-    expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([{ ...flag, tags: [] }]);
-    await home.store.commit(ADA, (transaction) => transaction.deleteFlag({ ...flag, tags: [] }));
-    await home.store.commit(ADA, (transaction) => transaction.deleteFlag({ ...flag, tags: [] }));
-    expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);
+    expect(await home.store.read((reader) => readFlag(reader, project.id, 'theme'))).toEqual(flag);
+    await home.store.commit(ADA, (transaction) => storeFlag(transaction, { ...flag, createdAt: 1 }));
+    await home.store.commit(ADA, (transaction) =>
+      storeFlag(transaction, { ...flag, tags: [], createdAt: 1 }),
+    );
+    expect(await home.store.read((reader) => readFlags(reader, project.id))).toEqual([{ ...flag, tags: [] }]);
+    await home.store.commit(ADA, (transaction) => removeFlag(transaction, { ...flag, tags: [] }));
+    await home.store.commit(ADA, (transaction) => removeFlag(transaction, { ...flag, tags: [] }));
+    expect(await home.store.read((reader) => readFlags(reader, project.id))).toEqual([]);
     const entries = await home.store.read((reader) => auditEntries(reader, { target: 'theme', limit: 10 }));
     expect(entries.map(({ action, before, after, seq: at }) => [action, before, after, at])).toEqual([
       [
@@ -293,17 +308,17 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const { project } = await seed(home.store, []);
     const keys = Array.from({ length: 450 }, (_, index) => `flag-${String(index).padStart(3, '0')}`);
     const flags = keys.map((key) => ({ ...makeFlag(project, key), description: `what ${key} does` }));
-    const { seq } = await home.store.commit(ADA, (transaction) => transaction.insertFlags(flags));
-    expect(await home.store.read((reader) => reader.flags(project.id))).toEqual(flags);
+    const { seq } = await home.store.commit(ADA, (transaction) => insertFlags(transaction, flags));
+    expect(await home.store.read((reader) => readFlags(reader, project.id))).toEqual(flags);
     const entries = await home.store.read((reader) =>
       auditEntries(reader, { projectId: project.id, limit: 450 }),
     );
     const created = entries.filter(({ action }) => action === 'flag.created').map(({ target }) => target);
     expect(created.toReversed()).toEqual(keys);
     expect(await readLog(home.database, 2, 10)).toMatchObject([{ seq, kind: 'records.changed' }]);
-    const again = home.store.commit(ADA, (transaction) => transaction.insertFlags(flags.slice(0, 1)));
+    const again = home.store.commit(ADA, (transaction) => insertFlags(transaction, flags.slice(0, 1)));
     await expect(again).rejects.toThrow();
-    expect((await home.store.commit(ADA, (transaction) => transaction.insertFlags([]))).seq).toBeUndefined();
+    expect((await home.store.commit(ADA, (transaction) => insertFlags(transaction, []))).seq).toBeUndefined();
   });
 
   test('a flag that still has a state cannot be deleted', async () => {
@@ -311,26 +326,26 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const { project, environment } = await seed(home.store);
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
     const flag = makeFlag(project, 'checkout');
-    await expect(home.store.commit(ADA, (transaction) => transaction.deleteFlag(flag))).rejects.toThrow();
+    await expect(home.store.commit(ADA, (transaction) => removeFlag(transaction, flag))).rejects.toThrow();
     await home.store.commit(ADA, async (transaction) => {
       await changeStates(transaction, environment, [['checkout', null]]);
-      await transaction.deleteFlag(flag);
+      await removeFlag(transaction, flag);
     });
-    expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);
+    expect(await home.store.read((reader) => readFlags(reader, project.id))).toEqual([]);
   });
 
   test('a key is created and revoked once, with its digest in the log and never in the audit', async () => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store);
     const key = { ...makeKey(project), expiresAt: 1_800_000_000_000 };
-    await home.store.commit(ADA, (transaction) => transaction.insertKey(key, 'd1gest'));
-    expect(await home.store.read((reader) => reader.key(key.id))).toEqual(key);
-    await home.store.commit(ADA, (transaction) => transaction.revokeKey(key, 1_795_000_000_000));
+    await home.store.commit(ADA, (transaction) => insertKey(transaction, key, 'd1gest'));
+    expect(await home.store.read((reader) => readKey(reader, key.id))).toEqual(key);
+    await home.store.commit(ADA, (transaction) => storeKeyRevocation(transaction, key, 1_795_000_000_000));
     const { seq } = await home.store.commit(ADA, (transaction) =>
-      transaction.revokeKey(key, 1_796_000_000_000),
+      storeKeyRevocation(transaction, key, 1_796_000_000_000),
     );
     expect(seq).toBeUndefined();
-    expect(await home.store.read((reader) => reader.keys(project.id))).toEqual([
+    expect(await home.store.read((reader) => readKeys(reader, project.id))).toEqual([
       { ...key, revokedAt: 1_795_000_000_000 },
     ]);
     const rows = await readLog(home.database, 2, 10);
@@ -370,10 +385,10 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const all = (state: string | null) => keys.map((key) => [key, state] as const);
     await home.store.commit(ADA, changing(environment, ...all(ON)));
     await home.store.commit(ADA, changing(environment, ...all(OFF)));
-    expect((await home.store.read((reader) => reader.states(environment.id))).length).toBe(1_500);
+    expect((await home.store.read((reader) => readStoredStates(reader, environment.id))).length).toBe(1_500);
     const { result } = await home.store.commit(ADA, changing(environment, ...all(null)));
     expect(result).toEqual({ revision: 3, changed: keys });
-    expect(await home.store.read((reader) => reader.states(environment.id))).toEqual([]);
+    expect(await home.store.read((reader) => readStoredStates(reader, environment.id))).toEqual([]);
   });
 });
 

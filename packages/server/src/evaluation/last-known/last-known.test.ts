@@ -12,6 +12,7 @@ import {
 import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { temporaryFolder, until } from '@halyard/testing';
 import pino from 'pino';
+import { insertKey, storeKeyRevocation } from '../../nouns/keys/key-table.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, makeKey, seed } from '../../storage/test-records.ts';
@@ -40,8 +41,8 @@ async function setUp(options: Partial<LastKnownWriterOptions> = {}) {
   const { project, environment } = await seed(home.store);
   const [live, revoked] = [makeKey(project, 'live'), makeKey(project, 'revoked')];
   await home.store.commit(ADA, async (transaction) => {
-    await transaction.insertKey(live, 'a'.repeat(64));
-    await transaction.insertKey(revoked, 'b'.repeat(64));
+    await insertKey(transaction, live, 'a'.repeat(64));
+    await insertKey(transaction, revoked, 'b'.repeat(64));
   });
   await home.store.commit(ADA, changing(environment, ['checkout', ON]));
   const plane = new ReadPlane({ source: logSourceOf(home.database), log: LOG, maxQueuedBytes: 1024 });
@@ -51,7 +52,9 @@ async function setUp(options: Partial<LastKnownWriterOptions> = {}) {
   open.push(() => plane.close());
   plane.start();
   await plane.firstLive;
-  const { seq = 0 } = await home.store.commit(ADA, (transaction) => transaction.revokeKey(revoked, 1));
+  const { seq = 0 } = await home.store.commit(ADA, (transaction) =>
+    storeKeyRevocation(transaction, revoked, 1),
+  );
   await plane.follower.waitForApplied(seq);
   return { home, plane, place, writer, environment, live, seq };
 }
@@ -83,7 +86,9 @@ describe('the last known flags', () => {
     const savedSeq = async () => (await readLastKnown(place, Date.now()))?.snapshot.cursor.seq;
     await until('they are saved', async () => (await savedSeq()) !== undefined);
     await home.store.commit(ADA, changing(environment, ['checkout', '{"enabled":false}']));
-    const { seq = 0 } = await home.store.commit(ADA, (transaction) => transaction.revokeKey(live, 1));
+    const { seq = 0 } = await home.store.commit(ADA, (transaction) =>
+      storeKeyRevocation(transaction, live, 1),
+    );
     await plane.follower.waitForApplied(seq);
     await until('the revocation is saved', async () => (await savedSeq()) === seq);
   });
@@ -99,7 +104,9 @@ describe('the last known flags', () => {
     await until('they are saved', () => isSaved(plane.follower.seq));
     const obstacle = `${place.path}.${process.pid}.tmp`;
     mkdirSync(obstacle);
-    const { seq = 0 } = await home.store.commit(ADA, (transaction) => transaction.revokeKey(live, 1));
+    const { seq = 0 } = await home.store.commit(ADA, (transaction) =>
+      storeKeyRevocation(transaction, live, 1),
+    );
     await plane.follower.waitForApplied(seq);
     await until('it has failed', () => lines.length === 1);
     // The file that is there would still open what was revoked.
@@ -116,7 +123,9 @@ describe('the last known flags', () => {
     // Nothing can be renamed to a folder, and no folder removed as a file.
     rmSync(place.path);
     mkdirSync(place.path);
-    const { seq = 0 } = await home.store.commit(ADA, (transaction) => transaction.revokeKey(live, 1));
+    const { seq = 0 } = await home.store.commit(ADA, (transaction) =>
+      storeKeyRevocation(transaction, live, 1),
+    );
     await plane.follower.waitForApplied(seq);
     await until('the log names the file', () => lines.some((line) => line.includes('cannot be removed')));
     expect(lines.join()).toContain(JSON.stringify(place.path));

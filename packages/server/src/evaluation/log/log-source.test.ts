@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until, within } from '@halyard/testing';
 import type { LogSession, LogSource, Snapshot } from '../../domain/change-log.ts';
+import { insertKey } from '../../nouns/keys/key-table.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, makeKey, seed } from '../../storage/test-records.ts';
@@ -63,7 +64,7 @@ describe.each(CASES)('the log of $name', ({ engine, way }) => {
     await using place = await open();
     const { project, environment } = await seed(place.home.store, ['a', 'b']);
     await place.home.store.commit(ADA, (transaction) =>
-      transaction.insertKey(makeKey(project), 'd'.repeat(64)),
+      insertKey(transaction, makeKey(project), 'd'.repeat(64)),
     );
     await place.home.store.commit(ADA, changing(environment, ['a', ON], ['b', OFF]));
     await caughtUp(place, 4);

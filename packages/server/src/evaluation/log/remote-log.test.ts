@@ -2,6 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTcpProxy, until } from '@halyard/testing';
 import type { LogSession, LogSource } from '../../domain/change-log.ts';
 import { digestOf } from '../../domain/secret.ts';
+import { insertEnvironment, removeEnvironment } from '../../nouns/environments/environment-table.ts';
+import { insertKey, storeKeyRevocation } from '../../nouns/keys/key-table.ts';
+import { insertProject } from '../../nouns/projects/project-table.ts';
 import { insertRelayToken, storeRevocation } from '../../nouns/relays/relay-token-table.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { beginEpoch } from '../../storage/test-engines.ts';
@@ -75,7 +78,7 @@ describe('a node that follows another', () => {
     const { project, environment } = await seed(home.store);
     const key = makeKey(project);
     const { seq: before = 0 } = await home.store.commit(ADA, (transaction) =>
-      transaction.insertKey(key, digestOf('a key')),
+      insertKey(transaction, key, digestOf('a key')),
     );
     const behind = endingAt(logSourceOf(await home.connect()), before);
     const [ahead, late] = [await openUpstream(home), await openUpstream(home, {}, behind.source)];
@@ -85,7 +88,7 @@ describe('a node that follows another', () => {
     };
     const { plane, heard } = follow(balanced);
     await plane.firstLive;
-    await home.store.commit(ADA, (transaction) => transaction.revokeKey(key, 2));
+    await home.store.commit(ADA, (transaction) => storeKeyRevocation(transaction, key, 2));
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
     await until('the revocation is applied', () => plane.follower.seq === before + 2);
     const { cursor } = plane.follower;
@@ -207,9 +210,9 @@ describe('a scope', () => {
     const hidden = makeEnvironment(other, 'production');
     const staging = makeEnvironment(project, 'staging');
     await home.store.commit(ADA, async (transaction) => {
-      await transaction.insertEnvironment(staging);
-      await transaction.insertProject(other);
-      await transaction.insertEnvironment(hidden);
+      await insertEnvironment(transaction, staging);
+      await insertProject(transaction, other);
+      await insertEnvironment(transaction, hidden);
     });
     const keys = [
       { ...makeKey(project, 'both'), environments: ['production', 'staging'] },
@@ -221,7 +224,7 @@ describe('a scope', () => {
     const insert = (index: number) =>
       home.store.commit(ADA, async (transaction) => {
         const key = keys[index];
-        if (key !== undefined) await transaction.insertKey(key, String(index).repeat(64));
+        if (key !== undefined) await insertKey(transaction, key, String(index).repeat(64));
       });
     for (const index of [0, 3, 4]) await insert(index);
     const scope = { projects: new Set([project.id]), environments: new Set(['production']) };
@@ -239,8 +242,8 @@ describe('a scope', () => {
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
     await insert(1);
     await insert(2);
-    await home.store.commit(ADA, (transaction) => transaction.deleteEnvironment(staging));
-    await home.store.commit(ADA, (transaction) => transaction.deleteEnvironment(environment));
+    await home.store.commit(ADA, (transaction) => removeEnvironment(transaction, staging));
+    await home.store.commit(ADA, (transaction) => removeEnvironment(transaction, environment));
     const { seq } = upstream.plane.follower;
     await until('all rows are applied', () => plane.follower.seq >= seq && rows.length >= 6);
     expect(rows.map(({ kind }) => kind)).toEqual([

@@ -3,6 +3,7 @@ import { until } from '@halyard/testing';
 import type { DeliveryReport } from '../../domain/delivery.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { EnvironmentUsage } from '../../domain/usage.ts';
+import { insertKey } from '../../nouns/keys/key-table.ts';
 import { insertRelayToken } from '../../nouns/relays/relay-token-table.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
@@ -69,7 +70,7 @@ describe('of a report, a node below cannot spoil more than its own part:', () =>
     const key = makeKey(project, 'live');
     const token = { id: 'first-token', name: 'first', createdAt: 1 };
     await home.store.commit(ADA, async (transaction) => {
-      await transaction.insertKey(key, 'a'.repeat(64));
+      await insertKey(transaction, key, 'a'.repeat(64));
       await insertRelayToken(transaction, token, digestOf('secret'));
     });
     const taken: [DeliveryReport, number][] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { LogRow } from '../../domain/change-log.ts';
+import { insertProject } from '../../nouns/projects/project-table.ts';
 import { beginEpoch, loseRows } from '../../storage/test-engines.ts';
 import { ACTOR, seen, setUp } from './test-follower.ts';
 
@@ -40,7 +41,9 @@ describe('a follower whose log does not continue', () => {
     source.isSilent = true;
     source.tamper = (rows) => (rows.length < 2 ? [] : rows.slice(1));
     for (const name of ['one', 'two'])
-      await store.commit(ACTOR, (transaction) => transaction.insertProject({ id: name, name, createdAt: 1 }));
+      await store.commit(ACTOR, (transaction) =>
+        insertProject(transaction, { id: name, name, createdAt: 1 }),
+      );
     await until('lost');
     source.tamper = (rows) => rows;
     await until('live', 2);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { until as eventually, within } from '@halyard/testing';
+import { insertFlags } from '../../nouns/flags/flag-table.ts';
 import { changeStates } from '../../nouns/states/change-states.ts';
 import { ACTOR, COUNTER, ENVIRONMENT, seen, setUp } from './test-follower.ts';
 
@@ -68,7 +69,10 @@ describe('Follower', () => {
     const state = JSON.stringify({ enabled: true, value: 'x'.repeat(2000) });
     const keys = Array.from({ length: 2000 }, (_, index) => `flag-${index}`);
     const { seq = 0 } = await store.commit(ACTOR, async (transaction) => {
-      await transaction.insertFlags(keys.map((key) => ({ ...COUNTER, key })));
+      await insertFlags(
+        transaction,
+        keys.map((key) => ({ ...COUNTER, key })),
+      );
       await changeStates(
         transaction,
         ENVIRONMENT,

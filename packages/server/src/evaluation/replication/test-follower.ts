@@ -3,6 +3,9 @@ import { within } from '@halyard/testing';
 import type { Cursor, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
 import { type Environment, type Flag, PLAIN_APPEARANCE, PLAIN_DETAILS } from '../../domain/project.ts';
 import { UNLIMITED } from '../../domain/rights.ts';
+import { insertEnvironment } from '../../nouns/environments/environment-table.ts';
+import { storeFlag } from '../../nouns/flags/flag-table.ts';
+import { insertProject } from '../../nouns/projects/project-table.ts';
 import { changeStates } from '../../nouns/states/change-states.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import type { Database } from '../../storage/database.ts';
@@ -120,9 +123,9 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
   await migrate(database);
   const store = new SqlStore(database);
   await store.commit(ACTOR, async (transaction) => {
-    await transaction.insertProject({ id: 'p', name: 'demo', createdAt: 1 });
-    await transaction.insertEnvironment(ENVIRONMENT);
-    await transaction.putFlag(COUNTER);
+    await insertProject(transaction, { id: 'p', name: 'demo', createdAt: 1 });
+    await insertEnvironment(transaction, ENVIRONMENT);
+    await storeFlag(transaction, COUNTER);
   });
   const source = new FaultySource(database);
   const heard: string[] = [];

@@ -3,6 +3,9 @@ import { type DeliveryReceipt, PRESENCE_MS, RECEIPT_RETENTION } from '../../doma
 import type { Environment, Project } from '../../domain/project.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeFlag, makeProject } from '../../storage/test-records.ts';
+import { insertEnvironment } from '../environments/environment-table.ts';
+import { storeFlag } from '../flags/flag-table.ts';
+import { insertProject } from '../projects/project-table.ts';
 import { changeStates } from '../states/change-states.ts';
 import { SqlDeliveryStore } from './delivery-table.ts';
 
@@ -25,9 +28,9 @@ for (const engine of ENGINES) {
       const project: Project = makeProject(name);
       let environment: Environment = makeEnvironment(project);
       await home.store.commit(ADA, async (transaction) => {
-        await transaction.insertProject(project);
-        environment = await transaction.insertEnvironment(environment);
-        await transaction.putFlag(makeFlag(project, 'a'));
+        await insertProject(transaction, project);
+        environment = await insertEnvironment(transaction, environment);
+        await storeFlag(transaction, makeFlag(project, 'a'));
       });
       const seqs: number[] = [];
       for (let n = 0; n < count; n++) {

@@ -8,8 +8,10 @@ import {
 import type { Environment, ProjectKey } from '../../domain/project.ts';
 import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { projectKeyStatus } from '../../management/keys/project-keys.ts';
-import { findProject } from '../../management/lookup.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { readKeys } from '../keys/key-table.ts';
+import { projectKeyStatus } from '../keys/project-keys.ts';
+import { findProject } from '../lookup.ts';
 import type { DashboardEvent } from './dashboard-events.ts';
 
 /** Least time between two writes of changed counts, and longest between two of unchanged ones, in milliseconds. */
@@ -171,7 +173,7 @@ export async function listClients(
 ): Promise<readonly EnvironmentClients[]> {
   const { environments, keys } = await context.store.read(async (reader) => {
     const { id } = await findProject(reader, actor, project);
-    return { environments: await reader.environments(id), keys: await reader.keys(id) };
+    return { environments: await readEnvironments(reader, id), keys: await readKeys(reader, id) };
   });
   const now = context.now();
   const presence = await deliveries.presence(now);

@@ -9,8 +9,8 @@ import {
 } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { findProject } from '../../management/lookup.ts';
 import { findVisible } from '../history/revert.ts';
+import { findProject } from '../lookup.ts';
 
 /** The delivery of a change, as the nodes have stored it. `not_found`, for a change without receipts as well. */
 export async function getDelivery(

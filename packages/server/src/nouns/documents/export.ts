@@ -1,10 +1,13 @@
 import type { Actor } from '../../domain/audit.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import { detailsOf, type Project, type StateText } from '../../domain/project.ts';
-import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { readable } from '../../management/flags/flags.ts';
-import { findProject } from '../../management/lookup.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { readAllArchivedStates, readFlags } from '../flags/flag-table.ts';
+import { readable } from '../flags/flags.ts';
+import { findProject } from '../lookup.ts';
+import { readStoredStates } from '../states/state-table.ts';
 import {
   DECLARATION_VERSION,
   type Declaration,
@@ -22,12 +25,12 @@ export function exportProject(
   return context.store.read(async (db) => declare(db, await findProject(db, actor, project)));
 }
 
-async function declare(db: StoreReader, { id, name }: Project): Promise<Declaration> {
-  const environments = await db.environments(id);
-  const archivedStates = await db.archivedStatesIn(id);
+async function declare(db: Queryable, { id, name }: Project): Promise<Declaration> {
+  const environments = await readEnvironments(db, id);
+  const archivedStates = await readAllArchivedStates(db, id);
 
   const flags = new Map<string, DeclaredFlag & { readonly states: Map<string, StateText> }>();
-  for (const flag of await db.flags(id)) {
+  for (const flag of await readFlags(db, id)) {
     const { key, archivedAt } = flag;
     const states = new Map<string, StateText>();
     for (const environment of archivedAt === undefined ? [] : environments) {
@@ -40,7 +43,7 @@ async function declare(db: StoreReader, { id, name }: Project): Promise<Declarat
   }
 
   for (const environment of environments) {
-    for (const { flagKey, state } of readable(await db.states(environment.id))) {
+    for (const { flagKey, state } of readable(await readStoredStates(db, environment.id))) {
       flags.get(flagKey)?.states.set(environment.name, state);
     }
   }

@@ -6,27 +6,31 @@ import {
   type FlagDetails,
   type StateText,
 } from '../../domain/project.ts';
-import type { StoreReader } from '../../domain/store.ts';
-import { defaultAppearance } from '../../management/environments/environments.ts';
 import { sees } from '../../management/rights.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { defaultAppearance } from '../environments/environments.ts';
+import { readArchivedStates, readFlags } from '../flags/flag-table.ts';
+import { readProject } from '../projects/project-table.ts';
+import { readStoredStates } from '../states/state-table.ts';
 import type { DeclaredEnvironment, DeclaredFlag, ImportPlan, ImportRules, ImportStep } from './document.ts';
 
 /**
  * Plans an import from what `db` sees. Made under the locks, it stays true until the commit. A project that the actor
  * may not see counts as one to create, which requires the role for all projects.
  */
-export async function planImport(db: StoreReader, actor: Actor, rules: ImportRules): Promise<ImportPlan> {
-  const known = await db.project(rules.declaration.project);
+export async function planImport(db: Queryable, actor: Actor, rules: ImportRules): Promise<ImportPlan> {
+  const known = await readProject(db, rules.declaration.project);
   const project = known !== undefined && sees(actor, known.id) ? known : undefined;
-  const environments = project === undefined ? [] : await db.environments(project.id);
-  const flags = project === undefined ? [] : await db.flags(project.id);
+  const environments = project === undefined ? [] : await readEnvironments(db, project.id);
+  const flags = project === undefined ? [] : await readFlags(db, project.id);
   const states = new Map<string, ReadonlyMap<string, StateText>>();
   for (const { id, name } of environments) {
-    states.set(name, new Map((await db.states(id)).map(({ flagKey, state }) => [flagKey, state])));
+    states.set(name, new Map((await readStoredStates(db, id)).map(({ flagKey, state }) => [flagKey, state])));
   }
   const planner = new Planner(rules, { environments, flags, states });
   for (const flag of planner.planFlags()) {
-    const archived = await db.archivedStates(flag);
+    const archived = await readArchivedStates(db, flag);
     planner.restore(flag, new Map(environments.map(({ id, name }) => [name, archived.get(id)])));
   }
   return { ...(project && { project }), ...planner.finish() };

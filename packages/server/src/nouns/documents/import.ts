@@ -8,12 +8,22 @@ import {
   PLAIN_DETAILS,
   type StateText,
 } from '../../domain/project.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { addEnvironment } from '../../management/environments/environments.ts';
-import { interruptArchived } from '../../management/flags/flag-archive.ts';
 import { requireRole } from '../../management/rights.ts';
-import { lockProject, requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { storeAppearance } from '../environments/environment-table.ts';
+import { addEnvironment } from '../environments/environments.ts';
+import { interruptArchived } from '../flags/flag-archive.ts';
+import {
+  insertArchivedFlag,
+  insertFlags,
+  storeArchived,
+  storeFlag,
+  storeRestored,
+} from '../flags/flag-table.ts';
+import { lockWholeProject } from '../locks.ts';
+import { insertProject, readProject } from '../projects/project-table.ts';
 import { changeStates } from '../states/change-states.ts';
 import type { DeclaredFlag, ImportPlan, ImportRules } from './document.ts';
 import { isSameDetails, planImport } from './import-plan.ts';
@@ -54,8 +64,8 @@ export function importDeclaration(
   rules: ImportRules,
 ): Promise<Written<{ readonly plan: ImportPlan }>> {
   return writeRecord(context, actor, async (tx) => {
-    const project = await tx.project(rules.declaration.project);
-    if (project !== undefined) await lockProject(tx, project.id);
+    const project = await readProject(tx, rules.declaration.project);
+    if (project !== undefined) await lockWholeProject(tx, project.id);
 
     const plan = await planImport(tx, actor, rules);
     refuse(judge(actor, plan));
@@ -138,25 +148,20 @@ function refuse(refusals: readonly Refusal[]): void {
 }
 
 /** Writes a plan that was made under the locks of its project. */
-async function apply(
-  context: ManagementContext,
-  tx: StoreTransaction,
-  plan: ImportPlan,
-  name: string,
-): Promise<void> {
+async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name: string): Promise<void> {
   const project = plan.project ?? { id: context.newId(), name, createdAt: context.now() };
-  if (plan.project === undefined) await tx.insertProject(project);
+  if (plan.project === undefined) await insertProject(tx, project);
   const projectId = project.id;
 
   for (const { name: made, appearance } of plan.environmentsCreated)
     await addEnvironment(context, tx, { projectId, name: made, ...appearance });
-  const environments = await lockProject(tx, projectId);
+  const environments = await lockWholeProject(tx, projectId);
   await updateEnvironments(tx, plan, environments);
 
   const ids = new Map(environments.map((environment) => [environment.name, environment.id]));
   await createFlags(context, tx, { projectId, flags: plan.flagsCreated, ids });
-  for (const { after } of plan.flagsUpdated) await tx.putFlag(after);
-  for (const flag of plan.flagsRestored) await tx.restoreFlag(flag);
+  for (const { after } of plan.flagsUpdated) await storeFlag(tx, after);
+  for (const flag of plan.flagsRestored) await storeRestored(tx, flag);
   for (const { flag } of plan.flagsArchived) await interruptArchived(tx, flag);
 
   for (const environment of environments) {
@@ -165,12 +170,12 @@ async function apply(
   }
 
   for (const { flag, states } of plan.flagsArchived)
-    await tx.archiveFlag(flag, { at: context.now(), states: byId(states, ids) });
+    await storeArchived(tx, flag, { at: context.now(), states: byId(states, ids) });
 }
 
 /** Each environment once, so that a revert finds one entry for it. */
 async function updateEnvironments(
-  tx: StoreTransaction,
+  tx: Tx,
   { order, environmentsUpdated }: ImportPlan,
   environments: readonly Environment[],
 ): Promise<void> {
@@ -179,13 +184,13 @@ async function updateEnvironments(
     const { protected: isProtected, color } = updated.get(environment.name) ?? environment;
     const position = order?.indexOf(environment.name) ?? environment.position;
     if (order !== undefined || updated.has(environment.name))
-      await tx.updateEnvironment({ ...environment, protected: isProtected, color, position });
+      await storeAppearance(tx, { ...environment, protected: isProtected, color, position });
   }
 }
 
 async function createFlags(
   context: ManagementContext,
-  tx: StoreTransaction,
+  tx: Tx,
   {
     projectId,
     flags,
@@ -203,10 +208,10 @@ async function createFlags(
     const details = detailsOf({ owner: '', ...declared });
     const flag = { ...details, projectId, key, createdAt: at };
     if (!declared.archived) inUse.push(flag);
-    else await tx.insertArchivedFlag({ ...flag, archivedAt: at }, byId(declared.states, ids));
+    else await insertArchivedFlag(tx, { ...flag, archivedAt: at }, byId(declared.states, ids));
   }
 
-  await tx.insertFlags(inUse);
+  await insertFlags(tx, inUse);
 }
 
 /** States by the ids of their environments. A damaged one counts as absent. */

@@ -1,10 +1,12 @@
 import { defined } from '@halyard/protocol';
 import { type Actor, AUDIT_PAGE_SIZE, type AuditEntry, sizeOf } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { findEnvironment, findProject } from '../../management/lookup.ts';
 import { seesPeople, visibleProjects } from '../../management/rights.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { findEnvironment, findProject } from '../lookup.ts';
+import { readProjects } from '../projects/project-table.ts';
 import { type AuditedOperation, type AuditFilter, type AuditPlace, readAuditPage } from './audit-query.ts';
 import { findVisible, unrevertible } from './revert.ts';
 
@@ -95,7 +97,7 @@ export async function* exportAudit(
 }
 
 async function idsOf(
-  reader: StoreReader,
+  reader: Queryable,
   { project, environment, reader: actor }: AuditQuery,
 ): Promise<{ projectId?: string; environmentId?: string }> {
   if (project === undefined) {
@@ -113,15 +115,15 @@ async function idsOf(
 
 /** Adds the names of projects and environments to entries, where they still exist. */
 async function withNames(
-  reader: StoreReader,
+  reader: Queryable,
   entries: readonly AuditEntry[],
 ): Promise<readonly NamedAuditEntry[]> {
   const used = new Set(entries.map((entry) => entry.projectId));
-  const projects = new Map((await reader.projects()).map(({ id, name }) => [id, name]));
+  const projects = new Map((await readProjects(reader)).map(({ id, name }) => [id, name]));
   const environments = new Map<string, string>();
   for (const projectId of projects.keys()) {
     if (!used.has(projectId)) continue;
-    for (const { id, name } of await reader.environments(projectId)) environments.set(id, name);
+    for (const { id, name } of await readEnvironments(reader, projectId)) environments.set(id, name);
   }
 
   return entries.map((entry) => ({
@@ -157,7 +159,7 @@ export function getChange(context: ManagementContext, actor: Actor, seq: number)
   return context.store.read(async (reader) => describe(reader, await findVisible(reader, actor, seq)));
 }
 
-async function describe(reader: StoreReader, operation: AuditedOperation): Promise<ChangeRecord> {
+async function describe(reader: Queryable, operation: AuditedOperation): Promise<ChangeRecord> {
   const entries = await withNames(reader, operation.entries);
   const [first] = entries;
   if (first === undefined) throw new Error('an operation without entries was read');

@@ -2,13 +2,18 @@ import { isRevertible } from '@halyard/protocol';
 import { type Actor, isAboutPeople } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, StateOperation } from '../../domain/project.ts';
-import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { archiveLocked, restoreLocked } from '../../management/flags/flag-archive.ts';
-import { interruptDeleted } from '../../management/flags/flags.ts';
 import { requireRole, sees, seesPeople } from '../../management/rights.ts';
 import { prefixNote } from '../../management/rules.ts';
-import { byName, lockProject, requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { readEnvironments, storeAppearance } from '../environments/environment-table.ts';
+import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
+import { insertDeletedFlag, removeFlag, storeFlag } from '../flags/flag-table.ts';
+import { interruptDeleted } from '../flags/flags.ts';
+import { byName, lockWholeProject } from '../locks.ts';
+import { readProjects } from '../projects/project-table.ts';
 import { changeStates } from '../states/change-states.ts';
 import { ensureFlags } from '../states/states.ts';
 import { type AuditedOperation, readOperation } from './audit-query.ts';
@@ -42,14 +47,14 @@ export async function revertChange(
   if (input.mode === 'preview') {
     return context.store.read(async (db) => {
       const operation = await findRevertible(db, actor, input.seq);
-      const environments = byName(await db.environments(projectOf(operation)));
+      const environments = byName(await readEnvironments(db, projectOf(operation)));
       return outcome(await planFor(db, input, { operation, environments }));
     });
   }
 
   return writeRecord(context, { ...actor, note: noteOf(actor, input.seq) }, async (tx) => {
     const operation = await findRevertible(tx, actor, input.seq);
-    const environments = await lockProject(tx, projectOf(operation));
+    const environments = await lockWholeProject(tx, projectOf(operation));
 
     const plan = await planFor(tx, input, { operation, environments });
     await applyRevert(context, actor, tx, { plan, environments });
@@ -58,14 +63,14 @@ export async function revertChange(
 }
 
 /** The operation that wrote row `seq` of the change log, or `not_found`. */
-export async function findOperation(db: StoreReader, seq: number): Promise<AuditedOperation> {
+export async function findOperation(db: Queryable, seq: number): Promise<AuditedOperation> {
   const operation = await readOperation(db, seq);
   if (operation !== undefined) return operation;
   throw noChange(seq);
 }
 
 /** As {@link findOperation}, without what the actor may not see. */
-export async function findVisible(db: StoreReader, actor: Actor, seq: number): Promise<AuditedOperation> {
+export async function findVisible(db: Queryable, actor: Actor, seq: number): Promise<AuditedOperation> {
   const operation = await findOperation(db, seq);
   const entries = operation.entries.filter(({ action, projectId }) =>
     projectId === undefined || isAboutPeople(action) ? seesPeople(actor) : sees(actor, projectId),
@@ -82,19 +87,19 @@ export function noChange(seq: number): ServiceError {
   );
 }
 
-async function findRevertible(db: StoreReader, actor: Actor, seq: number): Promise<AuditedOperation> {
+async function findRevertible(db: Queryable, actor: Actor, seq: number): Promise<AuditedOperation> {
   const operation = await findVisible(db, actor, seq);
   requireRole(actor, 'editor', { id: projectOf(operation) });
   const reason = unrevertible(operation);
   if (reason !== undefined) throw notRevertible(seq, reason);
 
-  const projects = await db.projects();
+  const projects = await readProjects(db);
   if (projects.some(({ id }) => id === projectOf(operation))) return operation;
   throw notRevertible(seq, 'its project has been deleted');
 }
 
 async function planFor(
-  db: StoreReader,
+  db: Queryable,
   { seq, conflicts }: RevertInput,
   given: { readonly operation: AuditedOperation; readonly environments: readonly Environment[] },
 ): Promise<RevertPlan> {
@@ -162,34 +167,34 @@ export function unrevertible({ entries }: AuditedOperation): string | undefined 
 async function applyRevert(
   context: ManagementContext,
   actor: Actor,
-  tx: StoreTransaction,
+  tx: Tx,
   { plan, environments }: { readonly plan: RevertPlan; readonly environments: readonly Environment[] },
 ): Promise<void> {
-  for (const { flag, states } of plan.recreate) await tx.recreateFlag(flag, states);
+  for (const { flag, states } of plan.recreate) await insertDeletedFlag(tx, flag, states);
   for (const flag of plan.restore) await restoreLocked(actor, tx, { flag, environments });
   await writeStates(context, actor, tx, plan);
 
   for (const flag of plan.archive) await archiveLocked(context, actor, tx, { flag, environments });
-  for (const flag of plan.texts) await tx.putFlag(flag);
+  for (const flag of plan.texts) await storeFlag(tx, flag);
 
   for (const flag of plan.remove) {
     requireRole(actor, 'admin', { id: flag.projectId });
     await interruptDeleted(tx, flag);
-    await tx.deleteFlag(flag);
+    await removeFlag(tx, flag);
   }
 
   for (const environment of plan.appearance) {
     requireRole(actor, 'admin', { id: environment.projectId });
     const known = environments.find(({ id }) => id === environment.id);
     if (known !== undefined && !environment.protected) requireChangeOf(actor, known);
-    await tx.updateEnvironment(environment);
+    await storeAppearance(tx, environment);
   }
 }
 
 async function writeStates(
   context: ManagementContext,
   actor: Actor,
-  tx: StoreTransaction,
+  tx: Tx,
   { states }: RevertPlan,
 ): Promise<void> {
   const [first] = states;

@@ -2,12 +2,13 @@ import { defined, type GlobalRole, type Role, type TokenLimit } from '@halyard/p
 import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/errors.ts';
 import { type Permissions, type ProjectRole, type Rights, UNLIMITED } from '../../domain/rights.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
-import { findProject } from '../../management/lookup.ts';
 import { administers, requireRole, rightsOf } from '../../management/rights.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
 import { isValid } from '../access-tokens/access-token.ts';
 import { readAccessTokens } from '../access-tokens/access-token-table.ts';
+import { findProject } from '../lookup.ts';
+import { lockProject } from '../projects/project-table.ts';
 import { readOperatorByEmail } from './operator-table.ts';
 
 /** The name of the token from the settings. */
@@ -48,7 +49,7 @@ export interface Grant {
  * the open links of the actor, and must not miss a new one. `invalid_argument`, `project_not_found`.
  */
 export async function lockGrant(
-  tx: StoreTransaction,
+  tx: Tx,
   { actor, projects }: { readonly actor: Actor; readonly projects?: readonly NamedRole[] | undefined },
 ): Promise<Grant> {
   const named = projects && (await lockProjects(tx, actor, projects));
@@ -82,7 +83,7 @@ export function newRights(grant: Grant, change: Omit<RightsChange, 'projects'>):
 }
 
 async function lockProjects(
-  tx: StoreTransaction,
+  tx: Tx,
   actor: Actor,
   roles: readonly NamedRole[],
 ): Promise<readonly ProjectRole[]> {
@@ -99,7 +100,7 @@ async function lockProjects(
   }
 
   for (const { projectId } of found.toSorted((a, b) => (a.projectId < b.projectId ? -1 : 1)))
-    await tx.lockProject(projectId);
+    await lockProject(tx, projectId);
   // A project may have been deleted before it was locked.
   for (const { project } of found) await findProject(tx, actor, project);
   return found.sort(byProject);

@@ -3,11 +3,11 @@ import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { Rights } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
-import type { StoreReader } from '../../domain/store.ts';
 import type { Caller } from '../../management/context.ts';
 import { administersAll, requireRole, rightsOf } from '../../management/rights.ts';
 import { checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { isManagedBySso } from '../sso/sso.ts';
 import { currentPermissions, isSettingsToken, lockGrant, newRights, type RightsChange } from './grants.ts';
@@ -306,7 +306,7 @@ export function inspectInvitation(context: PeopleContext, token: string): Promis
 }
 
 /** Does the same as {@link inspectInvitation} in a tx. */
-async function openInvitation(context: PeopleContext, db: StoreReader, token: string): Promise<Invitation> {
+async function openInvitation(context: PeopleContext, db: Queryable, token: string): Promise<Invitation> {
   const invitation =
     token.startsWith(INVITATION_PREFIX) && token.length <= 100
       ? await readInvitationByDigest(db, digestOf(token))
@@ -326,7 +326,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * Whether the creator of a link could still create it. Links of people and tokens end with a removal, a demotion and a
  * revocation; a token that expires, or the one from the settings that is replaced, does nothing at that moment.
  */
-async function isStillOffered(context: PeopleContext, db: StoreReader, link: Invitation): Promise<boolean> {
+async function isStillOffered(context: PeopleContext, db: Queryable, link: Invitation): Promise<boolean> {
   if (link.madeWith !== undefined && link.madeWith !== proofOf(context, link.id)) return false;
   const times = { now: context.now(), since: link.createdAt + CLOCK_TOLERANCE_MS };
   const permissions = await currentPermissions(db, link.createdBy, times);

@@ -4,6 +4,7 @@ import { SESSION_LIFETIME } from '../../domain/rights.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, makeProject } from '../../storage/test-records.ts';
+import { insertProject } from '../projects/project-table.ts';
 import { removeFailures, storeSuccess, takeAttempt } from './attempt-table.ts';
 import { insertInvitation, readInvitationByDigest, takeInvitation } from './invitation-table.ts';
 import { type Operator, SIGN_ON_MS } from './operator.ts';
@@ -94,7 +95,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     await home.store.commit(ADA, async (tx) => {
       await removeFailures(tx, 'account:a_b');
       // A deed, as a sign-in is: an operation without one leaves no trace.
-      await tx.insertProject(makeProject('signed-in'));
+      await insertProject(tx, makeProject('signed-in'));
     });
     const counted = await takeAttempt(home.store, buckets, WINDOW);
     expect('failures' in counted && names.map((name) => counted.failures.get(name))).toEqual([1, 1, 2, 2]);

@@ -2,12 +2,14 @@ import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
-import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { findProject } from '../../management/lookup.ts';
 import { administers, requireRole } from '../../management/rights.ts';
 import { checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { findProject } from '../lookup.ts';
+import { readProjects } from '../projects/project-table.ts';
 import type { NamedRelayToken, RelayToken } from './relay-token.ts';
 import { insertRelayToken, readRelayTokens, storeRevocation } from './relay-token-table.ts';
 
@@ -38,7 +40,7 @@ export function listRelayTokens(
   actor: Actor,
 ): Promise<readonly NamedRelayToken[]> {
   return context.store.read(async (db) => {
-    const names = new Map((await db.projects()).map(({ id, name }) => [id, name]));
+    const names = new Map((await readProjects(db)).map(({ id, name }) => [id, name]));
     const tokens = (await readRelayTokens(db)).filter(({ projects }) => administers(actor, projects));
     return tokens.map((token) => withNames(token, names));
   });
@@ -62,7 +64,7 @@ export async function createRelayToken(
     const found = projects && (await Promise.all(projects.map((each) => findProject(tx, actor, each))));
     for (const project of found ?? [undefined]) requireRole(actor, 'admin', project);
     if (environments !== undefined) {
-      await checkEnvironments(tx, environments, found ?? (await tx.projects()));
+      await checkEnvironments(tx, environments, found ?? (await readProjects(tx)));
     }
 
     const scope = defined({ projects: found?.map(({ id }) => id), environments });
@@ -111,11 +113,11 @@ function checkNames(
 
 /** A name that no project in the scope has is most likely a typing error. */
 async function checkEnvironments(
-  db: StoreReader,
+  db: Queryable,
   names: readonly string[],
   projects: readonly { readonly id: string }[],
 ): Promise<void> {
   const known = new Set<string>();
-  for (const { id } of projects) for (const { name } of await db.environments(id)) known.add(name);
+  for (const { id } of projects) for (const { name } of await readEnvironments(db, id)) known.add(name);
   for (const name of names) if (!known.has(name)) throw environmentNotFound(name);
 }

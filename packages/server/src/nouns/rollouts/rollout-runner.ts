@@ -1,9 +1,9 @@
 import { SYSTEM } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { prefixNote } from '../../management/rules.ts';
 import { mayChange, write } from '../../management/write.ts';
+import type { Tx } from '../../storage/tx.ts';
 import {
   AlreadySettled,
   type DueRun,
@@ -13,7 +13,9 @@ import {
   type FailedAttempts,
   runDue,
 } from '../due-runner.ts';
+import { lockEnvironment } from '../environments/environment-table.ts';
 import { currentPermissions } from '../people/grants.ts';
+import { readStoredState } from '../states/state-table.ts';
 import { requireFlags } from '../states/states.ts';
 import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from './rollout-plan.ts';
 import { readNextPlans, readPlan, storePlan } from './rollout-table.ts';
@@ -48,7 +50,7 @@ export function runDueRollouts(
       const paused = { status: 'paused', statusAt: context.now(), statusBy: 'system', reason } as const;
       const moved = await write(context, SYSTEM, async (tx) => {
         // All who move a plan hold this lock.
-        await tx.lockEnvironment(plan.environmentId);
+        await lockEnvironment(tx, plan.environmentId);
         return storePlan(tx, plan, paused, { action: 'rollout.paused' });
       });
       return moved?.status;
@@ -57,10 +59,10 @@ export function runDueRollouts(
 }
 
 /** Runs the step of a plan that is due, as its author may at that moment. */
-async function runDueStep(tx: StoreTransaction, plan: RolloutPlan, at: number): Promise<RolloutPlan> {
+async function runDueStep(tx: Tx, plan: RolloutPlan, at: number): Promise<RolloutPlan> {
   const { id, projectId, environmentId, flagKey, runsAs, runsSince } = plan;
 
-  const environment = await tx.lockEnvironment(environmentId);
+  const environment = await lockEnvironment(tx, environmentId);
   const current = await readPlan(tx, id);
   if (current?.status !== 'running' || current.nextStep !== plan.nextStep || current.dueAt !== plan.dueAt) {
     throw new AlreadySettled();
@@ -77,7 +79,7 @@ async function runDueStep(tx: StoreTransaction, plan: RolloutPlan, at: number): 
   };
   await requireRights();
   await requireFlags(tx, { projectId, keys: [flagKey] });
-  const state = await tx.state(environmentId, flagKey);
+  const state = await readStoredState(tx, environmentId, flagKey);
   // Writers pause the plan themselves, but a node of an older version does not know about plans.
   if (state?.revision !== current.stateRevision) throw new ServiceError('revision_conflict', CHANGED_OUTSIDE);
 

@@ -2,15 +2,19 @@ import { defined, dueTime, type RolloutPlanStep, rolloutPlanProblem } from '@hal
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { type EnvironmentPlace, findProject } from '../../management/lookup.ts';
 import { checkNote, notedBy } from '../../management/rules.ts';
-import { lockPlace, requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { lockEnvironment, readEnvironments } from '../environments/environment-table.ts';
+import { lockPlace } from '../locks.ts';
+import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { listNamed, type Named, withName } from '../named-records.ts';
+import { lockProject } from '../projects/project-table.ts';
 import { scheduledKeys } from '../schedules/schedule.ts';
 import { readSchedules } from '../schedules/schedule-table.ts';
+import { readStoredState } from '../states/state-table.ts';
 import { requireFlags } from '../states/states.ts';
 import { isOpen, type RolloutFilter, type RolloutPlan, stepsOf } from './rollout-plan.ts';
 import { insertPlan, readOpenPlan, readPlan, readPlans } from './rollout-table.ts';
@@ -68,7 +72,7 @@ export function getPlan(
   return context.store.read(async (db) => {
     const { id: projectId } = await findProject(db, actor, project);
     const plan = await findPlan(db, { projectId, id });
-    const environments = await db.environments(projectId);
+    const environments = await readEnvironments(db, projectId);
     return withName(plan, environments.find((each) => each.id === plan.environmentId)?.name);
   });
 }
@@ -91,14 +95,14 @@ export async function startPlan(
 
   return writePlan(context, notedBy(actor, note), async (tx) => {
     // Open plans are counted by project.
-    await tx.lockProject((await findProject(tx, actor, input.project)).id);
+    await lockProject(tx, (await findProject(tx, actor, input.project)).id);
     const environment = await lockPlace(tx, actor, input);
     const { id: environmentId, projectId } = environment;
 
     await requireFlags(tx, { projectId, keys: [flagKey] });
     await requireRoom(tx, environment, flagKey);
     if (input.anyway !== true) await refusePendingSchedules(tx, environment, flagKey);
-    const state = await tx.state(environmentId, flagKey);
+    const state = await readStoredState(tx, environmentId, flagKey);
     const fromPct = reachIn(state);
     const problem = rolloutPlanProblem(steps, { now, reachPct: fromPct });
     if (problem !== undefined) throw invalid(problem.message);
@@ -130,11 +134,7 @@ export async function startPlan(
   });
 }
 
-async function requireRoom(
-  tx: StoreTransaction,
-  { id, projectId, name }: Environment,
-  flagKey: string,
-): Promise<void> {
+async function requireRoom(tx: Tx, { id, projectId, name }: Environment, flagKey: string): Promise<void> {
   if ((await readOpenPlan(tx, id, flagKey)) !== undefined) {
     throw new ServiceError(
       'already_exists',
@@ -148,7 +148,7 @@ async function requireRoom(
 
 /** Refuses a flag that a scheduled change of the environment is about to change: each would undo the other without a word. */
 async function refusePendingSchedules(
-  tx: StoreTransaction,
+  tx: Tx,
   { id, projectId, name }: Environment,
   flagKey: string,
 ): Promise<void> {
@@ -219,7 +219,7 @@ export function resumePlan(
     const { plan, environment } = await lockForChange(tx, actor, place);
     if (plan.status === 'running') return withName(plan, environment.name);
 
-    const state = await tx.state(plan.environmentId, plan.flagKey);
+    const state = await readStoredState(tx, plan.environmentId, plan.flagKey);
     const next = nextStepOf(plan, reachIn(state));
     const progress = {
       status: 'running',
@@ -247,7 +247,7 @@ export function advancePlan(
   const at = context.now();
   return writePlan(context, actor, async (tx) => {
     const { plan, environment } = await lockForChange(tx, actor, place);
-    const state = await tx.state(plan.environmentId, plan.flagKey);
+    const state = await readStoredState(tx, plan.environmentId, plan.flagKey);
     const runs = { runsAs: actor.name, runsSince: at };
     return withName(await step(tx, { plan, environment, state, at, runs }), environment.name);
   });
@@ -255,19 +255,19 @@ export function advancePlan(
 
 /** Locks a plan's environment and returns the plan as it is then. `not_found`, `forbidden`, `confirmation_required`. */
 async function lockPlan(
-  tx: StoreTransaction,
+  tx: Tx,
   actor: Actor,
   { project, id }: PlanPlace,
 ): Promise<{ readonly plan: RolloutPlan; readonly environment: Environment | undefined }> {
   const { id: projectId } = await findProject(tx, actor, project);
   const known = await findPlan(tx, { projectId, id });
-  const environment = await tx.lockEnvironment(known.environmentId);
+  const environment = await lockEnvironment(tx, known.environmentId);
   if (environment !== undefined) requireChangeOf(actor, environment);
   return { plan: await findPlan(tx, { projectId, id }), environment };
 }
 
 /** As {@link lockPlan}, for a plan that then changes its flag. */
-async function lockForChange(tx: StoreTransaction, actor: Actor, place: PlanPlace) {
+async function lockForChange(tx: Tx, actor: Actor, place: PlanPlace) {
   const { plan, environment } = await lockPlan(tx, actor, place);
   requireOpen(plan);
   if (environment === undefined) {
@@ -298,7 +298,7 @@ async function findPlan(
 async function writePlan(
   context: ManagementContext,
   actor: Actor,
-  work: (tx: StoreTransaction) => Promise<NamedPlan>,
+  work: (tx: Tx) => Promise<NamedPlan>,
 ): Promise<Written<NamedPlan>> {
   const plan = await writeRecord(context, actor, work);
   if (plan.dueAt !== undefined) context.scheduled?.(plan.dueAt);

@@ -2,7 +2,7 @@ import { dueTime, noStepLeft, reachOf } from '@halyard/protocol';
 import { invalid } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, StoredState } from '../../domain/project.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
+import type { Tx } from '../../storage/tx.ts';
 import { AlreadySettled } from '../due-runner.ts';
 import { changeStates } from '../states/change-states.ts';
 import { applyPatch } from '../states/state-patch.ts';
@@ -28,10 +28,7 @@ export interface StepRun {
 }
 
 /** Takes the next step of a plan: turns the flag on for its percentage, and returns the plan as it is afterwards. */
-export async function step(
-  tx: StoreTransaction,
-  { plan, environment, state, at, runs }: StepRun,
-): Promise<RolloutPlan> {
+export async function step(tx: Tx, { plan, environment, state, at, runs }: StepRun): Promise<RolloutPlan> {
   const { id, flagKey } = plan;
   const from = reachIn(state);
   const next = nextStepOf(plan, from);
@@ -93,7 +90,7 @@ export function reachIn(stored: StoredState | undefined): number {
 
 /** Moves a plan to `next`, and returns it as it is then. {@link AlreadySettled} when another writer was first. */
 export async function movePlan(
-  tx: StoreTransaction,
+  tx: Tx,
   plan: RolloutPlan,
   next: Partial<RolloutProgress>,
   transition: { readonly action: RolloutAction; readonly details?: object },

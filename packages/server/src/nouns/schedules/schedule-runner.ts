@@ -1,9 +1,10 @@
 import { quote, ServiceError } from '../../domain/errors.ts';
 import type { Permissions } from '../../domain/rights.ts';
-import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { prefixNote } from '../../management/rules.ts';
 import { requireChangeOf, write } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
 import {
   AlreadySettled,
   type DueRun,
@@ -13,8 +14,10 @@ import {
   type FailedAttempts,
   runDue,
 } from '../due-runner.ts';
+import { lockEnvironment } from '../environments/environment-table.ts';
 import { currentPermissions } from '../people/grants.ts';
 import { changeStates } from '../states/change-states.ts';
+import { readStoredState } from '../states/state-table.ts';
 import { requireFlags } from '../states/states.ts';
 import type { Schedule } from './schedule.ts';
 import { readNextSchedules, settleSchedule } from './schedule-table.ts';
@@ -51,11 +54,11 @@ export function runDueSchedules(
 }
 
 /** Makes the change of a schedule, as its author may at that moment. */
-async function runSchedule(tx: StoreTransaction, schedule: Schedule, at: number): Promise<void> {
+async function runSchedule(tx: Tx, schedule: Schedule, at: number): Promise<void> {
   const { projectId, environmentId, createdBy } = schedule;
 
   // Locks in the order in which a project is deleted: the environment, then the schedule.
-  const environment = await tx.lockEnvironment(environmentId);
+  const environment = await lockEnvironment(tx, environmentId);
   if (!(await settleSchedule(tx, schedule, { status: 'done', at }))) throw new AlreadySettled();
   if (environment === undefined) {
     throw new ServiceError('environment_not_found', 'The environment has been deleted.');
@@ -69,7 +72,7 @@ async function runSchedule(tx: StoreTransaction, schedule: Schedule, at: number)
 
   const operations = [];
   for (const step of steps) {
-    const current = await tx.state(environmentId, step.key);
+    const current = await readStoredState(tx, environmentId, step.key);
     operations.push(operationOf(step, current?.state));
   }
   await changeStates(tx, environment, operations);
@@ -80,7 +83,7 @@ async function runSchedule(tx: StoreTransaction, schedule: Schedule, at: number)
 }
 
 async function permissionsOf(
-  db: StoreReader,
+  db: Queryable,
   { createdBy, createdAt }: Schedule,
   now: number,
 ): Promise<Permissions> {

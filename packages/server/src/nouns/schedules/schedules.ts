@@ -2,13 +2,16 @@ import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { type EnvironmentPlace, findProject } from '../../management/lookup.ts';
 import { checkNote, notedBy } from '../../management/rules.ts';
-import { lockPlace, requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { lockPlace } from '../locks.ts';
+import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { listNamed, type Named, withName } from '../named-records.ts';
+import { lockProject } from '../projects/project-table.ts';
 import { readOpenPlan } from '../rollouts/rollout-table.ts';
 import { requireFlags } from '../states/states.ts';
 import type { Schedule, ScheduleStatus } from './schedule.ts';
@@ -74,7 +77,7 @@ export async function createSchedule(
 
   const schedule = await writeRecord(context, notedBy(actor, note), async (tx) => {
     // Pending schedules are counted by project: two in different environments must not both take the last place.
-    await tx.lockProject((await findProject(tx, actor, input.project)).id);
+    await lockProject(tx, (await findProject(tx, actor, input.project)).id);
     const environment = await lockPlace(tx, actor, input);
     const { id: environmentId, projectId } = environment;
 
@@ -108,11 +111,7 @@ export async function createSchedule(
 }
 
 /** Refuses flags that a rollout plan of the environment is about to change: each would undo the other without a word. */
-async function refuseOpenPlans(
-  tx: StoreTransaction,
-  { id, name }: Environment,
-  keys: readonly string[],
-): Promise<void> {
+async function refuseOpenPlans(tx: Tx, { id, name }: Environment, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     if ((await readOpenPlan(tx, id, key)) === undefined) continue;
     throw new ServiceError(
@@ -135,7 +134,7 @@ export function cancelSchedule(
   return writeRecord(context, actor, async (tx) => {
     const { id: projectId } = await findProject(tx, actor, project);
     const known = await findSchedule(tx, { projectId, id });
-    const environment = (await tx.environments(projectId)).find(
+    const environment = (await readEnvironments(tx, projectId)).find(
       (candidate) => candidate.id === known.environmentId,
     );
     // Canceling does not change a flag, so it needs the permission but no confirmation.

@@ -1,11 +1,11 @@
 import type { ProjectRole, Rights } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { groupRights, type SsoSettings } from '../../domain/sso.ts';
-import type { StoreReader } from '../../domain/store.ts';
 import { shorten, visibleName } from '../../domain/text.ts';
 import type { Caller } from '../../management/context.ts';
 import { MAX_TEXT } from '../../management/rules.ts';
 import { type Written, writeRecord } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { Identity, Operator } from '../people/operator.ts';
 import {
@@ -19,6 +19,7 @@ import { endLinks, replaceOperator, withRights } from '../people/operators.ts';
 import { isEmail, nameIn, operatorActor, type PeopleContext } from '../people/people.ts';
 import { removeSessionsOf, storeRefusal, takeSignOn } from '../people/session-table.ts';
 import { type StartedSession, startSession } from '../people/sessions.ts';
+import { readProject } from '../projects/project-table.ts';
 import { type Claims, ProviderError, type VouchedPerson } from './identity-provider.ts';
 import { SignOnRefused, type SsoProblem } from './sso.ts';
 
@@ -172,7 +173,7 @@ const NO_RIGHTS: Rights = { role: 'none', canChangeProtected: false };
 
 /** The rights that the settings give the person, or why they give none. Projects that do not exist are skipped. */
 async function admissible(
-  reader: StoreReader,
+  reader: Queryable,
   person: SsoPerson,
   settings: SsoSettings,
 ): Promise<Rights | SsoProblem> {
@@ -186,7 +187,7 @@ async function admissible(
   const { projects: named, ...rights } = groupRights(person.groups, settings);
   const projects: ProjectRole[] = [];
   for (const [project, role] of [...named].sort()) {
-    const found = await reader.project(project);
+    const found = await readProject(reader, project);
     if (found !== undefined) projects.push({ projectId: found.id, project, ...role });
   }
   if (projects.length > 0) return { ...rights, projects };

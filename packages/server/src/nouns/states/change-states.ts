@@ -1,7 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, StateOperation } from '../../domain/project.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
 import { runAll } from '../../storage/rows.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { lockEnvironment } from '../environments/environment-table.ts';
 import { interruptRemoved } from '../interruptions.ts';
 import { readOpenPlans } from '../rollouts/rollout-table.ts';
 import { differing, StateDraft } from './state-draft.ts';
@@ -21,12 +22,12 @@ export interface StatesChanged {
  * interrupts the schedules and plans of these flags. A plan that makes the change gives its id as `byPlan`, and keeps running.
  */
 export async function changeStates(
-  tx: StoreTransaction,
+  tx: Tx,
   { id, name }: Environment,
   operations: readonly StateOperation[],
   byPlan?: string,
 ): Promise<StatesChanged> {
-  const environment = await tx.lockEnvironment(id);
+  const environment = await lockEnvironment(tx, id);
   if (environment === undefined) {
     throw new ServiceError('environment_not_found', `The environment "${name}" was deleted.`);
   }

@@ -12,7 +12,7 @@ import {
   seqMember,
 } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { expectedRevision, revisionTag } from '../../management/flags/preconditions.ts';
+import { expectedRevision, revisionTag } from '../flags/preconditions.ts';
 import { compareEnvironments, copyStates } from './copy.ts';
 
 const tag = 'Compare and copy';

@@ -2,19 +2,22 @@ import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid } from '../../domain/errors.ts';
 import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
-import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { readable } from '../../management/flags/flags.ts';
-import { type EnvironmentPlace, findProject } from '../../management/lookup.ts';
 import {
   checkRevision,
   type ExpectedRevision,
-  lockAll,
   requireChangeOf,
   type Written,
   writeRecord,
 } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { readable } from '../flags/flags.ts';
+import { lockAll } from '../locks.ts';
+import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { changeStates } from './change-states.ts';
+import { readStoredStates } from './state-table.ts';
 
 /** A copy into the environment of the place. */
 export interface CopyInput extends EnvironmentPlace {
@@ -78,7 +81,7 @@ export function copyStates(
 }
 
 /** Locks both, so that the source cannot change or be deleted during the copy; a deleted one would read as empty. */
-async function lockBoth(transaction: StoreTransaction, actor: Actor, places: ComparedPlaces) {
+async function lockBoth(transaction: Tx, actor: Actor, places: ComparedPlaces) {
   const { from, to } = await findBoth(transaction, actor, places);
   const locked = await lockAll(transaction, [from, to]);
   const held = ({ id, name }: Environment): Environment => {
@@ -91,7 +94,7 @@ async function lockBoth(transaction: StoreTransaction, actor: Actor, places: Com
 }
 
 async function stepsOf(
-  reader: StoreReader,
+  reader: Queryable,
   { keys, extras, expected, fromRevision }: CopyInput,
   environments: { readonly from: Environment; readonly to: Environment },
 ): Promise<readonly CopyStep[]> {
@@ -141,13 +144,13 @@ export function compareEnvironments(
 
 /** The two environments, which must differ. `invalid_argument`, `project_not_found`, `environment_not_found`. */
 async function findBoth(
-  reader: StoreReader,
+  reader: Queryable,
   actor: Actor,
   { project, from, to }: ComparedPlaces,
 ): Promise<{ readonly from: Environment; readonly to: Environment }> {
   if (from === to) throw invalid('Both environments are the same: name two.');
   const { id } = await findProject(reader, actor, project);
-  const environments = await reader.environments(id);
+  const environments = await readEnvironments(reader, id);
   const named = (name: string): Environment => {
     const environment = environments.find((candidate) => candidate.name === name);
     if (environment === undefined) throw environmentNotFound(name);
@@ -158,7 +161,7 @@ async function findBoth(
 
 /** The states that differ between two environments, by key. */
 async function differencesOf(
-  reader: StoreReader,
+  reader: Queryable,
   { from, to }: { readonly from: Environment; readonly to: Environment },
 ): Promise<readonly StateDifference[]> {
   const there = await statesOf(reader, from);
@@ -171,6 +174,6 @@ async function differencesOf(
   });
 }
 
-async function statesOf(reader: StoreReader, { id }: Environment): Promise<ReadonlyMap<string, StateText>> {
-  return new Map(readable(await reader.states(id)).map(({ flagKey, state }) => [flagKey, state]));
+async function statesOf(reader: Queryable, { id }: Environment): Promise<ReadonlyMap<string, StateText>> {
+  return new Map(readable(await readStoredStates(reader, id)).map(({ flagKey, state }) => [flagKey, state]));
 }

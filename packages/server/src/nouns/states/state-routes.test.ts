@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { ADA } from '../../storage/test-records.ts';
+import { readEnvironment } from '../environments/environment-table.ts';
+import { readProject } from '../projects/project-table.ts';
 import { changeStates } from './change-states.ts';
 
 setDefaultTimeout(60_000);
@@ -54,8 +56,8 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       const flag = `${path}/environments/staging/flags/a`;
       await app.call('PUT', flag, { body: { enabled: false } });
       await app.home.store.commit(ADA, async (transaction) => {
-        const { id: projectId = '' } = (await transaction.project(name)) ?? {};
-        const environment = await transaction.environment(projectId, 'staging');
+        const { id: projectId = '' } = (await readProject(transaction, name)) ?? {};
+        const environment = await readEnvironment(transaction, projectId, 'staging');
         if (environment === undefined) throw new Error('the project has no environment staging');
         const state = '{"enabled":true,"value":1.0,"until":{"at": 1.0}}';
         await changeStates(transaction, environment, [['a', state]]);

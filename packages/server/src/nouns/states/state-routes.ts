@@ -19,9 +19,9 @@ import {
   seqMember,
 } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { expectedRevision, revisionTag } from '../../management/flags/preconditions.ts';
 import { checkNote } from '../../management/rules.ts';
 import type { Written } from '../../management/write.ts';
+import { expectedRevision, revisionTag } from '../flags/preconditions.ts';
 import { stateRecord } from './state-schemas.ts';
 import type { StateWritten } from './state-writers.ts';
 import { applyChange, deleteState, getState, listStates, patchState, putState } from './states.ts';

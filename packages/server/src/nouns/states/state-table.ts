@@ -1,10 +1,10 @@
 import { defined } from '@halyard/protocol';
 import type { Environment, StateOperation, StateText, StoredState } from '../../domain/project.ts';
+import type { PageOf, PlacedState } from '../../domain/store.ts';
 import type { Queryable, Statement } from '../../storage/database.ts';
 import type { Journal } from '../../storage/journal.ts';
 import { ENVIRONMENT_BY_NAME, type EnvironmentNames } from '../../storage/places.ts';
-import { STATE_COLUMNS } from '../../storage/reader.ts';
-import { chunks, type Insert, insertions, placeholders } from '../../storage/rows.ts';
+import { byText, chunks, type Insert, insertions, pageRows, placeholders } from '../../storage/rows.ts';
 
 /** Flag keys that one statement names at most. */
 const KEYS_PER_STATEMENT = 500;
@@ -16,6 +16,53 @@ const STATE_INSERT: Insert = {
     SET state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at,
       updated_by = excluded.updated_by`,
 };
+
+const COLUMNS =
+  'flag_key AS "flagKey", state, revision, updated_at AS "updatedAt", updated_by AS "updatedBy"';
+
+/** The states of an environment, by flag key. With `page`, one state more than it takes at most. */
+export async function readStoredStates(
+  db: Queryable,
+  environmentId: string,
+  page?: PageOf<readonly [key: string]>,
+): Promise<readonly StoredState[]> {
+  const select = `SELECT ${COLUMNS} FROM flag_states WHERE environment_id = $1`;
+  const rows = await pageRows<StoredState>(db, select, environmentId, { order: ['flag_key'], page });
+  return byText(rows, ({ flagKey }) => flagKey);
+}
+
+/** One state. */
+export async function readStoredState(
+  db: Queryable,
+  environmentId: string,
+  flagKey: string,
+): Promise<StoredState | undefined> {
+  const [state] = await db.query<StoredState>(
+    `SELECT ${COLUMNS} FROM flag_states WHERE environment_id = $1 AND flag_key = $2`,
+    [environmentId, flagKey],
+  );
+  return state;
+}
+
+/** The states of these flags, or of all flags of the project, each with its environment; in no order. */
+export async function readStatesIn(
+  db: Queryable,
+  projectId: string,
+  flagKeys?: readonly string[],
+): Promise<readonly PlacedState[]> {
+  const select = `SELECT ${COLUMNS}, environment_id AS "environmentId" FROM flag_states WHERE project_id = $1`;
+  if (flagKeys === undefined) return db.query<PlacedState>(select, [projectId]);
+
+  const states: PlacedState[] = [];
+  for (const keys of chunks(flagKeys, KEYS_PER_STATEMENT)) {
+    const some = await db.query<PlacedState>(`${select} AND flag_key IN (${placeholders(keys.length, 1)})`, [
+      projectId,
+      ...keys,
+    ]);
+    for (const state of some) states.push(state);
+  }
+  return states;
+}
 
 /** The states of these flags in an environment, as texts by key. */
 export async function readTexts(
@@ -38,7 +85,7 @@ export async function readTexts(
 /** Reads the states of these flags as {@link StoredState}. */
 export function selectStates({ project, environment }: EnvironmentNames, keys: readonly string[]): Statement {
   return {
-    text: `SELECT ${STATE_COLUMNS} FROM flag_states
+    text: `SELECT ${COLUMNS} FROM flag_states
       WHERE environment_id = ${ENVIRONMENT_BY_NAME} AND flag_key IN (${placeholders(keys.length, 2)})`,
     parameters: [project, environment, ...keys],
   };

@@ -6,7 +6,10 @@ import { CommitUncertainError, type Database } from '../../storage/database.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestEngine, withTransactions } from '../../storage/test-engines.ts';
 import { ADA, auditEntries, readLog, seed, writeState } from '../../storage/test-records.ts';
+import { readEnvironment } from '../environments/environment-table.ts';
+import { readFlags } from '../flags/flag-table.ts';
 import { changeStates } from './change-states.ts';
+import { readStoredStates } from './state-table.ts';
 import type { StateWrite } from './state-writers.ts';
 
 setDefaultTimeout(60_000);
@@ -96,12 +99,14 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
       keys.map((key, index) => [3 + index, 1 + index, [[key, text(index)]]]),
     );
     await store.read(async (reader) => {
-      expect((await reader.states(environment.id)).map(({ flagKey, state }) => [flagKey, state])).toEqual([
+      expect(
+        (await readStoredStates(reader, environment.id)).map(({ flagKey, state }) => [flagKey, state]),
+      ).toEqual([
         ['a', text(3)],
         ['b', text(2)],
         ['new', text(4)],
       ]);
-      expect((await reader.environment(environment.projectId, 'production'))?.revision).toBe(5);
+      expect((await readEnvironment(reader, environment.projectId, 'production'))?.revision).toBe(5);
       const entries = (await auditEntries(reader, { limit: 5, environmentId: environment.id })).toReversed();
       expect(entries.map(({ seq, operation, before, note }) => [seq, operation, before, note])).toEqual([
         [3, 3, undefined, 'because'],
@@ -155,8 +160,11 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
     ]);
     expect(watch.transactions).toBe(1);
     await store.read(async (reader) => {
-      expect((await reader.flags(environment.projectId)).map(({ key }) => key)).toEqual(['a', 'c']);
-      expect((await reader.states(environment.id)).map(({ flagKey }) => flagKey)).toEqual(['a', 'c']);
+      expect((await readFlags(reader, environment.projectId)).map(({ key }) => key)).toEqual(['a', 'c']);
+      expect((await readStoredStates(reader, environment.id)).map(({ flagKey }) => flagKey)).toEqual([
+        'a',
+        'c',
+      ]);
     });
     // A refused change that is alone in its transaction writes nothing.
     await expect(writeState(store, refusing('b'))).rejects.toMatchObject({ code: 'forbidden' });
@@ -272,7 +280,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
     const log = await readLog(home.database, 2, 100);
     expect(log.map(({ revision }) => revision)).toEqual(Array.from({ length: 70 }, (_, index) => 1 + index));
     const found: Environment | undefined = await home.store.read((reader) =>
-      reader.environment(environment.projectId, 'production'),
+      readEnvironment(reader, environment.projectId, 'production'),
     );
     expect(found?.revision).toBe(70);
   });

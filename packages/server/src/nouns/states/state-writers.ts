@@ -17,16 +17,11 @@ import {
 import type { Committed, Store } from '../../domain/store.ts';
 import { CommitUncertainError, checkTexts } from '../../storage/database.ts';
 import type { Journal } from '../../storage/journal.ts';
-import {
-  type EnvironmentNames,
-  lockingEnvironment,
-  selectFlags,
-  selectProject,
-} from '../../storage/places.ts';
-import { type EnvironmentRow, toEnvironment } from '../../storage/reader.ts';
-import { FLAG_INSERT, flagCreated, newFlagRow } from '../../storage/record-writer.ts';
-import { insertions } from '../../storage/rows.ts';
+import type { EnvironmentNames } from '../../storage/places.ts';
 import type { GroupTx } from '../../storage/tx.ts';
+import { type EnvironmentRow, lockingEnvironment, toEnvironment } from '../environments/environment-table.ts';
+import { insertingFlags, noteCreated, selectFlags } from '../flags/flag-table.ts';
+import { selectProject } from '../projects/project-table.ts';
 import type { RolloutPlan } from '../rollouts/rollout-plan.ts';
 import { type RolloutRow, selectOpenPlans, toPlan } from '../rollouts/rollout-table.ts';
 import { StateDraft } from './state-draft.ts';
@@ -254,7 +249,7 @@ class GroupDraft {
     if (!this.#flags.has(key)) {
       this.#newFlags.push(key);
       this.#flags.set(key, {});
-      journal.audit(flagCreated({ ...PLAIN_DETAILS, projectId: environment.projectId, key }));
+      noteCreated(journal, { ...PLAIN_DETAILS, projectId: environment.projectId, key });
     }
     const stored = this.#draft.change(journal, [[key, state]]).get(key);
     const environmentRevision = this.#draft.environment.revision;
@@ -270,11 +265,8 @@ class GroupDraft {
   /** What writes it all. */
   *statements() {
     const { projectId } = this.#draft.environment;
-    // In one order, so that groups of two environments do not wait for each other's flags.
-    const flags = this.#newFlags
-      .sort()
-      .map((key) => newFlagRow({ ...PLAIN_DETAILS, projectId, key, createdAt: this.#at }));
-    yield* insertions(FLAG_INSERT, flags);
+    const flags = this.#newFlags.map((key) => ({ ...PLAIN_DETAILS, projectId, key, createdAt: this.#at }));
+    yield* insertingFlags(flags);
     yield* this.#draft.statements();
   }
 }

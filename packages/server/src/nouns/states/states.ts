@@ -9,28 +9,26 @@ import {
   type StateText,
   type StoredState,
 } from '../../domain/project.ts';
-import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { type FlagPage, readable } from '../../management/flags/flags.ts';
-import {
-  type EnvironmentPlace,
-  findEnvironment,
-  flagArchived,
-  flagNotFound,
-} from '../../management/lookup.ts';
 import { checkFlagKey } from '../../management/rules.ts';
 import {
   applied,
   checkRevision,
   type ExpectedRevision,
-  lockPlace,
   requireChangeOf,
   type Written,
   writeDone,
   writeRecord,
 } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { insertFlags, readFlag, readFlags } from '../flags/flag-table.ts';
+import { type FlagPage, readable } from '../flags/flags.ts';
+import { lockPlace } from '../locks.ts';
+import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound } from '../lookup.ts';
 import { changeStates } from './change-states.ts';
 import { applyPatch, checkPatch, type StatePatch } from './state-patch.ts';
+import { readStoredState, readStoredStates } from './state-table.ts';
 import type { FoundState, StateWritten } from './state-writers.ts';
 
 /** Which flag of which environment. */
@@ -54,7 +52,7 @@ export function listStates(
 ): Promise<EnvironmentStates> {
   return context.store.read(async (reader) => {
     const environment = await findEnvironment(reader, actor, place);
-    const states = await reader.states(environment.id, page);
+    const states = await readStoredStates(reader, environment.id, page);
     if (page === undefined || states.length <= page.limit) return { environment, states: readable(states) };
     const shown = states.slice(0, page.limit);
     // Of the last one, also when it cannot be read.
@@ -70,7 +68,7 @@ function nextOf(last: StoredState | undefined): Pick<EnvironmentStates, 'next'> 
 export function getState(context: ManagementContext, actor: Actor, place: StatePlace): Promise<StoredState> {
   return context.store.read(async (reader) => {
     const environment = await findEnvironment(reader, actor, place);
-    const state = await reader.state(environment.id, place.key);
+    const state = await readStoredState(reader, environment.id, place.key);
     if (state === undefined || stateParts(state.state) === undefined) throw flagNotFound(place.key);
     return state;
   });
@@ -107,7 +105,7 @@ export function deleteState(
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (tx) => {
     const environment = await lockPlace(tx, actor, input);
-    const current = await tx.state(environment.id, input.key);
+    const current = await readStoredState(tx, environment.id, input.key);
     checkRevision(input.expected, current?.revision);
     if (current === undefined) throw flagNotFound(input.key);
     await changeStates(tx, environment, [[input.key, null]]);
@@ -120,7 +118,7 @@ export function deleteState(
  */
 export async function ensureFlags(
   context: ManagementContext,
-  tx: StoreTransaction,
+  tx: Tx,
   wanted: { readonly projectId: string; readonly keys: readonly string[] },
 ): Promise<void> {
   const { projectId, keys } = wanted;
@@ -129,12 +127,15 @@ export async function ensureFlags(
   const missing = keys.filter((key) => !known.has(key));
   for (const key of missing) checkFlagKey(key);
   const createdAt = context.now();
-  await tx.insertFlags(missing.map((key) => ({ ...PLAIN_DETAILS, projectId, key, createdAt })));
+  await insertFlags(
+    tx,
+    missing.map((key) => ({ ...PLAIN_DETAILS, projectId, key, createdAt })),
+  );
 }
 
 /** Refuses keys without a flag in use in the project. `flag_not_found`, `flag_archived`. */
 export async function requireFlags(
-  reader: StoreReader,
+  reader: Queryable,
   wanted: { readonly projectId: string; readonly keys: readonly string[] },
 ): Promise<void> {
   const known = await knownFlags(reader, wanted);
@@ -147,10 +148,11 @@ export async function requireFlags(
 
 /** A single flag is looked up; for more, one read of all is cheaper. */
 async function knownFlags(
-  reader: StoreReader,
+  reader: Queryable,
   { projectId, keys: [first = '', ...others] }: { projectId: string; keys: readonly string[] },
 ): Promise<ReadonlyMap<string, Flag>> {
-  const flags = others.length > 0 ? await reader.flags(projectId) : [await reader.flag(projectId, first)];
+  const flags =
+    others.length > 0 ? await readFlags(reader, projectId) : [await readFlag(reader, projectId, first)];
   return new Map(flags.flatMap((flag) => (flag === undefined ? [] : [[flag.key, flag]])));
 }
 

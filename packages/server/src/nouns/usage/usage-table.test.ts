@@ -4,6 +4,9 @@ import { HOUR_MS, USAGE_RETENTION } from '../../domain/usage.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeFlag, makeProject } from '../../storage/test-records.ts';
+import { insertEnvironment, removeEnvironment } from '../environments/environment-table.ts';
+import { insertFlags, removeFlag } from '../flags/flag-table.ts';
+import { insertProject, removeProject } from '../projects/project-table.ts';
 import { readHours, readLastReads, SqlUsageStore } from './usage-table.ts';
 
 setDefaultTimeout(60_000);
@@ -23,9 +26,12 @@ for (const engine of ENGINES) {
       const project = makeProject(name);
       const environment = { ...makeEnvironment(project), createdAt: 0 };
       await home.store.commit(ADA, async (transaction) => {
-        await transaction.insertProject(project);
-        await transaction.insertEnvironment(environment);
-        await transaction.insertFlags(['a', 'b'].map((key) => makeFlag(project, key)));
+        await insertProject(transaction, project);
+        await insertEnvironment(transaction, environment);
+        await insertFlags(
+          transaction,
+          ['a', 'b'].map((key) => makeFlag(project, key)),
+        );
       });
       return { project, environment };
     }
@@ -107,7 +113,7 @@ for (const engine of ENGINES) {
       expect(await hours()).toEqual([NOON]);
       const lastReads = () => home.store.read((reader) => readLastReads(reader, project.id, LATER, 'a'));
       expect(await lastReads()).toMatchObject([{ hour: NOON }]);
-      await home.store.commit(ADA, (transaction) => transaction.deleteFlag(makeFlag(project, 'a')));
+      await home.store.commit(ADA, (transaction) => removeFlag(transaction, makeFlag(project, 'a')));
       expect(await lastReads()).toEqual([]);
     });
 
@@ -119,10 +125,10 @@ for (const engine of ENGINES) {
       const clocked = new SqlStore(home.database, { now: () => made.createdAt });
       await store.add(count(id, ['a', 1, 0]), NOON - 5 * HOUR_MS);
       await store.add(count(id, ['a', 1, 0]), NOON);
-      await clocked.commit(ADA, (transaction) => transaction.deleteEnvironment(environment));
+      await clocked.commit(ADA, (transaction) => removeEnvironment(transaction, environment));
       // What a node had counted until then comes late.
       await store.add(count(id, ['a', 1, 0]), NOON);
-      await clocked.commit(ADA, (transaction) => transaction.insertEnvironment(made));
+      await clocked.commit(ADA, (transaction) => insertEnvironment(transaction, made));
       expect([await hoursOf(project.id, 'a'), await lastReadsOf(project.id)]).toEqual([[], []]);
       await store.add(count(id, ['a', 4, 0]), NOON);
       expect(await hoursOf(project.id, 'a')).toMatchObject([{ hour: NOON, reads: 4 }]);
@@ -134,8 +140,8 @@ for (const engine of ENGINES) {
       for (const { environment } of [first, second])
         await store.add(count(environment.id, ['a', 1, 0]), NOON);
       await home.store.commit(ADA, async (transaction) => {
-        await transaction.deleteEnvironment(first.environment);
-        await transaction.deleteProject(second.project);
+        await removeEnvironment(transaction, first.environment);
+        await removeProject(transaction, second.project);
       });
       expect(await hoursOf(first.project.id, 'a')).toEqual([]);
       const left = await home.database.query(

@@ -2,7 +2,8 @@ import type { Actor } from '../../domain/audit.ts';
 import type { Environment } from '../../domain/project.ts';
 import { HOUR_MS, USAGE_RETENTION } from '../../domain/usage.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { findFlag, findProject } from '../../management/lookup.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { findFlag, findProject } from '../lookup.ts';
 import { type HourlyReads, readHours, readLastReads } from './usage-table.ts';
 
 const DAY_MS = 24 * HOUR_MS;
@@ -73,7 +74,7 @@ export function readFlagUsage(
     const rows = await readHours(db, { projectId: id, flagKey: key }, { since: from, now });
 
     const byEnvironment = Map.groupBy(rows, (row) => row.environmentId);
-    const environments = (await db.environments(id)).map((environment) => {
+    const environments = (await readEnvironments(db, id)).map((environment) => {
       const own = byEnvironment.get(environment.id) ?? [];
       const lastReadAt = lastReads.get(environment.id);
       return {

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { readProject } from '../projects/project-table.ts';
 import { WEBHOOK_RETRIES } from './pace.ts';
 import { sharedWebhooks } from './test-webhooks.ts';
 import { LEASE_MS } from './webhook.ts';
@@ -321,7 +322,7 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     const { arrived: stuck } = shared.receiver.answer(slow.project, () => new Promise(() => {}));
     const runner = node();
     const idOf = (name: string) =>
-      shared.app.home.store.read(async (reader) => (await reader.project(name))?.id ?? '');
+      shared.app.home.store.read(async (reader) => (await readProject(reader, name))?.id ?? '');
     runner.start();
     await slow.set('a', on);
     runner.applied({ projectId: await idOf(slow.project) });

@@ -6,6 +6,7 @@ import type { LogRow } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { write } from '../../management/write.ts';
+import { lockProject } from '../projects/project-table.ts';
 import { readPending, releaseLeases, settleLease, takeLease } from './delivery-table.ts';
 import { readNextMessage, readOlder } from './message-query.ts';
 import { afterFailure, WEBHOOK_RETRIES, whyDisabled } from './pace.ts';
@@ -273,7 +274,7 @@ export class WebhookRunner {
   async #disable({ id, projectId, name, project }: WebhookTarget, reason: string): Promise<void> {
     const { context, log } = this.#parts;
     await write(context, SYSTEM, async (tx) => {
-      await tx.lockProject(projectId);
+      await lockProject(tx, projectId);
       const current = await readTarget(tx, id);
       if (current?.status === 'active') await storeWebhook(tx, current, { status: 'disabled', reason });
     });

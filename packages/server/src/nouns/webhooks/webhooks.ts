@@ -1,12 +1,14 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
-import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { findProject } from '../../management/lookup.ts';
 import { checkName } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
 import { readOperation } from '../history/audit-query.ts';
+import { findProject } from '../lookup.ts';
+import { lockProject } from '../projects/project-table.ts';
 import { insertDelivery, readDeliveries } from './delivery-table.ts';
 import { readEndOfLog, readMessage } from './message-query.ts';
 import { formatWebhookSecret, SECRET_BYTES } from './signing.ts';
@@ -78,7 +80,7 @@ export async function createWebhook(
 
   const record = await writeRecord(context, actor, async (tx) => {
     const { id: projectId } = await findProject(tx, actor, input.project);
-    await tx.lockProject(projectId);
+    await lockProject(tx, projectId);
 
     const others = await readWebhooks(tx, projectId);
     if (others.length >= MAX_WEBHOOKS) {
@@ -108,7 +110,7 @@ export function updateWebhook(
 ): Promise<Written<Webhook>> {
   return writeRecord(context, actor, async (tx) => {
     // Locked, so that a concurrent change is not lost.
-    await tx.lockProject((await findProject(tx, actor, input.project)).id);
+    await lockProject(tx, (await findProject(tx, actor, input.project)).id);
     const webhook = await findWebhook(tx, actor, input);
 
     const settings = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
@@ -216,7 +218,7 @@ async function record(
 }
 
 async function findWebhook(
-  db: StoreReader,
+  db: Queryable,
   actor: Actor,
   { project, webhook }: WebhookPlace,
 ): Promise<Webhook> {
@@ -226,7 +228,7 @@ async function findWebhook(
   throw notFound(webhook);
 }
 
-async function findTarget(db: StoreReader, actor: Actor, place: WebhookPlace): Promise<WebhookTarget> {
+async function findTarget(db: Queryable, actor: Actor, place: WebhookPlace): Promise<WebhookTarget> {
   const { id, name } = await findWebhook(db, actor, place);
   const target = await readTarget(db, id);
   if (target !== undefined) return target;
@@ -255,11 +257,7 @@ function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): W
   };
 }
 
-async function checkEnvironments(
-  db: StoreReader,
-  projectId: string,
-  names: readonly string[],
-): Promise<void> {
-  const known = new Set((await db.environments(projectId)).map(({ name }) => name));
+async function checkEnvironments(db: Queryable, projectId: string, names: readonly string[]): Promise<void> {
+  const known = new Set((await readEnvironments(db, projectId)).map(({ name }) => name));
   for (const name of names) if (!known.has(name)) throw environmentNotFound(name);
 }

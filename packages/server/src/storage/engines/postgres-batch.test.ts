@@ -1,6 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { sharedPostgres, until, within } from '@halyard/testing';
 import { StoreOutage } from '../../domain/errors.ts';
+import {
+  insertEnvironment,
+  lockEnvironment,
+  readEnvironments,
+} from '../../nouns/environments/environment-table.ts';
+import { insertFlags } from '../../nouns/flags/flag-table.ts';
 import type { Database } from '../database.ts';
 import { migrate } from '../schema.ts';
 import { SqlStore } from '../store.ts';
@@ -67,7 +73,7 @@ describe('groups and batches on PostgreSQL', () => {
   test('groups of two environments that bring the same new flags do not deadlock', async () => {
     await using home = await openHome(await sharedPostgres());
     await home.store.commit(ADA, (transaction) =>
-      transaction.insertEnvironment(makeEnvironment(home.project, 'other')),
+      insertEnvironment(transaction, makeEnvironment(home.project, 'other')),
     );
     const writeAll = (environment: string, keys: readonly string[]) =>
       keys.map((key) =>
@@ -76,7 +82,7 @@ describe('groups and batches on PostgreSQL', () => {
     let writes: Promise<unknown>[] = [];
     let blockers: unknown[] = [];
     const held = new SqlStore(home.direct).commit(ADA, async (transaction) => {
-      await transaction.insertFlags([makeFlag(home.project, 'held')]);
+      await insertFlags(transaction, [makeFlag(home.project, 'held')]);
       writes = [...writeAll('production', ['a', 'held', 'b']), ...writeAll('other', ['b', 'held', 'a'])];
       const waiting = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
         WHERE NOT granted AND datname = current_database()`;
@@ -95,7 +101,7 @@ describe('groups and batches on PostgreSQL', () => {
   test('a lock on one environment does not hold up the writers of another', async () => {
     await using home = await openHome(await sharedPostgres());
     const other = makeEnvironment(home.project, 'other');
-    await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(other));
+    await home.store.commit(ADA, (transaction) => insertEnvironment(transaction, other));
     const writeIn = (environment: string) =>
       writeState(home.store, {
         actor: ADA,
@@ -107,7 +113,7 @@ describe('groups and batches on PostgreSQL', () => {
     let waiting: Promise<unknown> = Promise.resolve();
     // As a large import does.
     await new SqlStore(home.direct).commit(ADA, async (transaction) => {
-      await transaction.lockEnvironment(home.environment.id);
+      await lockEnvironment(transaction, home.environment.id);
       waiting = writeIn('production');
       expect(await within('the other writer', writeIn('other'))).toMatchObject({ seq: 4 });
     });
@@ -176,7 +182,7 @@ describe('groups and batches on PostgreSQL', () => {
       transaction.atCommit({ text: 'SELECT sqrt(-1)' });
     });
     await expect(atCommit).rejects.toThrow('cannot take square root');
-    expect(await home.store.read((reader) => reader.environments(home.project.id))).toEqual([
+    expect(await home.store.read((reader) => readEnvironments(reader, home.project.id))).toEqual([
       home.environment,
     ]);
   });

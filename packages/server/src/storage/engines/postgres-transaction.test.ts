@@ -1,6 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { sharedPostgres, until, within } from '@halyard/testing';
 import { StoreBusy, StoreOutage } from '../../domain/errors.ts';
+import { insertEnvironment, lockEnvironment } from '../../nouns/environments/environment-table.ts';
+import { readFlag, removeFlag, storeFlag } from '../../nouns/flags/flag-table.ts';
 import { changeStates } from '../../nouns/states/change-states.ts';
 import { SqlUsageStore } from '../../nouns/usage/usage-table.ts';
 import { loadSnapshot, logSourceOf } from '../change-log.ts';
@@ -91,18 +93,18 @@ describe('a transaction on PostgreSQL', () => {
   test('two writers in a deadlock both succeed: one runs again', async () => {
     await using home = await openHome(await sharedPostgres());
     const other = makeEnvironment(home.project, 'other');
-    await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(other));
+    await home.store.commit(ADA, (transaction) => insertEnvironment(transaction, other));
     let runs = 0;
     let locks = 0;
     const both = Promise.withResolvers<void>();
     const lockInOrder = (first: string, second: string) =>
       home.store.commit(ADA, async (transaction) => {
         runs += 1;
-        await transaction.lockEnvironment(first);
+        await lockEnvironment(transaction, first);
         locks += 1;
         if (locks === 2) both.resolve();
         await within('both hold a lock', both.promise);
-        await transaction.lockEnvironment(second);
+        await lockEnvironment(transaction, second);
       });
     const { id } = home.environment;
     await Promise.all([lockInOrder(id, other.id), lockInOrder(other.id, id)]);
@@ -115,7 +117,7 @@ describe('a transaction on PostgreSQL', () => {
     const { promise: isWaiting, resolve: wait } = Promise.withResolvers<void>();
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
     const holder = home.store.commit(ADA, async (transaction) => {
-      await transaction.lockEnvironment(home.environment.id);
+      await lockEnvironment(transaction, home.environment.id);
       wait();
       await isOver;
     });
@@ -135,9 +137,9 @@ describe('a transaction on PostgreSQL', () => {
     let runs = 0;
     const outcome = home.store.commit(ADA, async (transaction) => {
       runs += 1;
-      const flag = await transaction.flag(project.id, 'checkout');
+      const flag = await readFlag(transaction, project.id, 'checkout');
       if (flag === undefined) return 'gone';
-      if (runs === 1) await new SqlStore(home.direct).commit(ADA, (other) => other.deleteFlag(flag));
+      if (runs === 1) await new SqlStore(home.direct).commit(ADA, (other) => removeFlag(other, flag));
       await changeStates(transaction, environment, [['checkout', ON]]);
       return 'changed';
     });
@@ -151,11 +153,11 @@ describe('a transaction on PostgreSQL', () => {
     const found: (string | undefined)[] = [];
     let second: Promise<unknown> = Promise.resolve();
     await new SqlStore(home.direct).commit(ADA, async (transaction) => {
-      await transaction.putFlag(described);
+      await storeFlag(transaction, described);
       second = home.store.commit(ADA, async (other) => {
-        const flag = await other.flag(home.project.id, 'theme');
+        const flag = await readFlag(other, home.project.id, 'theme');
         found.push(flag?.description);
-        if (flag === undefined) await other.putFlag(makeFlag(home.project, 'theme'));
+        if (flag === undefined) await storeFlag(other, makeFlag(home.project, 'theme'));
       });
       const waiting = `SELECT pid FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -163,7 +165,7 @@ describe('a transaction on PostgreSQL', () => {
     });
     await second;
     expect(found).toEqual([undefined, 'Colours']);
-    expect(await home.store.read((reader) => reader.flag(home.project.id, 'theme'))).toEqual(described);
+    expect(await home.store.read((reader) => readFlag(reader, home.project.id, 'theme'))).toEqual(described);
   });
 
   test('a killed connection fails only its current use', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { temporaryFolder, within } from '@halyard/testing';
 import { StorageError, StoreBusy } from '../../domain/errors.ts';
 import { SqlDeliveryStore } from '../../nouns/deliveries/delivery-table.ts';
+import { readStoredStates } from '../../nouns/states/state-table.ts';
 import { loadSnapshot } from '../change-log.ts';
 import type { Database, Queryable } from '../database.ts';
 import { migrate } from '../schema.ts';
@@ -85,7 +86,7 @@ describe('an SQLite database in use', () => {
     const large = `{"enabled":true,"value":"${'x'.repeat(60_000)}"}`;
     const full = home.store.commit(ADA, changing(home.environment, ['checkout', large]));
     await expect(full).rejects.toThrow(/full/);
-    expect(await home.store.read((reader) => reader.states(home.environment.id))).toEqual([]);
+    expect(await home.store.read((reader) => readStoredStates(reader, home.environment.id))).toEqual([]);
     expect((await readLog(home.database, 0, 100)).length).toBe(2);
     await home.database.query('PRAGMA max_page_count = 1000000');
     const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', large]));

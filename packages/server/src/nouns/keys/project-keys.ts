@@ -4,11 +4,14 @@ import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/
 import type { ProjectKey } from '../../domain/project.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { PageOf } from '../../domain/store.ts';
-import type { ManagementContext } from '../context.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { requireRole, sees } from '../../management/rights.ts';
+import { checkExpiry, checkLabel } from '../../management/rules.ts';
+import { type Written, writeRecord } from '../../management/write.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { lockAll } from '../locks.ts';
 import { findProject } from '../lookup.ts';
-import { requireRole, sees } from '../rights.ts';
-import { checkExpiry, checkLabel } from '../rules.ts';
-import { lockAll, type Written, writeRecord } from '../write.ts';
+import { insertKey, readKey, readKeys, storeKeyRevocation } from './key-table.ts';
 
 /** The input for a new project key. */
 export interface NewProjectKey {
@@ -36,7 +39,7 @@ export function listProjectKeys(
   { project, page }: { readonly project: string; readonly page?: KeyPage | undefined },
 ): Promise<readonly ProjectKey[]> {
   return context.store.read(async (reader) =>
-    reader.keys((await findProject(reader, actor, project)).id, page),
+    readKeys(reader, (await findProject(reader, actor, project)).id, page),
   );
 }
 
@@ -46,7 +49,7 @@ export async function getProjectKey(
   actor: Actor,
   id: string,
 ): Promise<ProjectKey> {
-  return found(actor, await context.store.read((reader) => reader.key(id)), id);
+  return found(actor, await context.store.read((reader) => readKey(reader, id)), id);
 }
 
 /**
@@ -66,7 +69,7 @@ export async function createProjectKey(
   const key = formatProjectKey(context.randomBytes(32));
   const record = await writeRecord(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, actor, input.project);
-    const chosen = (await transaction.environments(projectId)).filter((one) =>
+    const chosen = (await readEnvironments(transaction, projectId)).filter((one) =>
       environments.includes(one.name),
     );
     // Locked against deletion: otherwise the key could read a later environment of the same name.
@@ -82,7 +85,7 @@ export async function createProjectKey(
       createdAt,
       expiresAt: input.expiresAt,
     });
-    await transaction.insertKey(made, digestOf(key));
+    await insertKey(transaction, made, digestOf(key));
     return made;
   });
   return { record, key };
@@ -95,10 +98,10 @@ export function revokeProjectKey(
   id: string,
 ): Promise<Written<ProjectKey>> {
   return writeRecord(context, actor, async (transaction) => {
-    const key = found(actor, await transaction.key(id), id);
+    const key = found(actor, await readKey(transaction, id), id);
     requireRole(actor, 'admin', { id: key.projectId });
-    await transaction.revokeKey(key, context.now());
-    return found(actor, await transaction.key(id), id);
+    await storeKeyRevocation(transaction, key, context.now());
+    return found(actor, await readKey(transaction, id), id);
   });
 }
 

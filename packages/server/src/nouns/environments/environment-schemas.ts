@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
-import { isoTime } from '../api/answers.ts';
-import type { Written } from '../write.ts';
+import { isoTime } from '../../management/api/answers.ts';
+import type { Written } from '../../management/write.ts';
 
 /** An environment as it is answered. */
 export function environmentRecord(environment: Written<Environment>): Writable {

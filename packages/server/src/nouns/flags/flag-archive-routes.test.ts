@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
+import { join } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from '../api/test-app.ts';
-import { join } from '../api/test-browser.ts';
 
 setDefaultTimeout(60_000);
 

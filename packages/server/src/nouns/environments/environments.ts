@@ -2,12 +2,21 @@ import { DEFAULT_ENVIRONMENTS, type EnvironmentColor } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound } from '../../domain/errors.ts';
 import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
-import { interruptRemoved } from '../../nouns/interruptions.ts';
-import type { ManagementContext } from '../context.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { checkName } from '../../management/rules.ts';
+import { requireChangeOf, type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { interruptRemoved } from '../interruptions.ts';
+import { lockPlace } from '../locks.ts';
 import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
-import { checkName } from '../rules.ts';
-import { lockPlace, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
+import { lockProject } from '../projects/project-table.ts';
+import {
+  insertEnvironment,
+  lockEnvironment,
+  readEnvironments,
+  removeEnvironment,
+  storeAppearance,
+} from './environment-table.ts';
 
 /** Production is protected from the start, because a slip there hurts most. */
 const DEFAULT_APPEARANCE = {
@@ -31,7 +40,7 @@ export function listEnvironments(
   project: string,
 ): Promise<readonly Environment[]> {
   return context.store.read(async (reader) =>
-    reader.environments((await findProject(reader, actor, project)).id),
+    readEnvironments(reader, (await findProject(reader, actor, project)).id),
   );
 }
 
@@ -58,7 +67,7 @@ export function createEnvironment(
  */
 export async function addEnvironment(
   context: ManagementContext,
-  transaction: StoreTransaction,
+  transaction: Tx,
   {
     projectId,
     name,
@@ -67,12 +76,12 @@ export async function addEnvironment(
 ): Promise<Environment> {
   // Writers of the project's flags and states lock its environments, and must not miss this one. It also keeps the
   // position unique.
-  await transaction.lockProject(projectId);
-  const others = await transaction.environments(projectId);
+  await lockProject(transaction, projectId);
+  const others = await readEnvironments(transaction, projectId);
   const position = Math.max(-1, ...others.map((other) => other.position)) + 1;
   const createdAt = context.now();
   const place = { id: context.newId(), projectId, name, revision: 0, createdAt };
-  return transaction.insertEnvironment({ ...place, ...defaultAppearance(name), ...appearance, position });
+  return insertEnvironment(transaction, { ...place, ...defaultAppearance(name), ...appearance, position });
 }
 
 /** How an environment is shown and guarded. In a change, absent members stay as they are. */
@@ -94,11 +103,11 @@ export function updateEnvironment(
 ): Promise<Written<Environment>> {
   return writeRecord(context, actor, async (transaction) => {
     const { id } = await findEnvironment(transaction, actor, input);
-    const environment = await transaction.lockEnvironment(id);
+    const environment = await lockEnvironment(transaction, id);
     if (environment === undefined) throw environmentNotFound(input.environment);
     const updated = { ...environment, ...input.appearance };
     if (!updated.protected) requireChangeOf(actor, environment);
-    await transaction.updateEnvironment(updated);
+    await storeAppearance(transaction, updated);
     return updated;
   });
 }
@@ -117,6 +126,6 @@ export function deleteEnvironment(
     const { id: environmentId, projectId, name } = environment;
     const reason = `The environment "${name}" was deleted.`;
     await interruptRemoved(transaction, { projectId, environmentId }, reason);
-    await transaction.deleteEnvironment(environment);
+    await removeEnvironment(transaction, environment);
   });
 }

@@ -1,12 +1,12 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
-import { SEARCH_KINDS, type SearchHit } from '../../domain/store.ts';
-import { isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import { visibleProjects } from '../rights.ts';
+import { isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { visibleProjects } from '../../management/rights.ts';
+import { SEARCH_KINDS, type SearchHit, searchEverywhere } from './search-query.ts';
 
 /** One result of a search. */
 export const SearchHitSchema = z
@@ -68,5 +68,5 @@ export async function search(
 ): Promise<readonly SearchHit[]> {
   const words = text.trim();
   const query = { limit, ...defined({ projectIds: visibleProjects(actor) }) };
-  return words === '' ? [] : context.store.read((reader) => reader.search(words, query));
+  return words === '' ? [] : context.store.read((db) => searchEverywhere(db, words, query));
 }

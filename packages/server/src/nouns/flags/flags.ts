@@ -10,13 +10,19 @@ import {
   type StateText,
   type StoredState,
 } from '../../domain/project.ts';
-import type { PageOf, PlacedState, StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { interruptRemoved } from '../../nouns/interruptions.ts';
-import { changeStates } from '../../nouns/states/change-states.ts';
-import type { ManagementContext } from '../context.ts';
+import type { PageOf, PlacedState } from '../../domain/store.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { checkDetails, checkFlagKey } from '../../management/rules.ts';
+import { requireChangeOf, type Written, writeDone, writeRecord } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { interruptRemoved } from '../interruptions.ts';
+import { lockWholeProject } from '../locks.ts';
 import { findFlag, findProject } from '../lookup.ts';
-import { checkDetails, checkFlagKey } from '../rules.ts';
-import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
+import { changeStates } from '../states/change-states.ts';
+import { readStatesIn, readStoredState } from '../states/state-table.ts';
+import { readFlag, readFlags, removeFlag, storeFlag } from './flag-table.ts';
 
 /** A flag with its states by environment name. */
 export interface FlagWithStates extends Flag {
@@ -61,7 +67,7 @@ export function listFlags(
 ): Promise<FlagList> {
   return context.store.read(async (reader) => {
     const { id: projectId } = await findProject(reader, actor, project);
-    const names = namesById(await reader.environments(projectId));
+    const names = namesById(await readEnvironments(reader, projectId));
     const attach = (flags: readonly Flag[], keys?: readonly string[]) =>
       withAllStates(reader, { projectId, names, flags, ...defined({ keys }) });
     const { unchangedSince } = filter;
@@ -71,7 +77,8 @@ export function listFlags(
       const whole = await attach(flags, isWhole ? undefined : flags.map(({ key }) => key));
       return whole.filter((flag) => isStale(flag, { environments: names.size, unchangedSince }));
     };
-    if (page === undefined) return { flags: await attach(await select(await reader.flags(projectId), true)) };
+    if (page === undefined)
+      return { flags: await attach(await select(await readFlags(reader, projectId), true)) };
     const { flags, next } = await pageOfFlags(reader, projectId, { page, select });
     const keys = flags.map(({ key }) => key);
     return { flags: await attach(flags, keys), ...defined({ next }) };
@@ -80,7 +87,7 @@ export function listFlags(
 
 /** The flags with their states by environment name. With `keys`, reads the states of those flags only. */
 async function withAllStates(
-  reader: StoreReader,
+  reader: Queryable,
   given: {
     readonly projectId: string;
     readonly names: ReadonlyMap<string, string>;
@@ -90,7 +97,7 @@ async function withAllStates(
 ): Promise<readonly FlagWithStates[]> {
   const { projectId, names, flags, keys } = given;
   const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
-  for (const { environmentId, ...state } of readable(await reader.statesIn(projectId, keys))) {
+  for (const { environmentId, ...state } of readable(await readStatesIn(reader, projectId, keys))) {
     const name = names.get(environmentId);
     if (name !== undefined) states.get(state.flagKey)?.set(name, state);
   }
@@ -99,7 +106,7 @@ async function withAllStates(
 
 /** At least one flag more than the page takes if there is one, or where the search for them has stopped. */
 async function pageOfFlags(
-  reader: StoreReader,
+  reader: Queryable,
   projectId: string,
   {
     page: { limit, after },
@@ -110,7 +117,7 @@ async function pageOfFlags(
   const size = Math.max(limit, 1000);
   let place = after;
   for (let scanned = 0; scanned < SCANNED_FLAGS; scanned += size) {
-    const some = (await reader.flags(projectId, { limit: size, ...defined({ after: place }) })).slice(
+    const some = (await readFlags(reader, projectId, { limit: size, ...defined({ after: place }) })).slice(
       0,
       size,
     );
@@ -171,12 +178,12 @@ export function createFlag(
   return writeRecord(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, actor, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
-    const environments = await lockProject(transaction, projectId);
+    const environments = await lockWholeProject(transaction, projectId);
     const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
-    const known = await transaction.flag(projectId, key);
+    const known = await readFlag(transaction, projectId, key);
     if (known !== undefined) throw alreadyExists(known);
     const flag: Flag = { ...withDetails(PLAIN_DETAILS, input), projectId, key, createdAt: context.now() };
-    await transaction.putFlag(flag);
+    await storeFlag(transaction, flag);
     for (const { environment, state } of chosen) {
       requireChangeOf(actor, environment);
       await changeStates(transaction, environment, [[key, state]]);
@@ -195,10 +202,10 @@ export function updateFlag(
   return writeRecord(context, actor, async (transaction) => {
     const project = await findProject(transaction, actor, input.project);
     // Locked, so that a deleted flag cannot reappear and a concurrent change is not lost.
-    await lockProject(transaction, project.id);
+    await lockWholeProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, input.key);
     const updated = withDetails(flag, input);
-    await transaction.putFlag(updated);
+    await storeFlag(transaction, updated);
     return withStates(transaction, updated);
   });
 }
@@ -221,7 +228,7 @@ export function deleteFlag(
   return writeDone(context, actor, async (transaction) => {
     const project = await findProject(transaction, actor, place.project);
     // Concurrent restores and state writes wait for this lock, and then find the flag deleted.
-    const environments = await lockProject(transaction, project.id);
+    const environments = await lockWholeProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, place.key);
     if (flag.archivedAt === undefined && !place.inUse) {
       throw new ServiceError(
@@ -232,17 +239,17 @@ export function deleteFlag(
 
     await interruptDeleted(transaction, flag);
     for (const environment of environments) {
-      if ((await transaction.state(environment.id, flag.key)) === undefined) continue;
+      if ((await readStoredState(transaction, environment.id, flag.key)) === undefined) continue;
       requireChangeOf(actor, environment);
       await changeStates(transaction, environment, [[flag.key, null]]);
     }
-    await transaction.deleteFlag(flag);
+    await removeFlag(transaction, flag);
   });
 }
 
 /** Ends the schedules and plans of a flag that is about to be deleted. */
 export async function interruptDeleted(
-  transaction: StoreTransaction,
+  transaction: Tx,
   { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
 ): Promise<void> {
   await interruptRemoved(transaction, { projectId, keys: [key] }, `The flag "${key}" was deleted.`);
@@ -254,13 +261,13 @@ export function readable<State extends StoredState>(states: readonly State[]): r
 }
 
 /** The flag with its states everywhere. */
-export async function withStates(reader: StoreReader, flag: Flag): Promise<FlagWithStates> {
+export async function withStates(reader: Queryable, flag: Flag): Promise<FlagWithStates> {
   const { projectId, key } = flag;
   const byId = new Map(
-    readable(await reader.statesIn(projectId, [key])).map((state) => [state.environmentId, state]),
+    readable(await readStatesIn(reader, projectId, [key])).map((state) => [state.environmentId, state]),
   );
   const states = new Map<string, StoredState>();
-  for (const { id, name } of await reader.environments(projectId)) {
+  for (const { id, name } of await readEnvironments(reader, projectId)) {
     const state = byId.get(id);
     if (state !== undefined) states.set(name, withoutPlace(state));
   }

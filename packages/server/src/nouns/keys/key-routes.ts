@@ -1,11 +1,17 @@
 import { z } from '@hono/zod-openapi';
 import type { ProjectKey } from '../../domain/project.ts';
-import { created, damageOf, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { listAnswer, nextMember, pageOf, pageQuery } from '../api/pages.ts';
-import { KeyRecordSchema, LabelSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import type { Written } from '../write.ts';
+import { created, damageOf, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
+import {
+  KeyRecordSchema,
+  LabelSchema,
+  NameSchema,
+  seqMember,
+  TimeSchema,
+} from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import type { Written } from '../../management/write.ts';
 import {
   createProjectKey,
   getProjectKey,

@@ -1,5 +1,5 @@
 import { invalid } from '../../domain/errors.ts';
-import type { ExpectedRevision } from '../write.ts';
+import type { ExpectedRevision } from '../../management/write.ts';
 
 /**
  * Parses the `If-Match` and `If-None-Match` headers of a write. Revisions are entity tags, as in

@@ -6,10 +6,9 @@ import type { StateText } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
 import { logFailure } from '../../http/errors.ts';
-import { stateRecord } from '../../nouns/states/state-schemas.ts';
-import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { listAnswer, nextMember, pageOf, pageQuery } from '../api/pages.ts';
+import { created, done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   DoneSchema,
   FlagKeySchema,
@@ -19,9 +18,10 @@ import {
   NameSchema,
   seqMember,
   TimeSchema,
-} from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
-import type { Written } from '../write.ts';
+} from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import type { Written } from '../../management/write.ts';
+import { stateRecord } from '../states/state-schemas.ts';
 import { type ArchiveOutcome, archiveFlag, archiveFlags, MAX_BULK, restoreFlag } from './flag-archive.ts';
 import {
   ARCHIVED_CHOICES,

@@ -2,13 +2,19 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Project } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
-import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import { type ManagementApp, mount } from '../api/operation.ts';
-import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
-import { DoneSchema, NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
-import type { ManagementContext } from '../context.ts';
+import { created, done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
+import {
+  DoneSchema,
+  NameSchema,
+  ProjectRecordSchema,
+  seqMember,
+  TimeSchema,
+} from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import type { Written } from '../../management/write.ts';
 import { environmentRecord } from '../environments/environment-schemas.ts';
-import type { Written } from '../write.ts';
 import {
   createProject,
   deleteProject,

@@ -2,12 +2,15 @@ import type { Actor } from '../../domain/audit.ts';
 import { invalid, RightsChanged, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText } from '../../domain/project.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
-import { interruptRemoved } from '../../nouns/interruptions.ts';
-import { changeStates } from '../../nouns/states/change-states.ts';
-import type { ManagementContext } from '../context.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { interruptRemoved } from '../interruptions.ts';
+import { lockWholeProject } from '../locks.ts';
 import { findFlag, findProject } from '../lookup.ts';
-import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
+import { changeStates } from '../states/change-states.ts';
+import { readStoredState } from '../states/state-table.ts';
+import { readArchivedStates, storeArchived, storeRestored } from './flag-table.ts';
 import { type FlagPlace, type FlagWithStates, withStates } from './flags.ts';
 
 /** Most flags that one request archives. */
@@ -96,14 +99,14 @@ export async function archiveFlags(
 export async function archiveLocked(
   context: ManagementContext,
   actor: Actor,
-  transaction: StoreTransaction,
+  transaction: Tx,
   { flag, environments }: FlagInProject,
 ): Promise<void> {
   await interruptArchived(transaction, flag);
 
   const states = new Map<string, StateText>();
   for (const environment of environments) {
-    const stored = await transaction.state(environment.id, flag.key);
+    const stored = await readStoredState(transaction, environment.id, flag.key);
     if (stored === undefined) continue;
     requireChangeOf(actor, environment);
     // A damaged record counts as absent: it is removed and not kept.
@@ -111,12 +114,12 @@ export async function archiveLocked(
     await changeStates(transaction, environment, [[flag.key, null]]);
   }
 
-  await transaction.archiveFlag(flag, { at: context.now(), states });
+  await storeArchived(transaction, flag, { at: context.now(), states });
 }
 
 /** Ends the schedules and plans of a flag that is about to be archived. */
 export async function interruptArchived(
-  transaction: StoreTransaction,
+  transaction: Tx,
   { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
 ): Promise<void> {
   await interruptRemoved(transaction, { projectId, keys: [key] }, `The flag "${key}" was archived.`);
@@ -125,26 +128,22 @@ export async function interruptArchived(
 /** Restores an archived flag whose project is locked, with its states where their environments still exist. */
 export async function restoreLocked(
   actor: Actor,
-  transaction: StoreTransaction,
+  transaction: Tx,
   { flag, environments }: FlagInProject,
 ): Promise<void> {
-  const states = await transaction.archivedStates(flag);
-  await transaction.restoreFlag(flag);
+  const states = await readArchivedStates(transaction, flag);
+  await storeRestored(transaction, flag);
   for (const environment of environments) {
     const state = states.get(environment.id);
     if (state === undefined || stateParts(state) === undefined) continue;
-    if ((await transaction.state(environment.id, flag.key)) !== undefined) continue;
+    if ((await readStoredState(transaction, environment.id, flag.key)) !== undefined) continue;
     requireChangeOf(actor, environment);
     await changeStates(transaction, environment, [[flag.key, state]]);
   }
 }
 
-async function lockFlag(
-  transaction: StoreTransaction,
-  actor: Actor,
-  place: FlagPlace,
-): Promise<FlagInProject> {
+async function lockFlag(transaction: Tx, actor: Actor, place: FlagPlace): Promise<FlagInProject> {
   const project = await findProject(transaction, actor, place.project);
-  const environments = await lockProject(transaction, project.id);
+  const environments = await lockWholeProject(transaction, project.id);
   return { flag: await findFlag(transaction, project.id, place.key), environments };
 }

@@ -1,12 +1,15 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import type { Environment, Project } from '../../domain/project.ts';
-import type { ManagementContext } from '../context.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { sees } from '../../management/rights.ts';
+import { checkName } from '../../management/rules.ts';
+import { requireChangeOf, type Written, writeDone, writeRecord } from '../../management/write.ts';
+import { insertEnvironment, readEnvironments } from '../environments/environment-table.ts';
 import { defaultAppearance } from '../environments/environments.ts';
+import { lockWholeProject } from '../locks.ts';
 import { findProject } from '../lookup.ts';
-import { sees } from '../rights.ts';
-import { checkName } from '../rules.ts';
-import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
+import { insertProject, lockProject, readProjects, removeProject, storeUsage } from './project-table.ts';
 
 /** A project with its environments, in the order of their positions. */
 export interface ProjectWithEnvironments extends Project {
@@ -15,7 +18,7 @@ export interface ProjectWithEnvironments extends Project {
 
 /** The projects that the actor may see, by name. */
 export async function listProjects(context: ManagementContext, actor: Actor): Promise<readonly Project[]> {
-  const projects = await context.store.read((reader) => reader.projects());
+  const projects = await context.store.read((reader) => readProjects(reader));
   return projects.filter(({ id }) => sees(actor, id));
 }
 
@@ -27,7 +30,7 @@ export function getProject(
 ): Promise<ProjectWithEnvironments> {
   return context.store.read(async (reader) => {
     const project = await findProject(reader, actor, name);
-    return { ...project, environments: await reader.environments(project.id) };
+    return { ...project, environments: await readEnvironments(reader, project.id) };
   });
 }
 
@@ -41,12 +44,12 @@ export function createProject(
   return writeRecord(context, actor, async (transaction) => {
     const createdAt = context.now();
     const project: Project = { id: context.newId(), name: input.name, createdAt };
-    await transaction.insertProject(project);
+    await insertProject(transaction, project);
     for (const [position, name] of DEFAULT_ENVIRONMENTS.entries()) {
       const place = { id: context.newId(), projectId: project.id, name, revision: 0, position, createdAt };
-      await transaction.insertEnvironment({ ...place, ...defaultAppearance(name) });
+      await insertEnvironment(transaction, { ...place, ...defaultAppearance(name) });
     }
-    return { ...project, environments: await transaction.environments(project.id) };
+    return { ...project, environments: await readEnvironments(transaction, project.id) };
   });
 }
 
@@ -61,13 +64,13 @@ export function updateProject(
 ): Promise<Written<ProjectWithEnvironments>> {
   return writeRecord(context, actor, async (transaction) => {
     const { id } = await findProject(transaction, actor, input.project);
-    await transaction.lockProject(id);
+    await lockProject(transaction, id);
     const project = await findProject(transaction, actor, input.project);
     const { usage = project.usageSince !== undefined } = input;
-    await transaction.setUsage(project, usage ? context.now() : undefined);
+    await storeUsage(transaction, project, usage ? context.now() : undefined);
     return {
       ...(await findProject(transaction, actor, input.project)),
-      environments: await transaction.environments(id),
+      environments: await readEnvironments(transaction, id),
     };
   });
 }
@@ -80,8 +83,8 @@ export function deleteProject(
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (transaction) => {
     const project = await findProject(transaction, actor, name);
-    const environments = await lockProject(transaction, project.id);
+    const environments = await lockWholeProject(transaction, project.id);
     for (const environment of environments) requireChangeOf(actor, environment);
-    await transaction.deleteProject(project);
+    await removeProject(transaction, project);
   });
 }

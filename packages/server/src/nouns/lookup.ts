@@ -1,8 +1,11 @@
 import type { Actor } from '../domain/audit.ts';
 import { environmentNotFound, projectNotFound, quote, ServiceError } from '../domain/errors.ts';
 import type { Environment, Flag, Project } from '../domain/project.ts';
-import type { StoreReader } from '../domain/store.ts';
-import { sees } from './rights.ts';
+import { sees } from '../management/rights.ts';
+import type { Queryable } from '../storage/database.ts';
+import { readEnvironment } from './environments/environment-table.ts';
+import { readFlag } from './flags/flag-table.ts';
+import { readProject } from './projects/project-table.ts';
 
 /** The environment that an operation is about, by name. */
 export interface EnvironmentPlace {
@@ -14,8 +17,8 @@ export interface EnvironmentPlace {
  * The project of that name, or `project_not_found`: also for one that the actor may not see, and for one that has got the name
  * since the actor was authorized by its role in another.
  */
-export async function findProject(reader: StoreReader, actor: Actor, name: string): Promise<Project> {
-  const project = await reader.project(name);
+export async function findProject(reader: Queryable, actor: Actor, name: string): Promise<Project> {
+  const project = await readProject(reader, name);
   const { projectId = project?.id } = actor;
   if (project !== undefined && project.id === projectId && sees(actor, projectId)) return project;
   throw projectNotFound(name);
@@ -23,19 +26,19 @@ export async function findProject(reader: StoreReader, actor: Actor, name: strin
 
 /** The environment of that name, or `environment_not_found`, or as {@link findProject}. */
 export async function findEnvironment(
-  reader: StoreReader,
+  reader: Queryable,
   actor: Actor,
   place: EnvironmentPlace,
 ): Promise<Environment> {
   const project = await findProject(reader, actor, place.project);
-  const environment = await reader.environment(project.id, place.environment);
+  const environment = await readEnvironment(reader, project.id, place.environment);
   if (environment !== undefined) return environment;
   throw environmentNotFound(place.environment);
 }
 
 /** The flag of that key, or `flag_not_found`. */
-export async function findFlag(reader: StoreReader, projectId: string, key: string): Promise<Flag> {
-  const flag = await reader.flag(projectId, key);
+export async function findFlag(reader: Queryable, projectId: string, key: string): Promise<Flag> {
+  const flag = await readFlag(reader, projectId, key);
   if (flag !== undefined) return flag;
   throw flagNotFound(key);
 }
