@@ -20,6 +20,9 @@ const READY_MS = 3 * KEEP_ALIVE_SECONDS * 1_000 + STALE_AFTER_MS + TIMEOUT_MS + 
 /** How long a new client may be without flags while its node answers reads: a second for the stream, and a request. */
 const BLANK_MS = 3_000;
 
+/** How long a client refuses revisions below one that it has seen. */
+const KEEPS_MS = 75_000;
+
 /** What a client of the library needs of the world. */
 export interface ClientParts {
   readonly kernel: Kernel;
@@ -62,6 +65,9 @@ export class SimulatedClient {
     const { name, truth, kernel, environmentId } = this.#parts;
     const { status, revision } = this.#client;
     const id = this.#client.getValue('counter', 0);
+    // Where every process has forgotten what was lost, no epoch begins, and it keeps to the greater revision for a while.
+    const lostAt = truth.writes.get(id)?.lostAt;
+    if (lostAt !== undefined && kernel.now - lostAt < KEEPS_MS) return [];
     const isCurrent = !isNewest || id === truth.newest(environmentId, kernel.now)?.id;
     // A client that is refused a stream polls, and is stale in between.
     const isFine = status === 'ready' || (this.#parts.mayPoll && status === 'stale');
