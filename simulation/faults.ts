@@ -23,6 +23,12 @@ const CAUSES: Record<FaultKind, Cause> = {
     link.slow(30 + how * 1_500);
     world.later(ms, () => link.slow(0));
   },
+  'half open': ({ layout }, { where }) => {
+    // Between a relay and what it follows: a session with a database is one connection, of which no half can be modeled.
+    const place = relayAt(layout.places, where);
+    place?.source.link.forgetConnections();
+  },
+  'slow then dead': slowThenDead,
   reset: ({ layout }, { where }) => at(layout.links, where).reset(),
   kill: (world, { where, ms }) => {
     const place = at(world.layout.places, where);
@@ -117,10 +123,25 @@ function restartLater(world: World, place: Place, ms: number): void {
   });
 }
 
+/** A process begins over a link that is slow, and then gives nothing, in whatever moment of its beginning. */
+function slowThenDead(world: World, { where, ms, how }: Fault): void {
+  const place = at(machinesOf(world), where);
+  const { link } = place.source;
+  if (where % 2 === 0) {
+    kill(world, place);
+    restartLater(world, place, 0);
+  }
+  link.slow(300 + how * 600);
+  world.later(500 + how * 7_000, () => link.dig());
+  world.later(8_000 + ms, () => {
+    link.slow(0);
+    link.heal();
+  });
+}
+
 /** A process starts while its source is away: all that it can have is what it kept. */
 function coldStart(world: World, { where, ms, how }: Fault): void {
-  const machines = world.layout.places.filter(({ source }) => source.kind === 'database' || !source.isWorker);
-  const place = at(machines, where);
+  const place = at(machinesOf(world), where);
   kill(world, place);
   if (how < 0.4) place.disk?.cutPower();
   const links = world.layout.linksOf(place);
@@ -154,7 +175,7 @@ function failover(world: World, { how, ms }: Fault): void {
 
 /** Starts a relay again with another token: one that opens all or a part, or one that was made in this moment. */
 function rotate(world: World, { where, how }: Fault): void {
-  const place = relayAt(world, where);
+  const place = relayAt(world.layout.places, where);
   if (place?.source.kind !== 'upstream' || !place.owner.isAlive) return;
   if (isNarrowToken(place.source.token)) world.layout.narrowUntil.set(place.name, world.kernel.now);
   place.source.token =
@@ -165,7 +186,7 @@ function rotate(world: World, { where, how }: Fault): void {
 
 /** A load balancer leads a relay elsewhere: to a node, or a relay that does not follow it. */
 function move(world: World, { where, how }: Fault): void {
-  const place = relayAt(world, where);
+  const place = relayAt(world.layout.places, where);
   if (place?.source.kind !== 'upstream') return;
   const above = world.layout.places.slice(0, world.layout.places.indexOf(place));
   const wasWhole = world.layout.isWhole(place);
@@ -179,7 +200,7 @@ function move(world: World, { where, how }: Fault): void {
 /** A relay is led to a node that stands still for a while: it may know less than the relay. */
 function moveBehind(world: World, { where, how, ms }: Fault): void {
   const nodes = world.layout.places.filter(({ source }) => source.kind === 'database');
-  const place = relayAt(world, where);
+  const place = relayAt(world.layout.places, where);
   if (place?.source.kind !== 'upstream') return;
   const node = at(nodes, Math.floor(how * 1_000));
   const { source } = place;
@@ -193,8 +214,8 @@ function moveBehind(world: World, { where, how, ms }: Fault): void {
   });
 }
 
-function relayAt({ layout }: World, where: number): Place | undefined {
-  const relays = layout.places.filter(({ source }) => source.kind === 'upstream' && !source.isWorker);
+function relayAt(places: readonly Place[], where: number): Place | undefined {
+  const relays = places.filter(({ source }) => source.kind === 'upstream' && !source.isWorker);
   return relays[where % Math.max(1, relays.length)];
 }
 
@@ -208,6 +229,11 @@ function revokeKey(world: World, where: number): void {
     ([id, { until }]) => until === Number.POSITIVE_INFINITY && !lasting.has(id),
   );
   database.revokeKey(at(keys, where)[0]);
+}
+
+/** The places without workers, which have no link that can fail. */
+function machinesOf({ layout }: World): Place[] {
+  return layout.places.filter(({ source }) => source.kind === 'database' || !source.isWorker);
 }
 
 function at<T>(items: readonly T[], index: number): T {

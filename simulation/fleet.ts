@@ -189,6 +189,8 @@ export class Place {
   async #begin(plane: ReadPlane, log: Logger, place: LastKnownPlace | undefined): Promise<void> {
     const { source } = this;
     const found = place && (await findLastKnown(place, log));
+    // A process is stopped once it has begun to follow, and not before.
+    if (this.plane !== plane) return;
     if (found) this.#parts.count('last known flags');
     plane.start(found && { ...found, continues: source.kind === 'upstream' && source.isWorker !== true });
     if (source.kind === 'upstream' && source.isWorker) await plane.firstAttempt;

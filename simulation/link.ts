@@ -13,6 +13,8 @@ export class Link {
   /** What it takes longer now, one way, in milliseconds. */
   #slowMs = 0;
   #isHoled = false;
+  /** Counts how often its connections died without a sign. */
+  #deaths = 0;
   #held: (() => void)[] = [];
   readonly #cuts = new Set<() => void>();
 
@@ -37,8 +39,10 @@ export class Link {
   /** One direction of a connection: what is sent on it arrives in order. */
   lane(): Lane {
     let lastAt = 0;
+    const deaths = this.#deaths;
     return (owner, work) => {
       const send = () => {
+        if (deaths !== this.#deaths) return;
         const at = this.#kernel.now + (this.delayMs + this.#slowMs) * this.#chance.between(0.9, 1.2);
         lastAt = Math.max(lastAt, at);
         this.#kernel.after(
@@ -63,6 +67,12 @@ export class Link {
     this.troubledAt = this.#kernel.now;
     this.#isHoled = false;
     for (const send of this.#held.splice(0)) send();
+  }
+
+  /** Every connection dies, and neither end hears of it: nothing arrives on them any longer. New ones work. */
+  forgetConnections(): void {
+    this.troubledAt = this.#kernel.now;
+    this.#deaths++;
   }
 
   /** Resets every connection. */

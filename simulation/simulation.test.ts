@@ -10,13 +10,13 @@ import { simulateStore } from './store-history.ts';
 setDefaultTimeout(180_000);
 
 /** Enough to meet what must happen; more are for `bun run simulate`. */
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 29, 31];
+const SEEDS = [1, 2, 7, 8, 29, 31];
 
 /**
  * Seeds on which defects were found that the product had: each fails today on the plant of that name. A change of the model or
  * of what is drawn makes other histories of them: then find others, with `--plant`.
  */
-const MENDED = { 'seal is ignored': 109 };
+const MENDED = { 'seal is ignored': 5 };
 
 const EMPTY = await SimulatedEngine.empty();
 

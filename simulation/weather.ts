@@ -17,6 +17,8 @@ export const FAULT_KINDS = [
   'hole',
   'slow',
   'reset',
+  'half open',
+  'slow then dead',
   'kill',
   'power cut',
   'cold start',
@@ -112,8 +114,13 @@ function drawPattern(chance: Chance, at: number, chosen: readonly FaultKind[]): 
       { ...draw('rotate', at + 20), how: 0.9 },
     ];
 
+  // A process is stopped in the moment in which it begins.
+  if (pattern < 0.51 && has('kill') && has('stop')) {
+    const killed = { ...draw('kill', at), ms: 30 };
+    return [killed, { ...draw('stop', at + 30 + chance.between(0, 80)), where: killed.where }];
+  }
   // A link is slow, and steady: answers come within their limits, and proofs just so.
-  if (pattern < 0.54 && has('slow'))
+  if (pattern < 0.56 && has('slow'))
     return [{ ...draw('slow', at, chance.between(5_000, 12_000)), how: chance.between(0.3, 0.6) }];
 
   return [draw(chance.pick(chosen), at)];
