@@ -57,30 +57,32 @@ export interface TestStore extends TestPlace {
 
 /** Makes a new place of the engine, ready for use. */
 export async function openTestStore(engine: TestEngine): Promise<TestStore> {
-  const home = await engine.create(await migratedPlace(engine));
+  const home = await engine.create(await migratedPlace(engine.name));
   const database = await home.connect();
   // All copies have the epoch of their template, and places of their own must not.
   await beginEpoch(database, crypto.randomUUID());
   return { ...home, database, store: new SqlStore(database) };
 }
 
-const migratedPlaces = new Map<TestEngine, Promise<string>>();
+const migratedPlaces = new Map<TestEngine['name'], Promise<string>>();
 
-/** A place with the current schema, to be copied: migrating takes longer than most tests. */
-function migratedPlace(engine: TestEngine): Promise<string> {
-  const known = migratedPlaces.get(engine);
+/** The address of a place with the current schema, to be copied: migrating takes longer than most tests. */
+export function migratedPlace(name: TestEngine['name']): Promise<string> {
+  const known = migratedPlaces.get(name);
   if (known !== undefined) return known;
 
-  const migrated = migrateAnew(engine).catch((error: unknown) => {
+  const migrated = migrateAnew(name).catch((error: unknown) => {
     // As with the shared PostgreSQL: the next test tries again.
-    migratedPlaces.delete(engine);
+    migratedPlaces.delete(name);
     throw error;
   });
-  migratedPlaces.set(engine, migrated);
+  migratedPlaces.set(name, migrated);
   return migrated;
 }
 
-async function migrateAnew(engine: TestEngine): Promise<string> {
+async function migrateAnew(name: TestEngine['name']): Promise<string> {
+  const engine = ENGINES.find((each) => each.name === name);
+  if (engine === undefined) throw new Error(`there is no engine ${name}`);
   const home = await engine.create();
   const database = await home.connect();
   await migrate(database);

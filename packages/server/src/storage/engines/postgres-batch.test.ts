@@ -23,7 +23,7 @@ describe('groups and batches on PostgreSQL', () => {
   test.each(['before', 'after'] as const)(
     'writers of a group whose connection breaks %s COMMIT all learn their outcome',
     async (when) => {
-      await using home = await openHome(await sharedPostgres());
+      await using home = await openHome();
       const writeAll = (values: readonly number[]) =>
         Promise.allSettled(
           values.map((value) =>
@@ -49,7 +49,7 @@ describe('groups and batches on PostgreSQL', () => {
   );
 
   test('a group whose COMMIT arrives after its connection broke is found committed', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     let attempts = 0;
     const transaction: Database['transaction'] = async (work) => {
       const isFirstLookUp = ++attempts === 2;
@@ -71,7 +71,7 @@ describe('groups and batches on PostgreSQL', () => {
   });
 
   test('groups of two environments that bring the same new flags do not deadlock', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     await home.store.commit(ADA, (transaction) =>
       insertEnvironment(transaction, makeEnvironment(home.project, 'other')),
     );
@@ -99,7 +99,7 @@ describe('groups and batches on PostgreSQL', () => {
   });
 
   test('a lock on one environment does not hold up the writers of another', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const other = makeEnvironment(home.project, 'other');
     await home.store.commit(ADA, (transaction) => insertEnvironment(transaction, other));
     const writeIn = (environment: string) =>
@@ -165,7 +165,7 @@ describe('groups and batches on PostgreSQL', () => {
   });
 
   test('of a batch in which a statement fails, nothing is kept, and what follows it does not run', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const raise = {
       text: 'UPDATE environments SET revision = 7 WHERE id = $1',
       parameters: [home.environment.id],

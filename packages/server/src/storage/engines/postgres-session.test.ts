@@ -34,7 +34,7 @@ describe('the log session on PostgreSQL', () => {
   });
 
   test('a session that went silent is lost with the next heartbeat', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const session = await home.database.openLogSession();
     let losses = 0;
     session.onLost(() => {
@@ -48,7 +48,7 @@ describe('the log session on PostgreSQL', () => {
   });
 
   test('reads rows of many megabytes over a slow link, however long that takes', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const direct = new SqlStore(home.direct);
     // Together, and the last one alone, more than the link carries in the time of a heartbeat.
     for (const [letter, megabytes] of Object.entries({ a: 3, b: 3, c: 3, d: 10 })) {
@@ -68,7 +68,7 @@ describe('the log session on PostgreSQL', () => {
   });
 
   test('an answer that stops in the middle is a lost session', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const state = `{"enabled":true,"value":"${'x'.repeat(6_000_000)}"}`;
     await new SqlStore(home.direct).commit(ADA, changing(home.environment, ['checkout', state]));
     const session = await home.database.openLogSession();
@@ -83,7 +83,7 @@ describe('the log session on PostgreSQL', () => {
   });
 
   test('a session that lost its channel reports that nothing is pushed', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const session = await home.database.openLogSession();
     expect(await session.head()).toMatchObject({ pushed: true });
     await session.query('UNLISTEN *');
@@ -91,7 +91,7 @@ describe('the log session on PostgreSQL', () => {
   });
 
   test('a session that keeps its channel but hears nothing, as behind a pooler, reports that until it hears again', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const session = await home.database.openLogSession();
     expect(await session.head()).toMatchObject({ seq: 2, pushed: true });
     await home.direct.query('UPDATE feed SET seq = seq + 1');

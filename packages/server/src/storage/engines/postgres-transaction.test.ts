@@ -55,7 +55,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('a node that was frozen in a transaction has lost its connection, and goes on with another', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const database = await openPostgres({ url: home.url, poolSize: 1 });
     for (const [end, failure] of [
       ['query', StoreOutage],
@@ -77,7 +77,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('COMMIT, which may wait for a standby, has no time limit', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     await home.direct.query('CREATE TABLE noted (statement_timeout TEXT NOT NULL)');
     await home.direct.query(`CREATE FUNCTION note_limit() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN INSERT INTO noted VALUES (current_setting('statement_timeout')); RETURN NULL; END $$`);
@@ -91,7 +91,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('two writers in a deadlock both succeed: one runs again', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const other = makeEnvironment(home.project, 'other');
     await home.store.commit(ADA, (transaction) => insertEnvironment(transaction, other));
     let runs = 0;
@@ -113,7 +113,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('a writer that waits too long for another fails as busy and writes nothing', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const { promise: isWaiting, resolve: wait } = Promise.withResolvers<void>();
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
     const holder = home.store.commit(ADA, async (transaction) => {
@@ -132,7 +132,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('work that conflicts with the deletion of a flag runs again without the flag', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const { environment, project } = home;
     let runs = 0;
     const outcome = home.store.commit(ADA, async (transaction) => {
@@ -148,7 +148,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('work that conflicts with the creation of a flag runs again and does not overwrite it', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const described = { ...makeFlag(home.project, 'theme'), description: 'Colours' };
     const found: (string | undefined)[] = [];
     let second: Promise<unknown> = Promise.resolve();
@@ -169,7 +169,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('a killed connection fails only its current use', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const killed = home.database.transaction(async (transaction) => {
       await transaction.query('SELECT pg_terminate_backend(pg_backend_pid())');
     });
@@ -179,7 +179,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('an idle connection that went silent fails its next use within seconds, even a long read', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     await home.database.query('SELECT 1');
     home.proxy.blackhole();
     const read = within('the read fails', loadSnapshot(home.database));
@@ -189,7 +189,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('a COMMIT whose answer is lost is uncertain, and the store finds that it was committed', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const cutting = () => afterWork(home.database, () => home.proxy.cutOn(['COMMIT'], 'after'));
     await expect(
       cutting().transaction((transaction) => transaction.query('SELECT 1')),
@@ -201,7 +201,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('no epoch begins when the commit that it waited for brings the missing row', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const { cursor } = await loadSnapshot(home.direct);
     const begun = await home.direct.transaction(async (transaction) => {
       await transaction.query('UPDATE environments SET revision = revision + 1');
@@ -226,7 +226,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('a COMMIT that never arrives is uncertain, and the store finds that it was not committed', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const cutting = afterWork(home.database, () => home.proxy.reset());
     const attempt = new SqlStore(cutting).commit(ADA, changing(home.environment, ['checkout', ON]));
     await expect(attempt).rejects.toThrow('rolled back');
@@ -234,7 +234,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   test('reads of flags count once when their COMMIT is lost, and are refused when it never arrived', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     const reads = [{ environmentId: home.environment.id, flags: [['checkout', 2, 0] as const] }];
     const stored = () => home.direct.query('SELECT reads FROM flag_usage');
     const usageWith = (strike: () => void) => new SqlUsageStore(afterWork(home.database, strike));

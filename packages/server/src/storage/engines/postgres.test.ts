@@ -41,7 +41,7 @@ describe('connecting to PostgreSQL', () => {
   });
 
   test('a server that is away rejects every use, and is used once it is there', async () => {
-    await using home = await openHome(await sharedPostgres());
+    await using home = await openHome();
     home.proxy.refuse();
     await expect(home.database.query('SELECT 1')).rejects.toThrow();
     await expect(home.database.openLogSession()).rejects.toThrow();

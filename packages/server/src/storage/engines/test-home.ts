@@ -1,12 +1,14 @@
-import { type PostgresServer, startTcpProxy } from '@halyard/testing';
+import { type PostgresServer, sharedPostgres, startTcpProxy } from '@halyard/testing';
 import { migrate } from '../schema.ts';
 import { SqlStore } from '../store.ts';
+import { migratedPlace } from '../test-engines.ts';
 import { seed } from '../test-records.ts';
 import { openPostgres } from './postgres.ts';
 
-/** A fresh database of the server with a project in it, reached through a proxy that can fail. */
-export async function openHome(server: PostgresServer) {
-  const url = await server.createDatabase();
+/** A fresh database of the server, or of the shared one, with a project in it, reached through a proxy that can fail. */
+export async function openHome(own?: PostgresServer) {
+  const server = own ?? (await sharedPostgres());
+  const url = await server.createDatabase(own === undefined ? await migratedPlace('postgres') : undefined);
   const proxy = await startTcpProxy({ port: server.port });
   const proxied = new URL(url);
   proxied.port = String(proxy.port);
