@@ -359,6 +359,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const entries = await home.store.read((reader) => auditEntries(reader, { target: key.id, limit: 10 }));
     expect(entries.map((entry) => entry.action)).toEqual(['key.revoked', 'key.created']);
     expect(JSON.stringify(entries)).not.toContain('d1gest');
+    expect(entries[1]?.after).toContain('"expiresAt":"2027-01-15T08:00:00.000Z"');
   });
 
   test('an access token is created, found by its digest and revoked once, outside any project', async () => {
@@ -376,6 +377,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       ['token.revoked', token.id, undefined],
       ['token.created', token.id, undefined],
     ]);
+    expect(entries[1]?.after).toContain('"expiresAt":"2027-01-15T08:00:00.000Z"');
   });
 
   test('thousands of flags change at once', async () => {

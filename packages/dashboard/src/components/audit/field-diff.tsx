@@ -142,7 +142,9 @@ const WORDS: ReadonlySet<string> = new Set([
 
 /** A recorded field as people write it; the value of a flag, and anything else, as JSON. */
 function textOf(path: string, value: Json): string {
-  if (TIMES.has(path) && typeof value === 'string') return fullTime(new Date(value));
+  // Entries of older versions have the expiry as a number.
+  if (TIMES.has(path) && (typeof value === 'string' || typeof value === 'number'))
+    return fullTime(new Date(value));
   if (path === 'enabled') return value === true ? messages.on : messages.off;
   if (path === 'value' || path.startsWith('value.') || path.startsWith('value['))
     return JSON.stringify(value);

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
   RIGHTS_COLUMNS,
@@ -51,7 +52,8 @@ export async function insertAccessToken(tx: Tx, token: AccessToken, digest: stri
     );
   }
 
-  const after = JSON.stringify({ name, ...rightsText(token), only, expiresAt });
+  const expires = expiresAt === undefined ? undefined : isoTime(expiresAt);
+  const after = JSON.stringify({ name, ...rightsText(token), only, expiresAt: expires });
   tx.journal.audit({ action: 'token.created', target: id, after });
 }
 

@@ -1,4 +1,5 @@
 import { defined } from '@halyard/protocol';
+import { isoTime } from '../../domain/iso-time.ts';
 import { DELETED_MARK, type ProjectKey } from '../../domain/project.ts';
 import type { PageOf } from '../../domain/store.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -55,7 +56,8 @@ export async function insertKey(tx: Tx, key: ProjectKey, digest: string): Promis
     [id, projectId, name, digest, lastFour, JSON.stringify(environments), createdAt, expiresAt ?? null],
   );
 
-  const after = JSON.stringify({ name, lastFour, environments, expiresAt });
+  const expires = expiresAt === undefined ? undefined : isoTime(expiresAt);
+  const after = JSON.stringify({ name, lastFour, environments, expiresAt: expires });
   const payload = defined({ id, digest, environments, expiresAt });
   tx.journal.change({ kind: 'key.created', projectId, payload }, [
     { action: 'key.created', projectId, target: id, after },

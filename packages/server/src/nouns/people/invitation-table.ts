@@ -1,4 +1,5 @@
 import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { RIGHTS_COLUMNS, rightsText, rightsValues } from '../../storage/rights.ts';
 import type { Tx, UnloggedTx } from '../../storage/tx.ts';
@@ -39,7 +40,7 @@ export async function insertInvitation(tx: Tx, invitation: Invitation, digest: s
   await insertRow(tx, invitation, digest);
 
   const { kind, email = '', expiresAt } = invitation;
-  const after = JSON.stringify({ ...rightsText(invitation), expiresAt });
+  const after = JSON.stringify({ ...rightsText(invitation), expiresAt: isoTime(expiresAt) });
   tx.journal.audit({ action: OFFERED[kind], target: email, after });
 }
 
