@@ -102,6 +102,28 @@ conformance('14. Decided: failures and operation', (subject) => {
     for (const { status } of flood.answers) expect(status).toBe(401);
   });
 
+  test('S18.1 an environment is published only with the words that no key is needed, and that is in the history', async () => {
+    const world = await World.make(subject());
+    const path = `/api/projects/${world.project}/environments/staging/publication`;
+    const list = async () =>
+      (await world.manage('GET', `/api/projects/${world.project}/publications`)).json() as Promise<{
+        publications: readonly { environment: string }[];
+      }>;
+    for (const body of ['{}', '{"withoutKey":false}'])
+      expect((await world.manage('PUT', path, body)).status).toBe(400);
+    expect((await list()).publications).toEqual([]);
+    expect((await world.manage('PUT', path, '{"withoutKey":true}')).status).toBe(200);
+    expect(await list()).toMatchObject({
+      publications: [{ environment: 'staging', path: `${world.project}/staging` }],
+    });
+    expect((await world.manage('DELETE', path)).status).toBe(200);
+    expect((await list()).publications).toEqual([]);
+    const { entries } = (await (
+      await world.manage('GET', `/api/audit?project=${world.project}&limit=2`)
+    ).json()) as { entries: readonly { action: string }[] };
+    expect(entries.map(({ action }) => action)).toEqual(['environment.withdrawn', 'environment.published']);
+  });
+
   test('S14.8 what is not HTTP is rejected, and the next caller is served', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const key = `X-Service-Key: ${world.key}`;

@@ -79,6 +79,16 @@ const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise<Prepar
   createEnvironment: ({ path }) => ({ path: `${path}/environments`, body: { name: 'canary' } }),
   updateEnvironment: ({ path }) => ({ path: `${path}/environments/staging`, body: { protected: true } }),
   deleteEnvironment: ({ path }) => ({ path: `${path}/environments/development` }),
+  publishEnvironment: ({ path }) => ({
+    path: `${path}/environments/staging/publication`,
+    body: { withoutKey: true },
+  }),
+  withdrawEnvironment: async ({ path }) => {
+    const at = `${path}/environments/staging/publication`;
+    const { status, text } = await app.call('PUT', at, { body: { withoutKey: true } });
+    if (status !== 200) throw new Error(text);
+    return { path: at };
+  },
   createProjectKey: ({ path }) => ({
     path: `${path}/keys`,
     body: { name: 'key', environments: ['staging'] },

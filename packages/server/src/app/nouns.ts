@@ -22,6 +22,7 @@ import { mountOperators } from '../nouns/people/operator-routes.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
 import { mountPassword, mountSession } from '../nouns/people/session-routes.ts';
 import { mountProjects } from '../nouns/projects/project-routes.ts';
+import { mountPublications } from '../nouns/publishing/publication-routes.ts';
 import { mountRelayTokens } from '../nouns/relays/relay-token-routes.ts';
 import { mountRolloutPlans } from '../nouns/rollouts/rollout-routes.ts';
 import { mountSchedules } from '../nouns/schedules/schedule-routes.ts';
@@ -76,6 +77,7 @@ export function mountNouns(
   mountUsage(app, context);
   mountAccessTokens(app, context);
   mountRelayTokens(app, context);
+  mountPublications(app, context);
 
   if (node === undefined) return;
   const { running, events, deliveries, webhooks } = node;

@@ -52,6 +52,7 @@ const LATER = '2100-01-01T00:00:00Z';
 const BODIES: Readonly<Record<string, object>> = {
   updateProject: { usage: true },
   createEnvironment: { name: 'extra' },
+  publishEnvironment: { withoutKey: true },
   createFlag: { key: 'another' },
   archiveFlags: { keys: ['flag'] },
   putFlagState: STATE,

@@ -110,6 +110,9 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('updateWebhook', call('PATCH', `${hooks}/h`, { body: { format: 'slack' } }));
     await written('rotateWebhook', call('POST', `${hooks}/h/rotate`, { body: {} }));
     await written('deleteWebhook', call('DELETE', `${hooks}/h`));
+    const publication = `${preview}/publication`;
+    await written('publishEnvironment', call('PUT', publication, { body: { withoutKey: true } }));
+    await written('withdrawEnvironment', call('DELETE', publication));
     await written('deleteEnvironment', call('DELETE', preview));
     await written('deleteProject', call('DELETE', project));
 

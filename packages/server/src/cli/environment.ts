@@ -5,7 +5,7 @@ import { type CliCommand, command } from './command.ts';
 import { option, toggle } from './options.ts';
 import { shortTime } from './output.ts';
 
-/** `halyard environment create|list|update|delete` */
+/** `halyard environment create|list|update|publish|withdraw|delete` */
 export const environmentCommands: readonly CliCommand[] = [
   command({
     usage: 'create <project> <environment>',
@@ -67,6 +67,33 @@ export const environmentCommands: readonly CliCommand[] = [
       const protection = fields.boolean('protected') ? 'protected' : 'not protected';
       return `Updated environment ${name} of ${project}: ${protection}, ${fields.text('color')}.\n`;
     },
+  }),
+  command({
+    usage: 'publish <project> <environment>',
+    about:
+      'Publish an environment to the storage of HALYARD_PUBLISH_URL: its flags can then be read without a key.',
+    confirm: {
+      about: 'Confirm that no key is needed',
+      loses: ({ environment: name }) =>
+        `Anyone who knows the address can then read all flags of environment ${name}, without a key.`,
+    },
+    examples: ['halyard environment publish shop production --yes'],
+    request: ({ project, environment: name }) => ({
+      method: 'PUT',
+      path: apiPath`/projects/${project}/environments/${name}/publication`,
+      body: { withoutKey: true },
+    }),
+    done: ({ project, environment: name }) => `Environment ${name} of ${project} is published.`,
+  }),
+  command({
+    usage: 'withdraw <project> <environment>',
+    about: 'Publish an environment no longer, and remove its files from the storage.',
+    examples: ['halyard environment withdraw shop production'],
+    request: ({ project, environment: name }) => ({
+      method: 'DELETE',
+      path: apiPath`/projects/${project}/environments/${name}/publication`,
+    }),
+    done: ({ project, environment: name }) => `Environment ${name} of ${project} is no longer published.`,
   }),
   command({
     usage: 'delete <project> <environment>',

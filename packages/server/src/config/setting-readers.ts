@@ -261,6 +261,13 @@ export const domainList: SettingReader<readonly string[]> = {
   },
 };
 
+/** A bucket of S3-compatible storage, or a folder in one. */
+export const storageUrl: SettingReader<string> = {
+  placeholder: '<url>',
+  expected: 'an address such as s3://bucket/folder',
+  read: (text) => (/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]+)*\/?$/i.test(text) ? text : undefined),
+};
+
 /** A short text on a button. */
 export const labelText: SettingReader<string> = {
   placeholder: '<label>',

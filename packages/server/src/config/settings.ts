@@ -23,6 +23,7 @@ import {
   type SettingReader,
   scopeList,
   secretText,
+  storageUrl,
   wholeNumber,
   workerCount,
 } from './setting-readers.ts';
@@ -199,6 +200,11 @@ const TABLE = {
     reader: networkList,
     sentence:
       'Networks that webhooks can reach although they are private, also over plain http; by default, public addresses over https only.',
+  },
+  publishUrl: {
+    reader: storageUrl,
+    sentence:
+      'Folder of S3-compatible storage to which published environments are written; credentials and endpoint come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT.',
   },
   rateLimit: {
     reader: wholeNumber(1, 1_000_000, '<n>'),

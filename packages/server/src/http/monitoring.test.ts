@@ -26,7 +26,7 @@ test('with a token in the settings, the metrics require it as a bearer token', a
   }
 });
 
-test('a database that refuses writes leaves a node ready, with a warning', async () => {
+test('what is no reason to take a node out of service is a warning', async () => {
   const node = {
     isCurrent: true,
     canRead: () => true,
@@ -36,16 +36,17 @@ test('a database that refuses writes leaves a node ready, with a warning', async
     trouble: () => undefined,
     staleSeconds: () => undefined,
   };
-  const ask = async (refusal: string | undefined) => {
-    const answer = healthRoutes(node, () => refusal)['/readyz'];
+  const ask = async (...warnings: (string | undefined)[]) => {
+    const answer = healthRoutes(node, () => warnings)['/readyz'];
     // `never`: the route looks at the address only.
     const request = new Request('http://127.0.0.1/readyz') as never;
     const response = typeof answer === 'function' ? await answer(request, undefined as never) : undefined;
     return [response?.status, await response?.json()];
   };
-  expect(await ask(undefined)).toEqual([200, { status: 'ready' }]);
-  expect(await ask('its disk is full')).toEqual([
+  expect(await ask(undefined, undefined)).toEqual([200, { status: 'ready' }]);
+  expect(await ask(undefined, 'The disk is full.')).toEqual([
     200,
-    { status: 'ready', warning: 'The database takes no changes: its disk is full.' },
+    { status: 'ready', warning: 'The disk is full.' },
   ]);
+  expect(await ask('One.', 'Two.')).toEqual([200, { status: 'ready', warning: 'One. Two.' }]);
 });

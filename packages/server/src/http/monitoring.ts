@@ -4,16 +4,18 @@ import { COMMIT, VERSION } from '../version.ts';
 import type { RouteAnswer, Routes } from './listener.ts';
 
 /**
- * `/healthz` and `/readyz` of a node. A database that refuses writes makes it no less ready for reads and streams, so that is a
- * warning: `writeRefusal` says why.
+ * `/healthz` and `/readyz` of a node. What makes it no less ready for reads and streams, such as a database that refuses writes,
+ * is a warning: `warnings` are sentences.
  */
 export function healthRoutes(
   node: Readiness,
-  writeRefusal: () => string | undefined = () => undefined,
+  warnings: () => readonly (string | undefined)[] = () => [],
 ): Routes {
   const warning = () => {
-    const reason = writeRefusal();
-    return reason === undefined ? {} : { warning: `The database takes no changes: ${reason}.` };
+    const text = warnings()
+      .filter((each) => each !== undefined)
+      .join(' ');
+    return text === '' ? {} : { warning: text };
   };
   return { '/healthz': healthAnswer, '/readyz': (request) => readinessAnswer(node, request, warning()) };
 }

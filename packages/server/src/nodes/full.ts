@@ -72,10 +72,12 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     logServer,
     screens: management.activity,
     webhooks: management.webhooks,
+    publishing: management.publishing,
   });
 
   plane.observe(logServer);
   plane.observe(management.webhooks);
+  if (management.publishing !== undefined) plane.observe(management.publishing);
   readers.observe(metrics);
   readers.observe(management.activity);
 
@@ -85,7 +87,10 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const parts: ListenerParts = {
     files: plane.files,
     evaluation: { ...reads, ...logServer.routes },
-    health: healthRoutes(freshness, databases.writeRefusal),
+    health: healthRoutes(freshness, () => [
+      writeWarning(databases.writeRefusal()),
+      management.publishing?.trouble(),
+    ]),
     scrape: guardMetrics(config.metricsToken, async () => metrics.scrape(await workers?.metrics())),
     docs: createDocs({ docsUrl, log, openApi: () => management.app.openApi() }),
     management: [management.app.answer, createDashboard({ load: loadBuiltAssets, docsUrl, log })],
@@ -140,6 +145,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
       management.closeThread,
       management.closeSchedules,
       management.closeWebhooks,
+      management.closePublishing,
       keepLastKnown,
       { name: 'stop following the log', run: () => plane.close() },
       management.closeHousekeeping,
@@ -147,4 +153,8 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     ]);
     log.info('stopped');
   }
+}
+
+function writeWarning(reason: string | undefined): string | undefined {
+  return reason === undefined ? undefined : `The database takes no changes: ${reason}.`;
 }

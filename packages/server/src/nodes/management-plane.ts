@@ -15,6 +15,9 @@ import { SqlDeliveryStore } from '../nouns/deliveries/delivery-table.ts';
 import type { DueRunner } from '../nouns/due-runner.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
 import { PasswordHashes, SignInMemory } from '../nouns/people/sign-in.ts';
+import { ObjectStorage } from '../nouns/publishing/object-storage.ts';
+import type { PublishedMap } from '../nouns/publishing/publication.ts';
+import { PublishRunner } from '../nouns/publishing/publish-runner.ts';
 import { rolloutRunner } from '../nouns/rollouts/rollout-runner.ts';
 import { scheduleRunner } from '../nouns/schedules/schedule-runner.ts';
 import { IdentityProvider } from '../nouns/sso/identity-provider.ts';
@@ -62,6 +65,8 @@ export class ManagementPlane {
   readonly app: LazyManagementApp;
   /** Delivers changes to webhooks. */
   readonly webhooks: WebhookRunner;
+  /** Publishes environments, where the settings say to which storage. */
+  readonly publishing: PublishRunner | undefined;
   readonly #deliversWebhooks: boolean;
   /** They run schedules, and the steps of rollout plans. */
   readonly #dueRunners: readonly DueRunner[];
@@ -122,6 +127,17 @@ export class ManagementPlane {
     this.#deliversWebhooks = config.webhooks;
     this.webhooks = new WebhookRunner({ context, sender, node, log, isReady });
 
+    if (config.publishUrl !== undefined) {
+      this.publishing = new PublishRunner({
+        context,
+        storage: new ObjectStorage(config.publishUrl),
+        mapOf: (environmentId) => publishedMap(plane, environmentId),
+        node,
+        log,
+        isReady: () => plane.freshness.isCurrent,
+      });
+    }
+
     this.#housekeeping = new Housekeeping({
       readers,
       logServer: parts.logServer,
@@ -163,6 +179,7 @@ export class ManagementPlane {
   start(): void {
     for (const runner of this.#dueRunners) runner.start();
     if (this.#deliversWebhooks) this.webhooks.start();
+    this.publishing?.start();
   }
 
   /** Before the listeners close: ends the streams of dashboards and writes the last receipts. */
@@ -179,12 +196,24 @@ export class ManagementPlane {
   /** After the listeners have closed: ends the deliveries in progress. */
   readonly closeWebhooks = brief('end the deliveries to webhooks', () => this.webhooks.close());
 
+  /** After the listeners have closed: lets another node publish. */
+  readonly closePublishing = brief('end publishing', async () => this.publishing?.close());
+
   /** Before the database closes: writes down which keys were used last, and which flags were read. */
   readonly closeHousekeeping = brief('note the last uses of keys and flags', async () => {
     this.#housekeeping.close();
     await this.#housekeeping.noteUses();
     await this.#housekeeping.storeUsage();
   });
+}
+
+/** The newest map of an environment, as readers of this node get it. */
+function publishedMap({ catalog }: ReadPlane, environmentId: string): PublishedMap | undefined {
+  const environment = catalog.environmentWithId(environmentId);
+  if (environment === undefined) return undefined;
+  const { revision, states } = environment.served();
+  const { bytes, etag } = environment.whole();
+  return { revision, bytes, hash: etag.slice(1, -1), states };
 }
 
 /** Single sign-on, where the settings name an identity provider. */

@@ -19,6 +19,13 @@ export interface MetricsSources {
     readonly lagSeconds: number;
     readonly failing: number;
   };
+  /** Publishing; absent on a node that is not set up for it. */
+  readonly publishing?:
+    | {
+        readonly counts: { readonly published: number; readonly failed: number };
+        readonly behindSeconds: number;
+      }
+    | undefined;
   /** The offer of the log to other nodes. */
   readonly logServer?: { readonly followers: number; readonly backlogBytes: number };
 }
@@ -84,7 +91,7 @@ export class Metrics implements ReadPlaneObserver {
     }),
   );
 
-  constructor({ plane, screens, webhooks, logServer }: MetricsSources) {
+  constructor({ plane, screens, webhooks, publishing, logServer }: MetricsSources) {
     const { hub, follower, freshness, catalog, counters } = plane;
     this.#build();
     this.#process(plane.files);
@@ -94,6 +101,7 @@ export class Metrics implements ReadPlaneObserver {
       this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
     }
     if (webhooks !== undefined) this.#webhooks(webhooks);
+    if (publishing !== undefined) this.#publishing(publishing);
 
     const up = '1 while this node is current: the change log proves it within three seconds.';
     this.#gauge('halyard_listener_up', up, () => Number(freshness.isCurrent), 'min');
@@ -268,6 +276,16 @@ export class Metrics implements ReadPlaneObserver {
     this.#gauge('halyard_webhook_lag_seconds', lag, () => webhooks.lagSeconds, 'max');
     const failing = 'Active webhooks whose last attempt failed, of all nodes.';
     this.#gauge('halyard_webhooks_failing', failing, () => webhooks.failing, 'max');
+  }
+
+  #publishing(publishing: NonNullable<MetricsSources['publishing']>): void {
+    const { counts } = publishing;
+    this.#counter('halyard_published_total', 'Maps that this node published.', () => counts.published);
+    const failed = 'Attempts of this node to publish that failed.';
+    this.#counter('halyard_publish_failures_total', failed, () => counts.failed);
+    const behind =
+      'For how long the newest map of some environment has not been published; 0 at nodes that do not publish.';
+    this.#gauge('halyard_publish_behind_seconds', behind, () => publishing.behindSeconds, 'max');
   }
 
   #answers(counters: EvaluationCounters): void {

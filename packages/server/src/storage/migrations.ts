@@ -358,4 +358,25 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       closed_at BIGINT NOT NULL
     )`,
   ],
+  [
+    // Environments whose flags are read without a key. One that was deleted and created again is another one, which the time of
+    // its creation tells, also where a node deleted it that does not know publications. Until their files are removed, those
+    // that are no longer wanted stay. path: project/environment.
+    `CREATE TABLE publications (
+      environment_id TEXT NOT NULL PRIMARY KEY,
+      environment_created_at BIGINT NOT NULL,
+      path TEXT NOT NULL,
+      wanted BIGINT NOT NULL,
+      created_at BIGINT NOT NULL,
+      revision BIGINT,
+      published_at BIGINT
+    )`,
+    // The lease of the one node that publishes: one row.
+    `CREATE TABLE publisher (
+      id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+      leased_by TEXT,
+      leased_until BIGINT
+    )`,
+    'INSERT INTO publisher (id) VALUES (1)',
+  ],
 ];

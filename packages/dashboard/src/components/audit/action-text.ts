@@ -13,6 +13,8 @@ export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'environment.created': 'created the environment',
   'environment.updated': 'edited the environment',
   'environment.deleted': 'deleted the environment',
+  'environment.published': 'published the environment',
+  'environment.withdrawn': 'stopped publishing the environment',
   'project.created': 'created the project',
   'project.updated': 'edited the project',
   'project.deleted': 'deleted the project',

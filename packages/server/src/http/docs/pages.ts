@@ -45,6 +45,7 @@ import oneNode from '../../../../../docs/operations/one-node.md' with { type: 't
 import people from '../../../../../docs/operations/people.md' with { type: 'text' };
 import pooler from '../../../../../docs/operations/pooler.md' with { type: 'text' };
 import proxies from '../../../../../docs/operations/proxies.md' with { type: 'text' };
+import publishing from '../../../../../docs/operations/publishing.md' with { type: 'text' };
 import relays from '../../../../../docs/operations/relays.md' with { type: 'text' };
 import rights from '../../../../../docs/operations/rights.md' with { type: 'text' };
 import roles from '../../../../../docs/operations/roles.md' with { type: 'text' };
@@ -140,6 +141,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/delivery', delivery],
   ['operations/usage', usage],
   ['operations/webhooks', webhooks],
+  ['operations/publishing', publishing],
   ['operations/health', health],
   ['operations/metrics', metrics],
   ['operations/logs', logs],

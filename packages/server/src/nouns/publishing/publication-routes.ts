@@ -1,0 +1,102 @@
+import { z } from '@hono/zod-openapi';
+import { done, isoTime, ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
+import { DoneSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import {
+  listPublications,
+  type NamedPublication,
+  publishEnvironment,
+  withdrawEnvironment,
+} from './publications.ts';
+
+const tag = 'Publications';
+const path = '/api/projects/{project}/environments/{environment}/publication';
+
+const PublicationSchema = z
+  .object({
+    environment: NameSchema,
+    path: z
+      .string()
+      .openapi({ description: 'Where its files are, below the address to which nodes publish.' }),
+    createdAt: TimeSchema,
+    revision: z.number().int().optional().openapi({ description: 'The newest revision in the storage.' }),
+    publishedAt: TimeSchema.optional().openapi({ description: 'When that was written.' }),
+  })
+  .openapi('Publication');
+
+/** Mounts the routes of published environments. */
+export function mountPublications(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      method: 'get',
+      path: '/api/projects/{project}/publications',
+      id: 'listPublications',
+      tag,
+      role: 'viewer',
+      summary: 'List the published environments of a project',
+      query: z.strictObject(pageQuery),
+      answer: {
+        status: 200,
+        description: 'The published environments, by name.',
+        schema: z.object({ publications: z.array(PublicationSchema), ...nextMember }),
+      },
+      errors: ['project_not_found'],
+    },
+    async ({ params, query, actor }) => {
+      const page = pageOf(query, ['name'] as const);
+      const place = ({ environment }: NamedPublication) => [environment] as const;
+      const publications = pageIn(await listPublications(context, actor, params.project), page, place);
+      return ok(listAnswer('publications', publications, { page, record: publicationRecord, place }));
+    },
+  );
+
+  mount(
+    app,
+    {
+      method: 'put',
+      path,
+      id: 'publishEnvironment',
+      tag,
+      role: 'admin',
+      summary: 'Publish an environment: its flags can then be read without a key',
+      body: {
+        schema: z.strictObject({
+          withoutKey: z.literal(true).openapi({
+            description: 'Says that anyone who knows the address may read the flags and their values.',
+          }),
+        }),
+      },
+      answer: { status: 200, schema: DoneSchema, description: 'The environment is published soon.' },
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+    },
+    async ({ params, actor }) => done(await publishEnvironment(context, actor, params)),
+  );
+
+  mount(
+    app,
+    {
+      method: 'delete',
+      path,
+      id: 'withdrawEnvironment',
+      tag,
+      role: 'admin',
+      summary: 'Publish an environment no longer, and remove its files',
+      answer: { status: 200, schema: DoneSchema, description: 'The files are removed soon.' },
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+    },
+    async ({ params, actor }) => done(await withdrawEnvironment(context, actor, params)),
+  );
+}
+
+function publicationRecord({ environment, path: at, createdAt, revision, publishedAt }: NamedPublication) {
+  return {
+    environment,
+    path: at,
+    createdAt: isoTime(createdAt),
+    revision,
+    publishedAt: publishedAt === undefined ? undefined : isoTime(publishedAt),
+  };
+}
