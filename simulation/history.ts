@@ -8,6 +8,9 @@ import { World } from './world.ts';
 /** Longest a fleet may take to be current after its last fault: the longest back-off, and what the nodes may take. */
 const CALM_MS = 37_000;
 
+/** What was sent over a slow link holds up what follows it for so long after the faults. */
+const ON_THE_WAY_MS = 2_000;
+
 /** How long a fleet that is current again is watched: changes must be quick. */
 const WATCH_MS = 6_000;
 
@@ -93,8 +96,9 @@ function run(world: World, faults: readonly Fault[]): void {
 
 /** Waits until everyone is current again, and watches them for a while. */
 function settle(world: World, core: World['layout']['places'], lastFaultAt: number): void {
-  const { kernel } = world;
-  until(world, () => kernel.now > lastFaultAt && world.troubles(core, false).length === 0);
+  const { kernel, endsAt } = world;
+  const sinceAt = Math.max(lastFaultAt, endsAt + ON_THE_WAY_MS);
+  until(world, () => kernel.now > sinceAt && world.troubles(core, false).length === 0);
   world.settledAt = kernel.now;
   kernel.runUntil(kernel.now + WATCH_MS);
 }
