@@ -41,7 +41,7 @@ conformance('14. Decided: failures and operation', (subject) => {
     const world = await World.make(subject());
     const path = `/api/projects/${world.project}/environments/production/flags/flag`;
     const write = async (method: string, body: string) => (await world.manage(method, path, body)).text();
-    expect(await write('PUT', '{"enabled":true,"value":1.50}')).not.toContain('"before"');
+    expect(await write('PUT', '{"enabled":true,"value":1.50}')).toContain('"before":null');
     expect(await write('PATCH', '{"enabled":false}')).toContain('"before":{"enabled":true,"value":1.50}');
     expect(await write('PATCH', '{"enabled":false}')).not.toContain('"before"');
   });

@@ -1,7 +1,8 @@
 import { VALUE_KINDS } from '@halyard/protocol';
-import { type ApiClient, apiPath } from './api-client.ts';
-import { CliError, usageError } from './cli-error.ts';
+import { apiPath } from './api-client.ts';
+import { usageError } from './cli-error.ts';
 import { type CliCommand, command, connect, type Input, redirect } from './command.ts';
+import type { Fields } from './fields.ts';
 import { listFlags } from './flag-list.ts';
 import { describeState, describeStep, patchBody, STATE } from './flag-state.ts';
 import { type CONNECTION, NOTE, namesIn, option, required, toggle } from './options.ts';
@@ -161,28 +162,19 @@ async function setFlag(
   const body = patchBody(input);
   const headers = conditionHeaders(input.expect);
 
-  const client = connect(shell, input);
-  const before = await currentState(client, path);
-  const answer = await client.request({ method: 'PATCH', path, body, headers, note });
+  const answer = await connect(shell, input).request({ method: 'PATCH', path, body, headers, note });
 
-  const { fields } = answer;
-  const after = fields.any('state');
-  const result = fields.boolean('changed')
-    ? `${describeStep(before, after)} (revision ${fields.number('revision')})`
-    : `${describeState(after)} (unchanged)`;
-  const line = `${key} in ${env} of ${project}: ${result}\n`;
+  const line = `${key} in ${env} of ${project}: ${describeResult(answer.fields)}\n`;
   if (wantsJson(shell, input)) shell.writeError(line);
   printAnswer(shell, input, answer, () => line);
 }
 
-/** The state before the change, for display only; `undefined` if the flag does not exist there. */
-async function currentState(client: ApiClient, path: string): Promise<unknown> {
-  try {
-    return (await client.request({ path })).fields.any('state');
-  } catch (error) {
-    if (error instanceof CliError && error.code === 'flag_not_found') return undefined;
-    throw error;
-  }
+/** What the change did. A server of an older version does not say what was there before. */
+function describeResult(fields: Fields): string {
+  const [before, after] = [fields.any('before'), fields.any('state')];
+  if (!fields.boolean('changed')) return `${describeState(after)} (unchanged)`;
+  const step = before === undefined ? describeState(after) : describeStep(before, after);
+  return `${step} (revision ${fields.number('revision')})`;
 }
 
 /** The condition of a write: the revision that the flag must have, or `none` if it must not exist. */

@@ -160,8 +160,9 @@ export const KeyedStateSchema = StateRecordSchema.extend({ key: FlagKeySchema })
 
 /** The answer of a write of one state. */
 export const StateWrittenSchema = KeyedStateSchema.extend({
-  before: FlagStateSchema.optional().openapi({
-    description: 'The state that was replaced; absent where there was none, and where nothing has changed.',
+  before: FlagStateSchema.nullable().optional().openapi({
+    description:
+      'The state that was replaced, or null where there was none; absent where nothing has changed.',
   }),
   changed: z.boolean().openapi({ description: 'Whether the state changed.' }),
   environmentRevision: Revision,

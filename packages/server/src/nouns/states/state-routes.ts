@@ -162,8 +162,9 @@ function keyed(stored: StoredState) {
 
 /** (Spec: S14.15) */
 function stateAnswer({ stored, before, changed, environmentRevision, seq }: Written<StateWritten>): Response {
+  const replaced = changed ? { before: rawJson(before) ?? null } : {};
   return ok(
-    { ...keyed(stored), before: rawJson(before), changed, environmentRevision, seq },
+    { ...keyed(stored), ...replaced, changed, environmentRevision, seq },
     { ETag: revisionTag(stored.revision) },
   );
 }
