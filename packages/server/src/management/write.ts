@@ -19,7 +19,7 @@ export type Written<T extends object> = T & {
 export async function write<T>(
   context: ManagementContext,
   actor: Actor,
-  work: (transaction: Tx) => Promise<T>,
+  work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   return (await applyWrite(context, actor, work)).result;
 }
@@ -28,7 +28,7 @@ export async function write<T>(
 export async function writeRecord<T extends object>(
   context: ManagementContext,
   actor: Actor,
-  work: (transaction: Tx) => Promise<T>,
+  work: (tx: Tx) => Promise<T>,
 ): Promise<Written<T>> {
   const { result, seq } = await applyWrite(context, actor, work);
   return seq === undefined ? result : { ...result, seq };
@@ -38,10 +38,10 @@ export async function writeRecord<T extends object>(
 export function writeDone(
   context: ManagementContext,
   actor: Actor,
-  work: (transaction: Tx) => Promise<void>,
+  work: (tx: Tx) => Promise<void>,
 ): Promise<Written<object>> {
-  return writeRecord(context, actor, async (transaction) => {
-    await work(transaction);
+  return writeRecord(context, actor, async (tx) => {
+    await work(tx);
     return {};
   });
 }
@@ -49,7 +49,7 @@ export function writeDone(
 async function applyWrite<T>(
   context: ManagementContext,
   actor: Actor,
-  work: (transaction: Tx) => Promise<T>,
+  work: (tx: Tx) => Promise<T>,
 ): Promise<Committed<T>> {
   return applied(context, () => context.store.commit(actor, work));
 }

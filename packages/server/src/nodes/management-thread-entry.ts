@@ -118,7 +118,7 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
    * rights while the call waited for its turn; then the turn ends before any work.
    */
   class Store extends SqlStore {
-    override commit<T>(actor: Actor, work: (transaction: Tx) => Promise<T>): Promise<Committed<T>> {
+    override commit<T>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<Committed<T>> {
       return inTurn(async () => {
         await this.requireRights(actor);
         return super.commit(actor, work);

@@ -11,13 +11,9 @@ import { lockProject } from './projects/project-table.ts';
  * As {@link findEnvironment}, checks that the actor may change its states (`forbidden`, `confirmation_required`), and
  * locks it until the commit.
  */
-export async function lockPlace(
-  transaction: Tx,
-  actor: Actor,
-  place: EnvironmentPlace,
-): Promise<Environment> {
-  const { id } = await findEnvironment(transaction, actor, place);
-  const environment = await lockEnvironment(transaction, id);
+export async function lockPlace(tx: Tx, actor: Actor, place: EnvironmentPlace): Promise<Environment> {
+  const { id } = await findEnvironment(tx, actor, place);
+  const environment = await lockEnvironment(tx, id);
   if (environment === undefined) throw environmentNotFound(place.environment);
   requireChangeOf(actor, environment);
   return environment;
@@ -27,13 +23,10 @@ export async function lockPlace(
  * Locks environments in the order that keeps two operations from waiting for each other. Returns those that still exist.
  * Callers check with {@link requireChangeOf} that the actor may change one before they change it.
  */
-export async function lockAll(
-  transaction: Tx,
-  environments: readonly Environment[],
-): Promise<readonly Environment[]> {
+export async function lockAll(tx: Tx, environments: readonly Environment[]): Promise<readonly Environment[]> {
   const locked: Environment[] = [];
   for (const { id } of environments.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    const environment = await lockEnvironment(transaction, id);
+    const environment = await lockEnvironment(tx, id);
     if (environment !== undefined) locked.push(environment);
   }
   return byName(locked);
@@ -48,7 +41,7 @@ export function byName(environments: readonly Environment[]): readonly Environme
  * Locks a project and all its environments, for changes of flags as such, and returns the environments. A project
  * without environments has only its own lock to keep two writers apart.
  */
-export async function lockWholeProject(transaction: Tx, projectId: string): Promise<readonly Environment[]> {
-  await lockProject(transaction, projectId);
-  return lockAll(transaction, await readEnvironments(transaction, projectId));
+export async function lockWholeProject(tx: Tx, projectId: string): Promise<readonly Environment[]> {
+  await lockProject(tx, projectId);
+  return lockAll(tx, await readEnvironments(tx, projectId));
 }

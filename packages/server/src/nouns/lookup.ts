@@ -17,8 +17,8 @@ export interface EnvironmentPlace {
  * The project of that name, or `project_not_found`: also for one that the actor may not see, and for one that has got the name
  * since the actor was authorized by its role in another.
  */
-export async function findProject(reader: Queryable, actor: Actor, name: string): Promise<Project> {
-  const project = await readProject(reader, name);
+export async function findProject(db: Queryable, actor: Actor, name: string): Promise<Project> {
+  const project = await readProject(db, name);
   const { projectId = project?.id } = actor;
   if (project !== undefined && project.id === projectId && sees(actor, projectId)) return project;
   throw projectNotFound(name);
@@ -26,19 +26,19 @@ export async function findProject(reader: Queryable, actor: Actor, name: string)
 
 /** The environment of that name, or `environment_not_found`, or as {@link findProject}. */
 export async function findEnvironment(
-  reader: Queryable,
+  db: Queryable,
   actor: Actor,
   place: EnvironmentPlace,
 ): Promise<Environment> {
-  const project = await findProject(reader, actor, place.project);
-  const environment = await readEnvironment(reader, project.id, place.environment);
+  const project = await findProject(db, actor, place.project);
+  const environment = await readEnvironment(db, project.id, place.environment);
   if (environment !== undefined) return environment;
   throw environmentNotFound(place.environment);
 }
 
 /** The flag of that key, or `flag_not_found`. */
-export async function findFlag(reader: Queryable, projectId: string, key: string): Promise<Flag> {
-  const flag = await readFlag(reader, projectId, key);
+export async function findFlag(db: Queryable, projectId: string, key: string): Promise<Flag> {
+  const flag = await readFlag(db, projectId, key);
   if (flag !== undefined) return flag;
   throw flagNotFound(key);
 }

@@ -46,7 +46,7 @@ export class SqlStore implements Store {
     this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
   }
 
-  read<T>(work: (reader: Queryable) => Promise<T>): Promise<T> {
+  read<T>(work: (db: Queryable) => Promise<T>): Promise<T> {
     return this.#database.snapshot(work);
   }
 
@@ -61,7 +61,7 @@ export class SqlStore implements Store {
     );
   }
 
-  async commit<T>(actor: Actor, work: (transaction: Tx) => Promise<T>): Promise<Committed<T>> {
+  async commit<T>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<Committed<T>> {
     const { result, seqs } = await this.#write(async (transaction) => {
       const { now } = this.#sources;
       const journal = new Journal(actor, this.#sources);
@@ -169,7 +169,7 @@ export class LazyDatabase implements Database {
     }
   }
 
-  async snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T> {
+  async snapshot<T>(work: (db: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T> {
     return (await this.#opened()).snapshot(work, extent);
   }
 

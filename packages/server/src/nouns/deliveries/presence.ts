@@ -171,9 +171,9 @@ export async function listClients(
   deliveries: DeliveryReader,
   { actor, project }: { readonly actor: Actor; readonly project: string },
 ): Promise<readonly EnvironmentClients[]> {
-  const { environments, keys } = await context.store.read(async (reader) => {
-    const { id } = await findProject(reader, actor, project);
-    return { environments: await readEnvironments(reader, id), keys: await readKeys(reader, id) };
+  const { environments, keys } = await context.store.read(async (db) => {
+    const { id } = await findProject(db, actor, project);
+    return { environments: await readEnvironments(db, id), keys: await readKeys(db, id) };
   });
   const now = context.now();
   const presence = await deliveries.presence(now);

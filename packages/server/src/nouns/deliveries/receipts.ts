@@ -18,7 +18,7 @@ export async function getDelivery(
   deliveries: DeliveryReader,
   { actor, seq }: { readonly actor: Actor; readonly seq: number },
 ): Promise<Delivery> {
-  await context.store.read((reader) => findVisible(reader, actor, seq));
+  await context.store.read((db) => findVisible(db, actor, seq));
   const delivery = await deliveries.delivery(seq);
   if (delivery !== undefined) return delivery;
   throw new ServiceError(
@@ -33,7 +33,7 @@ export async function listDeliveries(
   deliveries: DeliveryReader,
   query: { readonly actor: Actor; readonly project: string; readonly limit: number },
 ): Promise<readonly Delivery[]> {
-  const { id } = await context.store.read((reader) => findProject(reader, query.actor, query.project));
+  const { id } = await context.store.read((db) => findProject(db, query.actor, query.project));
   return deliveries.deliveries(id, query.limit);
 }
 

@@ -39,9 +39,7 @@ export function listEnvironments(
   actor: Actor,
   project: string,
 ): Promise<readonly Environment[]> {
-  return context.store.read(async (reader) =>
-    readEnvironments(reader, (await findProject(reader, actor, project)).id),
-  );
+  return context.store.read(async (db) => readEnvironments(db, (await findProject(db, actor, project)).id));
 }
 
 /**
@@ -54,10 +52,11 @@ export function createEnvironment(
   place: EnvironmentPlace & { readonly appearance?: Omit<EnvironmentAppearance, 'position'> },
 ): Promise<Written<Environment>> {
   checkName('environment', place.environment);
-  return writeRecord(context, actor, async (transaction) => {
-    const project = await findProject(transaction, actor, place.project);
+
+  return writeRecord(context, actor, async (tx) => {
+    const project = await findProject(tx, actor, place.project);
     const made = { projectId: project.id, name: place.environment, ...place.appearance };
-    return addEnvironment(context, transaction, made);
+    return addEnvironment(context, tx, made);
   });
 }
 
@@ -67,7 +66,7 @@ export function createEnvironment(
  */
 export async function addEnvironment(
   context: ManagementContext,
-  transaction: Tx,
+  tx: Tx,
   {
     projectId,
     name,
@@ -76,12 +75,14 @@ export async function addEnvironment(
 ): Promise<Environment> {
   // Writers of the project's flags and states lock its environments, and must not miss this one. It also keeps the
   // position unique.
-  await lockProject(transaction, projectId);
-  const others = await readEnvironments(transaction, projectId);
+  await lockProject(tx, projectId);
+
+  const others = await readEnvironments(tx, projectId);
   const position = Math.max(-1, ...others.map((other) => other.position)) + 1;
+
   const createdAt = context.now();
   const place = { id: context.newId(), projectId, name, revision: 0, createdAt };
-  return insertEnvironment(transaction, { ...place, ...defaultAppearance(name), ...appearance, position });
+  return insertEnvironment(tx, { ...place, ...defaultAppearance(name), ...appearance, position });
 }
 
 /** How an environment is shown and guarded. In a change, absent members stay as they are. */
@@ -101,13 +102,15 @@ export function updateEnvironment(
   actor: Actor,
   input: EnvironmentPlace & { readonly appearance: EnvironmentAppearance },
 ): Promise<Written<Environment>> {
-  return writeRecord(context, actor, async (transaction) => {
-    const { id } = await findEnvironment(transaction, actor, input);
-    const environment = await lockEnvironment(transaction, id);
+  return writeRecord(context, actor, async (tx) => {
+    const { id } = await findEnvironment(tx, actor, input);
+    const environment = await lockEnvironment(tx, id);
     if (environment === undefined) throw environmentNotFound(input.environment);
+
     const updated = { ...environment, ...input.appearance };
     if (!updated.protected) requireChangeOf(actor, environment);
-    await storeAppearance(transaction, updated);
+
+    await storeAppearance(tx, updated);
     return updated;
   });
 }
@@ -121,11 +124,11 @@ export function deleteEnvironment(
   actor: Actor,
   place: EnvironmentPlace,
 ): Promise<Written<object>> {
-  return writeDone(context, actor, async (transaction) => {
-    const environment = await lockPlace(transaction, actor, place);
+  return writeDone(context, actor, async (tx) => {
+    const environment = await lockPlace(tx, actor, place);
     const { id: environmentId, projectId, name } = environment;
     const reason = `The environment "${name}" was deleted.`;
-    await interruptRemoved(transaction, { projectId, environmentId }, reason);
-    await removeEnvironment(transaction, environment);
+    await interruptRemoved(tx, { projectId, environmentId }, reason);
+    await removeEnvironment(tx, environment);
   });
 }

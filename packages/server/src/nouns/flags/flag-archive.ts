@@ -38,10 +38,10 @@ export function archiveFlag(
   actor: Actor,
   place: FlagPlace,
 ): Promise<Written<FlagWithStates>> {
-  return writeRecord(context, actor, async (transaction) => {
-    const found = await lockFlag(transaction, actor, place);
-    if (found.flag.archivedAt === undefined) await archiveLocked(context, actor, transaction, found);
-    return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
+  return writeRecord(context, actor, async (tx) => {
+    const found = await lockFlag(tx, actor, place);
+    if (found.flag.archivedAt === undefined) await archiveLocked(context, actor, tx, found);
+    return withStates(tx, await findFlag(tx, found.flag.projectId, place.key));
   });
 }
 
@@ -54,10 +54,10 @@ export function restoreFlag(
   actor: Actor,
   place: FlagPlace,
 ): Promise<Written<FlagWithStates>> {
-  return writeRecord(context, actor, async (transaction) => {
-    const found = await lockFlag(transaction, actor, place);
-    if (found.flag.archivedAt !== undefined) await restoreLocked(actor, transaction, found);
-    return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
+  return writeRecord(context, actor, async (tx) => {
+    const found = await lockFlag(tx, actor, place);
+    if (found.flag.archivedAt !== undefined) await restoreLocked(actor, tx, found);
+    return withStates(tx, await findFlag(tx, found.flag.projectId, place.key));
   });
 }
 
@@ -73,8 +73,10 @@ export async function archiveFlags(
   if (keys.length === 0 || keys.length > MAX_BULK) {
     throw invalid(`"keys" has ${keys.length} entries: name 1 to ${MAX_BULK} flags.`);
   }
-  await context.store.read((reader) => findProject(reader, actor, project));
+  await context.store.read((db) => findProject(db, actor, project));
+
   const outcomes: ArchiveOutcome[] = [];
+
   for (const key of new Set(keys)) {
     try {
       const { seq } = await archiveFlag(context, actor, { project, key });
@@ -85,13 +87,16 @@ export async function archiveFlags(
         outcomes.push({ key, refusal: error });
         continue;
       }
+
       if (!outcomes.some((outcome) => 'archived' in outcome)) throw error;
+
       const message = 'The server could not archive this flag and those after it; try again shortly.';
       const refusal = isChanged ? error : new ServiceError('internal_error', message, { cause: error });
       const left = new Set(keys).difference(new Set(outcomes.map((outcome) => outcome.key)));
       return [...outcomes, ...[...left].map((each) => ({ key: each, refusal }))];
     }
   }
+
   return outcomes;
 }
 
@@ -99,51 +104,52 @@ export async function archiveFlags(
 export async function archiveLocked(
   context: ManagementContext,
   actor: Actor,
-  transaction: Tx,
+  tx: Tx,
   { flag, environments }: FlagInProject,
 ): Promise<void> {
-  await interruptArchived(transaction, flag);
+  await interruptArchived(tx, flag);
 
   const states = new Map<string, StateText>();
   for (const environment of environments) {
-    const stored = await readStoredState(transaction, environment.id, flag.key);
+    const stored = await readStoredState(tx, environment.id, flag.key);
     if (stored === undefined) continue;
     requireChangeOf(actor, environment);
     // A damaged record counts as absent: it is removed and not kept.
     if (stateParts(stored.state) !== undefined) states.set(environment.id, stored.state);
-    await changeStates(transaction, environment, [[flag.key, null]]);
+    await changeStates(tx, environment, [[flag.key, null]]);
   }
 
-  await storeArchived(transaction, flag, { at: context.now(), states });
+  await storeArchived(tx, flag, { at: context.now(), states });
 }
 
 /** Ends the schedules and plans of a flag that is about to be archived. */
 export async function interruptArchived(
-  transaction: Tx,
+  tx: Tx,
   { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
 ): Promise<void> {
-  await interruptRemoved(transaction, { projectId, keys: [key] }, `The flag "${key}" was archived.`);
+  await interruptRemoved(tx, { projectId, keys: [key] }, `The flag "${key}" was archived.`);
 }
 
 /** Restores an archived flag whose project is locked, with its states where their environments still exist. */
 export async function restoreLocked(
   actor: Actor,
-  transaction: Tx,
+  tx: Tx,
   { flag, environments }: FlagInProject,
 ): Promise<void> {
-  const states = await readArchivedStates(transaction, flag);
-  await storeRestored(transaction, flag);
+  const states = await readArchivedStates(tx, flag);
+  await storeRestored(tx, flag);
+
   for (const environment of environments) {
     const state = states.get(environment.id);
     if (state === undefined || stateParts(state) === undefined) continue;
-    if ((await readStoredState(transaction, environment.id, flag.key)) !== undefined) continue;
+    if ((await readStoredState(tx, environment.id, flag.key)) !== undefined) continue;
     requireChangeOf(actor, environment);
-    await changeStates(transaction, environment, [[flag.key, state]]);
+    await changeStates(tx, environment, [[flag.key, state]]);
   }
 }
 
-async function lockFlag(transaction: Tx, actor: Actor, place: FlagPlace): Promise<FlagInProject> {
-  const project = await findProject(transaction, actor, place.project);
-  const environments = await lockWholeProject(transaction, project.id);
-  return { flag: await findFlag(transaction, project.id, place.key), environments };
+async function lockFlag(tx: Tx, actor: Actor, place: FlagPlace): Promise<FlagInProject> {
+  const project = await findProject(tx, actor, place.project);
+  const environments = await lockWholeProject(tx, project.id);
+  return { flag: await findFlag(tx, project.id, place.key), environments };
 }

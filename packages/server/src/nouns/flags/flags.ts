@@ -65,11 +65,12 @@ export function listFlags(
   project: string,
   { page, ...filter }: FlagFilter & { readonly page?: FlagPage | undefined } = {},
 ): Promise<FlagList> {
-  return context.store.read(async (reader) => {
-    const { id: projectId } = await findProject(reader, actor, project);
-    const names = namesById(await readEnvironments(reader, projectId));
+  return context.store.read(async (db) => {
+    const { id: projectId } = await findProject(db, actor, project);
+    const names = namesById(await readEnvironments(db, projectId));
     const attach = (flags: readonly Flag[], keys?: readonly string[]) =>
-      withAllStates(reader, { projectId, names, flags, ...defined({ keys }) });
+      withAllStates(db, { projectId, names, flags, ...defined({ keys }) });
+
     const { unchangedSince } = filter;
     const select = async (some: readonly Flag[], isWhole = false): Promise<readonly Flag[]> => {
       const flags = some.filter((flag) => matches(flag, filter));
@@ -77,9 +78,11 @@ export function listFlags(
       const whole = await attach(flags, isWhole ? undefined : flags.map(({ key }) => key));
       return whole.filter((flag) => isStale(flag, { environments: names.size, unchangedSince }));
     };
+
     if (page === undefined)
-      return { flags: await attach(await select(await readFlags(reader, projectId), true)) };
-    const { flags, next } = await pageOfFlags(reader, projectId, { page, select });
+      return { flags: await attach(await select(await readFlags(db, projectId), true)) };
+
+    const { flags, next } = await pageOfFlags(db, projectId, { page, select });
     const keys = flags.map(({ key }) => key);
     return { flags: await attach(flags, keys), ...defined({ next }) };
   });
@@ -87,7 +90,7 @@ export function listFlags(
 
 /** The flags with their states by environment name. With `keys`, reads the states of those flags only. */
 async function withAllStates(
-  reader: Queryable,
+  db: Queryable,
   given: {
     readonly projectId: string;
     readonly names: ReadonlyMap<string, string>;
@@ -96,17 +99,19 @@ async function withAllStates(
   },
 ): Promise<readonly FlagWithStates[]> {
   const { projectId, names, flags, keys } = given;
+
   const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
-  for (const { environmentId, ...state } of readable(await readStatesIn(reader, projectId, keys))) {
+  for (const { environmentId, ...state } of readable(await readStatesIn(db, projectId, keys))) {
     const name = names.get(environmentId);
     if (name !== undefined) states.get(state.flagKey)?.set(name, state);
   }
+
   return flags.map((flag) => ({ ...flag, states: states.get(flag.key) ?? new Map() }));
 }
 
 /** At least one flag more than the page takes if there is one, or where the search for them has stopped. */
 async function pageOfFlags(
-  reader: Queryable,
+  db: Queryable,
   projectId: string,
   {
     page: { limit, after },
@@ -116,17 +121,20 @@ async function pageOfFlags(
   const flags: Flag[] = [];
   const size = Math.max(limit, 1000);
   let place = after;
+
   for (let scanned = 0; scanned < SCANNED_FLAGS; scanned += size) {
-    const some = (await readFlags(reader, projectId, { limit: size, ...defined({ after: place }) })).slice(
+    const some = (await readFlags(db, projectId, { limit: size, ...defined({ after: place }) })).slice(
       0,
       size,
     );
     flags.push(...(await select(some)));
+
     if (flags.length > limit) return { flags: flags.slice(0, limit + 1) };
     const last = some.at(-1);
     if (last === undefined || some.length < size) return { flags };
     place = [last.key];
   }
+
   return { flags, ...defined({ next: place }) };
 }
 
@@ -157,9 +165,9 @@ function isStale(
 
 /** One flag with its states everywhere. `project_not_found`, `flag_not_found`. */
 export function getFlag(context: ManagementContext, actor: Actor, place: FlagPlace): Promise<FlagWithStates> {
-  return context.store.read(async (reader) => {
-    const project = await findProject(reader, actor, place.project);
-    return withStates(reader, await findFlag(reader, project.id, place.key));
+  return context.store.read(async (db) => {
+    const project = await findProject(db, actor, place.project);
+    return withStates(db, await findFlag(db, project.id, place.key));
   });
 }
 
@@ -175,20 +183,24 @@ export function createFlag(
   const { key, states = new Map<string, StateText>() } = input;
   checkFlagKey(key);
   checkDetails(input);
-  return writeRecord(context, actor, async (transaction) => {
-    const { id: projectId } = await findProject(transaction, actor, input.project);
+
+  return writeRecord(context, actor, async (tx) => {
+    const { id: projectId } = await findProject(tx, actor, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
-    const environments = await lockWholeProject(transaction, projectId);
+    const environments = await lockWholeProject(tx, projectId);
     const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
-    const known = await readFlag(transaction, projectId, key);
+
+    const known = await readFlag(tx, projectId, key);
     if (known !== undefined) throw alreadyExists(known);
+
     const flag: Flag = { ...withDetails(PLAIN_DETAILS, input), projectId, key, createdAt: context.now() };
-    await storeFlag(transaction, flag);
+    await storeFlag(tx, flag);
     for (const { environment, state } of chosen) {
       requireChangeOf(actor, environment);
-      await changeStates(transaction, environment, [[key, state]]);
+      await changeStates(tx, environment, [[key, state]]);
     }
-    return withStates(transaction, flag);
+
+    return withStates(tx, flag);
   });
 }
 
@@ -199,14 +211,16 @@ export function updateFlag(
   input: FlagPlace & Partial<FlagDetails>,
 ): Promise<Written<FlagWithStates>> {
   checkDetails(input);
-  return writeRecord(context, actor, async (transaction) => {
-    const project = await findProject(transaction, actor, input.project);
+
+  return writeRecord(context, actor, async (tx) => {
+    const project = await findProject(tx, actor, input.project);
     // Locked, so that a deleted flag cannot reappear and a concurrent change is not lost.
-    await lockWholeProject(transaction, project.id);
-    const flag = await findFlag(transaction, project.id, input.key);
+    await lockWholeProject(tx, project.id);
+    const flag = await findFlag(tx, project.id, input.key);
+
     const updated = withDetails(flag, input);
-    await storeFlag(transaction, updated);
-    return withStates(transaction, updated);
+    await storeFlag(tx, updated);
+    return withStates(tx, updated);
   });
 }
 
@@ -225,11 +239,11 @@ export function deleteFlag(
   actor: Actor,
   place: FlagPlace & { readonly inUse: boolean },
 ): Promise<Written<object>> {
-  return writeDone(context, actor, async (transaction) => {
-    const project = await findProject(transaction, actor, place.project);
+  return writeDone(context, actor, async (tx) => {
+    const project = await findProject(tx, actor, place.project);
     // Concurrent restores and state writes wait for this lock, and then find the flag deleted.
-    const environments = await lockWholeProject(transaction, project.id);
-    const flag = await findFlag(transaction, project.id, place.key);
+    const environments = await lockWholeProject(tx, project.id);
+    const flag = await findFlag(tx, project.id, place.key);
     if (flag.archivedAt === undefined && !place.inUse) {
       throw new ServiceError(
         'flag_not_archived',
@@ -237,22 +251,23 @@ export function deleteFlag(
       );
     }
 
-    await interruptDeleted(transaction, flag);
+    await interruptDeleted(tx, flag);
     for (const environment of environments) {
-      if ((await readStoredState(transaction, environment.id, flag.key)) === undefined) continue;
+      if ((await readStoredState(tx, environment.id, flag.key)) === undefined) continue;
       requireChangeOf(actor, environment);
-      await changeStates(transaction, environment, [[flag.key, null]]);
+      await changeStates(tx, environment, [[flag.key, null]]);
     }
-    await removeFlag(transaction, flag);
+
+    await removeFlag(tx, flag);
   });
 }
 
 /** Ends the schedules and plans of a flag that is about to be deleted. */
 export async function interruptDeleted(
-  transaction: Tx,
+  tx: Tx,
   { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
 ): Promise<void> {
-  await interruptRemoved(transaction, { projectId, keys: [key] }, `The flag "${key}" was deleted.`);
+  await interruptRemoved(tx, { projectId, keys: [key] }, `The flag "${key}" was deleted.`);
 }
 
 /** The stored states that can be read; a damaged record counts as absent. */
@@ -261,13 +276,14 @@ export function readable<State extends StoredState>(states: readonly State[]): r
 }
 
 /** The flag with its states everywhere. */
-export async function withStates(reader: Queryable, flag: Flag): Promise<FlagWithStates> {
+export async function withStates(db: Queryable, flag: Flag): Promise<FlagWithStates> {
   const { projectId, key } = flag;
   const byId = new Map(
-    readable(await readStatesIn(reader, projectId, [key])).map((state) => [state.environmentId, state]),
+    readable(await readStatesIn(db, projectId, [key])).map((state) => [state.environmentId, state]),
   );
+
   const states = new Map<string, StoredState>();
-  for (const { id, name } of await readEnvironments(reader, projectId)) {
+  for (const { id, name } of await readEnvironments(db, projectId)) {
     const state = byId.get(id);
     if (state !== undefined) states.set(name, withoutPlace(state));
   }

@@ -61,16 +61,16 @@ export async function listAudit(context: ManagementContext, query: AuditQuery): 
 }
 
 function readPage(context: ManagementContext, query: AuditQuery): Promise<AuditList> {
-  return context.store.read(async (reader) => {
+  return context.store.read(async (db) => {
     const { project: _project, environment: _environment, reader: actor, before, ...filter } = query;
 
-    const { entries, next } = await readAuditPage(reader, {
-      ...(await idsOf(reader, query)),
+    const { entries, next } = await readAuditPage(db, {
+      ...(await idsOf(db, query)),
       ...filter,
       withoutPeople: !seesPeople(actor),
       ...defined({ beforeSeq: before, projectIds: visibleProjects(actor) }),
     });
-    return { entries: await withNames(reader, entries), ...defined({ next }) };
+    return { entries: await withNames(db, entries), ...defined({ next }) };
   });
 }
 
@@ -97,7 +97,7 @@ export async function* exportAudit(
 }
 
 async function idsOf(
-  reader: Queryable,
+  db: Queryable,
   { project, environment, reader: actor }: AuditQuery,
 ): Promise<{ projectId?: string; environmentId?: string }> {
   if (project === undefined) {
@@ -107,23 +107,20 @@ async function idsOf(
     );
   }
 
-  const { id: projectId } = await findProject(reader, actor, project);
+  const { id: projectId } = await findProject(db, actor, project);
   if (environment === undefined) return { projectId };
-  const found = await findEnvironment(reader, actor, { project, environment });
+  const found = await findEnvironment(db, actor, { project, environment });
   return { projectId: found.projectId, environmentId: found.id };
 }
 
 /** Adds the names of projects and environments to entries, where they still exist. */
-async function withNames(
-  reader: Queryable,
-  entries: readonly AuditEntry[],
-): Promise<readonly NamedAuditEntry[]> {
+async function withNames(db: Queryable, entries: readonly AuditEntry[]): Promise<readonly NamedAuditEntry[]> {
   const used = new Set(entries.map((entry) => entry.projectId));
-  const projects = new Map((await readProjects(reader)).map(({ id, name }) => [id, name]));
+  const projects = new Map((await readProjects(db)).map(({ id, name }) => [id, name]));
   const environments = new Map<string, string>();
   for (const projectId of projects.keys()) {
     if (!used.has(projectId)) continue;
-    for (const { id, name } of await readEnvironments(reader, projectId)) environments.set(id, name);
+    for (const { id, name } of await readEnvironments(db, projectId)) environments.set(id, name);
   }
 
   return entries.map((entry) => ({
@@ -156,11 +153,11 @@ export interface ChangeRecord {
 
 /** The change that wrote row `seq` of the change log. `not_found`, also when the actor may see nothing of it. */
 export function getChange(context: ManagementContext, actor: Actor, seq: number): Promise<ChangeRecord> {
-  return context.store.read(async (reader) => describe(reader, await findVisible(reader, actor, seq)));
+  return context.store.read(async (db) => describe(db, await findVisible(db, actor, seq)));
 }
 
-async function describe(reader: Queryable, operation: AuditedOperation): Promise<ChangeRecord> {
-  const entries = await withNames(reader, operation.entries);
+async function describe(db: Queryable, operation: AuditedOperation): Promise<ChangeRecord> {
+  const entries = await withNames(db, operation.entries);
   const [first] = entries;
   if (first === undefined) throw new Error('an operation without entries was read');
 

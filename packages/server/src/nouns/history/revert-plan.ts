@@ -45,14 +45,14 @@ const FEW = 20;
 
 /** Plans how to revert `operation`, from the current contents. */
 export function planRevert(
-  reader: Queryable,
+  db: Queryable,
   given: { readonly operation: AuditedOperation; readonly environments: readonly Environment[] },
 ): Promise<RevertPlan> {
-  return new Planner(reader, given.operation.entries, given.environments).run();
+  return new Planner(db, given.operation.entries, given.environments).run();
 }
 
 class Planner {
-  readonly #reader: Queryable;
+  readonly #db: Queryable;
   readonly #entries: readonly AuditEntry[];
   readonly #environments: ReadonlyMap<string, Environment>;
   /** The entries of states, by flag: an operation may have tens of thousands. */
@@ -71,8 +71,8 @@ class Planner {
   /** Flags that are archived or restored with their states, whose own entries are skipped. */
   readonly #whole = new Set<string>();
 
-  constructor(reader: Queryable, entries: readonly AuditEntry[], environments: readonly Environment[]) {
-    this.#reader = reader;
+  constructor(db: Queryable, entries: readonly AuditEntry[], environments: readonly Environment[]) {
+    this.#db = db;
     this.#entries = entries;
     this.#states = Map.groupBy(
       entries.filter(({ action }) => action === 'flag.changed'),
@@ -101,7 +101,7 @@ class Planner {
     if (flag.archivedAt === undefined) return this.#conflict(`the flag "${entry.target}" was restored`);
     this.#plan.restore.push(flag);
     this.#differ({ key: flag.key, before: '{"archived":true}', after: '{"archived":false}' });
-    for (const [id, after] of await readArchivedStates(this.#reader, flag)) {
+    for (const [id, after] of await readArchivedStates(this.#db, flag)) {
       const environment = this.#environments.get(id)?.name;
       if (environment !== undefined) this.#differ({ environment, key: flag.key, after });
     }
@@ -116,7 +116,7 @@ class Planner {
     this.#differ({ key: flag.key, before: '{"archived":false}', after: '{"archived":true}' });
     const restored = new Map(this.#statesOf(flag.key).map((one) => [one.environmentId, one.after]));
     for (const { id, name } of this.#environments.values()) {
-      const before = (await readStoredState(this.#reader, id, flag.key))?.state;
+      const before = (await readStoredState(this.#db, id, flag.key))?.state;
       if (before !== restored.get(id)) this.#conflict(`"${flag.key}" in ${name}`);
       if (before !== undefined) this.#differ({ environment: name, key: flag.key, before });
     }
@@ -151,7 +151,7 @@ class Planner {
       ),
     );
     for (const id of this.#environments.keys()) {
-      if (!removed.has(id) && (await readStoredState(this.#reader, id, key)) !== undefined) return true;
+      if (!removed.has(id) && (await readStoredState(this.#db, id, key)) !== undefined) return true;
     }
     return false;
   }
@@ -224,13 +224,11 @@ class Planner {
 
   async #currentStates(id: string, keys: readonly string[]): Promise<ReadonlyMap<string, StateText>> {
     if (keys.length > FEW) {
-      return new Map(
-        (await readStoredStates(this.#reader, id)).map(({ flagKey, state }) => [flagKey, state]),
-      );
+      return new Map((await readStoredStates(this.#db, id)).map(({ flagKey, state }) => [flagKey, state]));
     }
     const states = new Map<string, StateText>();
     for (const key of keys) {
-      const stored = await readStoredState(this.#reader, id, key);
+      const stored = await readStoredState(this.#db, id, key);
       if (stored !== undefined) states.set(key, stored.state);
     }
     return states;
@@ -238,7 +236,7 @@ class Planner {
 
   async #flagsOf(entries: readonly AuditEntry[]): Promise<ReadonlyMap<string, Flag>> {
     if (entries.length > FEW) {
-      const flags = await readFlags(this.#reader, entries[0]?.projectId ?? '');
+      const flags = await readFlags(this.#db, entries[0]?.projectId ?? '');
       return new Map(flags.map((flag) => [flag.key, flag]));
     }
     const flags = new Map<string, Flag>();
@@ -250,7 +248,7 @@ class Planner {
   }
 
   #flag({ projectId = '', target }: AuditEntry): Promise<Flag | undefined> {
-    return readFlag(this.#reader, projectId, target);
+    return readFlag(this.#db, projectId, target);
   }
 
   #differ(difference: RevertDifference): void {

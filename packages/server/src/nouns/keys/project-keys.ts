@@ -38,9 +38,7 @@ export function listProjectKeys(
   actor: Actor,
   { project, page }: { readonly project: string; readonly page?: KeyPage | undefined },
 ): Promise<readonly ProjectKey[]> {
-  return context.store.read(async (reader) =>
-    readKeys(reader, (await findProject(reader, actor, project)).id, page),
-  );
+  return context.store.read(async (db) => readKeys(db, (await findProject(db, actor, project)).id, page));
 }
 
 /** One key's record. `key_not_found`. */
@@ -49,7 +47,7 @@ export async function getProjectKey(
   actor: Actor,
   id: string,
 ): Promise<ProjectKey> {
-  return found(actor, await context.store.read((reader) => readKey(reader, id)), id);
+  return found(actor, await context.store.read((db) => readKey(db, id)), id);
 }
 
 /**
@@ -66,16 +64,17 @@ export async function createProjectKey(
   if (environments.length === 0) throw invalid('"environments" is empty: name at least one environment.');
   const createdAt = context.now();
   checkExpiry(input.expiresAt, createdAt);
+
   const key = formatProjectKey(context.randomBytes(32));
-  const record = await writeRecord(context, actor, async (transaction) => {
-    const { id: projectId } = await findProject(transaction, actor, input.project);
-    const chosen = (await readEnvironments(transaction, projectId)).filter((one) =>
-      environments.includes(one.name),
-    );
+
+  const record = await writeRecord(context, actor, async (tx) => {
+    const { id: projectId } = await findProject(tx, actor, input.project);
+    const chosen = (await readEnvironments(tx, projectId)).filter((one) => environments.includes(one.name));
     // Locked against deletion: otherwise the key could read a later environment of the same name.
-    const known = new Set((await lockAll(transaction, chosen)).map((environment) => environment.name));
+    const known = new Set((await lockAll(tx, chosen)).map((environment) => environment.name));
     for (const environment of environments)
       if (!known.has(environment)) throw environmentNotFound(environment);
+
     const made = defined({
       id: context.newId(),
       projectId,
@@ -85,9 +84,11 @@ export async function createProjectKey(
       createdAt,
       expiresAt: input.expiresAt,
     });
-    await insertKey(transaction, made, digestOf(key));
+
+    await insertKey(tx, made, digestOf(key));
     return made;
   });
+
   return { record, key };
 }
 
@@ -97,11 +98,11 @@ export function revokeProjectKey(
   actor: Actor,
   id: string,
 ): Promise<Written<ProjectKey>> {
-  return writeRecord(context, actor, async (transaction) => {
-    const key = found(actor, await readKey(transaction, id), id);
+  return writeRecord(context, actor, async (tx) => {
+    const key = found(actor, await readKey(tx, id), id);
     requireRole(actor, 'admin', { id: key.projectId });
-    await storeKeyRevocation(transaction, key, context.now());
-    return found(actor, await readKey(transaction, id), id);
+    await storeKeyRevocation(tx, key, context.now());
+    return found(actor, await readKey(tx, id), id);
   });
 }
 

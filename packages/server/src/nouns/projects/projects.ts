@@ -18,7 +18,7 @@ export interface ProjectWithEnvironments extends Project {
 
 /** The projects that the actor may see, by name. */
 export async function listProjects(context: ManagementContext, actor: Actor): Promise<readonly Project[]> {
-  const projects = await context.store.read((reader) => readProjects(reader));
+  const projects = await context.store.read((db) => readProjects(db));
   return projects.filter(({ id }) => sees(actor, id));
 }
 
@@ -28,9 +28,9 @@ export function getProject(
   actor: Actor,
   name: string,
 ): Promise<ProjectWithEnvironments> {
-  return context.store.read(async (reader) => {
-    const project = await findProject(reader, actor, name);
-    return { ...project, environments: await readEnvironments(reader, project.id) };
+  return context.store.read(async (db) => {
+    const project = await findProject(db, actor, name);
+    return { ...project, environments: await readEnvironments(db, project.id) };
   });
 }
 
@@ -41,15 +41,18 @@ export function createProject(
   input: { readonly name: string },
 ): Promise<Written<ProjectWithEnvironments>> {
   checkName('project', input.name);
-  return writeRecord(context, actor, async (transaction) => {
+
+  return writeRecord(context, actor, async (tx) => {
     const createdAt = context.now();
     const project: Project = { id: context.newId(), name: input.name, createdAt };
-    await insertProject(transaction, project);
+    await insertProject(tx, project);
+
     for (const [position, name] of DEFAULT_ENVIRONMENTS.entries()) {
       const place = { id: context.newId(), projectId: project.id, name, revision: 0, position, createdAt };
-      await insertEnvironment(transaction, { ...place, ...defaultAppearance(name) });
+      await insertEnvironment(tx, { ...place, ...defaultAppearance(name) });
     }
-    return { ...project, environments: await readEnvironments(transaction, project.id) };
+
+    return { ...project, environments: await readEnvironments(tx, project.id) };
   });
 }
 
@@ -62,15 +65,17 @@ export function updateProject(
   actor: Actor,
   input: { readonly project: string; readonly usage?: boolean },
 ): Promise<Written<ProjectWithEnvironments>> {
-  return writeRecord(context, actor, async (transaction) => {
-    const { id } = await findProject(transaction, actor, input.project);
-    await lockProject(transaction, id);
-    const project = await findProject(transaction, actor, input.project);
+  return writeRecord(context, actor, async (tx) => {
+    const { id } = await findProject(tx, actor, input.project);
+    await lockProject(tx, id);
+    const project = await findProject(tx, actor, input.project);
+
     const { usage = project.usageSince !== undefined } = input;
-    await storeUsage(transaction, project, usage ? context.now() : undefined);
+    await storeUsage(tx, project, usage ? context.now() : undefined);
+
     return {
-      ...(await findProject(transaction, actor, input.project)),
-      environments: await readEnvironments(transaction, id),
+      ...(await findProject(tx, actor, input.project)),
+      environments: await readEnvironments(tx, id),
     };
   });
 }
@@ -81,10 +86,10 @@ export function deleteProject(
   actor: Actor,
   name: string,
 ): Promise<Written<object>> {
-  return writeDone(context, actor, async (transaction) => {
-    const project = await findProject(transaction, actor, name);
-    const environments = await lockWholeProject(transaction, project.id);
+  return writeDone(context, actor, async (tx) => {
+    const project = await findProject(tx, actor, name);
+    const environments = await lockWholeProject(tx, project.id);
     for (const environment of environments) requireChangeOf(actor, environment);
-    await removeProject(transaction, project);
+    await removeProject(tx, project);
   });
 }

@@ -173,7 +173,7 @@ const NO_RIGHTS: Rights = { role: 'none', canChangeProtected: false };
 
 /** The rights that the settings give the person, or why they give none. Projects that do not exist are skipped. */
 async function admissible(
-  reader: Queryable,
+  db: Queryable,
   person: SsoPerson,
   settings: SsoSettings,
 ): Promise<Rights | SsoProblem> {
@@ -187,7 +187,7 @@ async function admissible(
   const { projects: named, ...rights } = groupRights(person.groups, settings);
   const projects: ProjectRole[] = [];
   for (const [project, role] of [...named].sort()) {
-    const found = await readProject(reader, project);
+    const found = await readProject(db, project);
     if (found !== undefined) projects.push({ projectId: found.id, project, ...role });
   }
   if (projects.length > 0) return { ...rights, projects };

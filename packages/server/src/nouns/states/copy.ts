@@ -63,27 +63,29 @@ export function copyStates(
   input: CopyInput,
 ): Promise<Written<Copied>> {
   const places = { project: input.project, from: input.from, to: input.environment };
+
   if (input.mode === 'preview') {
-    return context.store.read(async (reader) => {
-      const { from, to } = await findBoth(reader, actor, places);
-      const differences = await stepsOf(reader, input, { from, to });
+    return context.store.read(async (db) => {
+      const { from, to } = await findBoth(db, actor, places);
+      const differences = await stepsOf(db, input, { from, to });
       const { revision } = to;
       return { environment: to.name, revision, fromRevision: from.revision, changed: [], differences };
     });
   }
-  return writeRecord(context, actor, async (transaction) => {
-    const { from, to } = await lockBoth(transaction, actor, places);
-    const differences = await stepsOf(transaction, input, { from, to });
+
+  return writeRecord(context, actor, async (tx) => {
+    const { from, to } = await lockBoth(tx, actor, places);
+    const differences = await stepsOf(tx, input, { from, to });
     const operations = differences.map(({ key, after }): StateOperation => [key, after ?? null]);
-    const { revision, changed } = await changeStates(transaction, to, operations);
+    const { revision, changed } = await changeStates(tx, to, operations);
     return { environment: to.name, revision, fromRevision: from.revision, changed, differences };
   });
 }
 
 /** Locks both, so that the source cannot change or be deleted during the copy; a deleted one would read as empty. */
-async function lockBoth(transaction: Tx, actor: Actor, places: ComparedPlaces) {
-  const { from, to } = await findBoth(transaction, actor, places);
-  const locked = await lockAll(transaction, [from, to]);
+async function lockBoth(tx: Tx, actor: Actor, places: ComparedPlaces) {
+  const { from, to } = await findBoth(tx, actor, places);
+  const locked = await lockAll(tx, [from, to]);
   const held = ({ id, name }: Environment): Environment => {
     const environment = locked.find((candidate) => candidate.id === id);
     if (environment === undefined) throw environmentNotFound(name);
@@ -94,14 +96,15 @@ async function lockBoth(transaction: Tx, actor: Actor, places: ComparedPlaces) {
 }
 
 async function stepsOf(
-  reader: Queryable,
+  db: Queryable,
   { keys, extras, expected, fromRevision }: CopyInput,
   environments: { readonly from: Environment; readonly to: Environment },
 ): Promise<readonly CopyStep[]> {
   checkRevision(expected, environments.to.revision);
   if (fromRevision !== undefined) checkRevision({ present: [fromRevision] }, environments.from.revision);
+
   const wanted = keys === undefined ? undefined : new Set(keys);
-  const differences = await differencesOf(reader, environments);
+  const differences = await differencesOf(db, environments);
   return differences.flatMap(({ key, from: after, to: before }) => {
     if (wanted?.has(key) === false || (after === undefined && extras === 'keep')) return [];
     return defined({ key, before, after });
@@ -136,21 +139,22 @@ export function compareEnvironments(
   actor: Actor,
   places: ComparedPlaces,
 ): Promise<Comparison> {
-  return context.store.read(async (reader) => {
-    const { from, to } = await findBoth(reader, actor, places);
-    return { from, to, differences: await differencesOf(reader, { from, to }) };
+  return context.store.read(async (db) => {
+    const { from, to } = await findBoth(db, actor, places);
+    return { from, to, differences: await differencesOf(db, { from, to }) };
   });
 }
 
 /** The two environments, which must differ. `invalid_argument`, `project_not_found`, `environment_not_found`. */
 async function findBoth(
-  reader: Queryable,
+  db: Queryable,
   actor: Actor,
   { project, from, to }: ComparedPlaces,
 ): Promise<{ readonly from: Environment; readonly to: Environment }> {
   if (from === to) throw invalid('Both environments are the same: name two.');
-  const { id } = await findProject(reader, actor, project);
-  const environments = await readEnvironments(reader, id);
+  const { id } = await findProject(db, actor, project);
+  const environments = await readEnvironments(db, id);
+
   const named = (name: string): Environment => {
     const environment = environments.find((candidate) => candidate.name === name);
     if (environment === undefined) throw environmentNotFound(name);
@@ -161,11 +165,12 @@ async function findBoth(
 
 /** The states that differ between two environments, by key. */
 async function differencesOf(
-  reader: Queryable,
+  db: Queryable,
   { from, to }: { readonly from: Environment; readonly to: Environment },
 ): Promise<readonly StateDifference[]> {
-  const there = await statesOf(reader, from);
-  const here = await statesOf(reader, to);
+  const there = await statesOf(db, from);
+  const here = await statesOf(db, to);
+
   const keys = [...new Set([...there.keys(), ...here.keys()])].sort();
   return keys.flatMap((key) => {
     const [source, target] = [there.get(key), here.get(key)];
@@ -174,6 +179,6 @@ async function differencesOf(
   });
 }
 
-async function statesOf(reader: Queryable, { id }: Environment): Promise<ReadonlyMap<string, StateText>> {
-  return new Map(readable(await readStoredStates(reader, id)).map(({ flagKey, state }) => [flagKey, state]));
+async function statesOf(db: Queryable, { id }: Environment): Promise<ReadonlyMap<string, StateText>> {
+  return new Map(readable(await readStoredStates(db, id)).map(({ flagKey, state }) => [flagKey, state]));
 }

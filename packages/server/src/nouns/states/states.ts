@@ -50,10 +50,11 @@ export function listStates(
   actor: Actor,
   { page, ...place }: EnvironmentPlace & { readonly page?: FlagPage | undefined },
 ): Promise<EnvironmentStates> {
-  return context.store.read(async (reader) => {
-    const environment = await findEnvironment(reader, actor, place);
-    const states = await readStoredStates(reader, environment.id, page);
+  return context.store.read(async (db) => {
+    const environment = await findEnvironment(db, actor, place);
+    const states = await readStoredStates(db, environment.id, page);
     if (page === undefined || states.length <= page.limit) return { environment, states: readable(states) };
+
     const shown = states.slice(0, page.limit);
     // Of the last one, also when it cannot be read.
     return { environment, states: readable(shown), ...nextOf(shown.at(-1)) };
@@ -66,9 +67,9 @@ function nextOf(last: StoredState | undefined): Pick<EnvironmentStates, 'next'> 
 
 /** One state. `project_not_found`, `environment_not_found`, `flag_not_found`. */
 export function getState(context: ManagementContext, actor: Actor, place: StatePlace): Promise<StoredState> {
-  return context.store.read(async (reader) => {
-    const environment = await findEnvironment(reader, actor, place);
-    const state = await readStoredState(reader, environment.id, place.key);
+  return context.store.read(async (db) => {
+    const environment = await findEnvironment(db, actor, place);
+    const state = await readStoredState(db, environment.id, place.key);
     if (state === undefined || stateParts(state.state) === undefined) throw flagNotFound(place.key);
     return state;
   });
@@ -124,8 +125,10 @@ export async function ensureFlags(
   const { projectId, keys } = wanted;
   const known = await knownFlags(tx, wanted);
   for (const key of keys) if (known.get(key)?.archivedAt !== undefined) throw flagArchived(key);
+
   const missing = keys.filter((key) => !known.has(key));
   for (const key of missing) checkFlagKey(key);
+
   const createdAt = context.now();
   await insertFlags(
     tx,
@@ -135,10 +138,10 @@ export async function ensureFlags(
 
 /** Refuses keys without a flag in use in the project. `flag_not_found`, `flag_archived`. */
 export async function requireFlags(
-  reader: Queryable,
+  db: Queryable,
   wanted: { readonly projectId: string; readonly keys: readonly string[] },
 ): Promise<void> {
-  const known = await knownFlags(reader, wanted);
+  const known = await knownFlags(db, wanted);
   for (const key of wanted.keys) {
     const flag = known.get(key);
     if (flag === undefined) throw flagNotFound(key);
@@ -148,11 +151,10 @@ export async function requireFlags(
 
 /** A single flag is looked up; for more, one read of all is cheaper. */
 async function knownFlags(
-  reader: Queryable,
+  db: Queryable,
   { projectId, keys: [first = '', ...others] }: { projectId: string; keys: readonly string[] },
 ): Promise<ReadonlyMap<string, Flag>> {
-  const flags =
-    others.length > 0 ? await readFlags(reader, projectId) : [await readFlag(reader, projectId, first)];
+  const flags = others.length > 0 ? await readFlags(db, projectId) : [await readFlag(db, projectId, first)];
   return new Map(flags.flatMap((flag) => (flag === undefined ? [] : [[flag.key, flag]])));
 }
 
@@ -161,7 +163,7 @@ interface NextState extends StatePlace {
   readonly expected: ExpectedRevision;
 }
 
-/** Writers of one environment that wait at the same time share a tx. */
+/** Writers of one environment that wait at the same time share a transaction. */
 async function writeState(
   context: ManagementContext,
   actor: Actor,
