@@ -24,9 +24,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** Files that may be imported from everywhere: they hold facts and import no room. */
 const FACTS = new Set(['version.ts', 'http/docs/pages.ts', 'domain/postgres-url.ts']);
 
-/** What `domain/store.ts` may import as types. */
-const PORT = new Set(['storage/database.ts', 'storage/tx.ts']);
-
 /** Types of nouns that every request carries: its session, and the writers of states. */
 const OF_REQUESTS = new Set([
   'management/api/operation.ts -> nouns/people/operator.ts',
@@ -40,8 +37,6 @@ function roomOf(file: string): string {
 function isAllowed({ from, to }: Import): boolean {
   const [room, target] = [roomOf(from), roomOf(to)];
   if (room === 'nodes' || room === target || FACTS.has(to) || to.startsWith('../')) return true;
-  // The port of the store, until the last noun has left it.
-  if (from === 'domain/store.ts' && PORT.has(to)) return true;
   if (OF_REQUESTS.has(`${from} -> ${to}`)) return true;
   // It works on the database of an installation without a node.
   if (from === 'cli/backup.ts' && /^(storage|nouns)$/.test(target)) return true;

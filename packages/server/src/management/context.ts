@@ -1,5 +1,5 @@
-import type { Store } from '../domain/store.ts';
 import type { StateWriters } from '../nouns/states/state-writers.ts';
+import type { Store } from '../storage/store.ts';
 
 /** The parts of the node that management commands use. */
 export interface ManagementContext {

@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/audit.ts';
 import { quote, ServiceError } from '../domain/errors.ts';
 import type { Environment } from '../domain/project.ts';
-import type { Committed } from '../domain/store.ts';
+import type { Committed } from '../storage/store.ts';
 import type { Tx } from '../storage/tx.ts';
 import type { ManagementContext } from './context.ts';
 import { mayChangeProtected, requireRole } from './rights.ts';

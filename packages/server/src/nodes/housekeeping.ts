@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { DeliveryStore } from '../domain/delivery.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
-import type { Store } from '../domain/store.ts';
 import { type UsageStore, usageParts } from '../domain/usage.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { UsageTally } from '../evaluation/usage/usage-tally.ts';
@@ -12,6 +11,7 @@ import { SIGN_IN_LIMIT } from '../nouns/people/sign-in.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/change-log.ts';
 import { CommitUncertainError, type Database } from '../storage/database.ts';
 import { storeLastUse } from '../storage/last-use.ts';
+import type { Store } from '../storage/store.ts';
 
 /** How often the uses of keys are stored, and how often old log rows are removed, in milliseconds. */
 const TOUCH_MS = 30_000;

@@ -1,8 +1,8 @@
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Actor } from '../domain/audit.ts';
-import type { Committed } from '../domain/store.ts';
 import type { HeavyCall } from '../management/api/heavy-call.ts';
+import type { Committed } from '../storage/store.ts';
 import type { Tx } from '../storage/tx.ts';
 import {
   errorMessage,

@@ -1,6 +1,6 @@
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
-import type { Store } from '../domain/store.ts';
 import { chunks } from './rows.ts';
+import type { Store } from './store.ts';
 
 /** Uses that one transaction stores: nothing else can write during it. */
 const USES_AT_ONCE = 500;

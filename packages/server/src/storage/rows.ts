@@ -2,7 +2,6 @@ import { membersOf } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
 import type { StateText } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
-import type { ArchivedStates, PageOf } from '../domain/store.ts';
 import type { Parameter, Queryable, Statement } from './database.ts';
 
 /** Rows that one statement carries: few round trips, and far below both engines' limits on parameters. */
@@ -99,6 +98,13 @@ export function withoutNulls<T>(row: NullableColumns<T>): T {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }
 
+/** A part of a list: at most `limit` items after a place in it, which has the values that the list is sorted by. */
+export interface PageOf<Place> {
+  readonly limit: number;
+  /** Absent: from the beginning. */
+  readonly after?: Place;
+}
+
 /** The rows that `text` selects with `owner` as its parameter, or a page of them and one more, in order of code points. */
 export function pageRows<Row>(
   queryable: Queryable,
@@ -147,6 +153,9 @@ export function parseOptionalList(column: string | null): readonly string[] | un
 export function writeArchivedStates(states: ArchivedStates): string {
   return writeJson(new Map([...states].map(([id, state]) => [id, new RawJson(state)])));
 }
+
+/** The states of an archived flag as they were, by environment id. */
+export type ArchivedStates = ReadonlyMap<string, StateText>;
 
 /** Reads what {@link writeArchivedStates} wrote; an absent or damaged text counts as no states. */
 export function parseArchivedStates(text: string | undefined): ReadonlyMap<string, StateText> {

@@ -1,7 +1,6 @@
 import type { Actor } from '../domain/audit.ts';
 import type { CommittedRows } from '../domain/change-log.ts';
 import { RightsChanged, StoreOutage } from '../domain/errors.ts';
-import type { Committed, Store } from '../domain/store.ts';
 import { AuthorCheck } from './author-check.ts';
 import {
   AssertionFailed,
@@ -18,6 +17,36 @@ import { type Appended, appendToLog, Journal, type Sources } from './journal.ts'
 import { SqlTransaction } from './transaction.ts';
 import type { GroupDone, GroupTx, GroupWork, Tx, UnloggedTx } from './tx.ts';
 import { type OnRefusal, WriteRefusal } from './write-refusal.ts';
+
+/** The result of a committed operation. */
+export interface Committed<T> {
+  readonly result: T;
+  /** The last change-log row it wrote; `undefined` when it wrote none. */
+  readonly seq?: number;
+}
+
+/**
+ * Where the nouns are kept: all that management may do with a database.
+ * Failures other than {@link ServiceError} (a lost database, a full disk) reject with the engine's error.
+ */
+export interface Store extends Queryable {
+  /** Runs reads in one consistent snapshot. */
+  read<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
+  /** Runs writes that are no change in one transaction: no log row, no audit row. `work` may run again, as in {@link commit}. */
+  unlogged<T>(work: (tx: UnloggedTx) => Promise<T>): Promise<T>;
+  /**
+   * Runs one operation in one transaction: state, change log and audit log commit together. Rejects with `RightsChanged`, and
+   * changes nothing, when the actor's credential has ended by then or gives other rights. When the connection is
+   * lost during COMMIT, the outcome is looked up by change id before this settles. `work` may run again from its
+   * beginning after a conflict with another writer, so it must base its decisions on what it reads there.
+   */
+  commit<T>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<Committed<T>>;
+  /**
+   * Runs several operations in one transaction, each with a journal and so with a change of its own; otherwise as {@link commit}.
+   * The rights of all authors are checked.
+   */
+  commitGroup<T>(work: (tx: GroupTx) => Promise<GroupWork<T>>): Promise<GroupDone<T>>;
+}
 
 /** What a transaction did: a result, the check of its authors, and journals for the log, none of which is empty. */
 interface Work<T> {

@@ -9,7 +9,6 @@ import {
   type StateOperation,
 } from '../domain/project.ts';
 import { UNLIMITED } from '../domain/rights.ts';
-import type { Committed, Store } from '../domain/store.ts';
 import type { AccessToken } from '../nouns/access-tokens/access-token.ts';
 import { insertEnvironment } from '../nouns/environments/environment-table.ts';
 import { storeFlag } from '../nouns/flags/flag-table.ts';
@@ -19,6 +18,7 @@ import { changeStates } from '../nouns/states/change-states.ts';
 import { type StateWrite, StateWriters, type StateWritten } from '../nouns/states/state-writers.ts';
 import { readLogPage } from './change-log.ts';
 import type { Queryable } from './database.ts';
+import type { Committed, Store } from './store.ts';
 import type { Tx } from './tx.ts';
 
 /** The author of changes in tests. */

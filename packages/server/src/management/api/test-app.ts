@@ -3,7 +3,6 @@ import { createManagementApp } from '../../app/app.ts';
 import { openApiDocument } from '../../app/openapi.ts';
 import { Contract } from '../../app/test-contract.ts';
 import type { SsoSettings } from '../../domain/sso.ts';
-import type { Store } from '../../domain/store.ts';
 import { GuardedPoster } from '../../http/guarded-post.ts';
 import type { DashboardEvents } from '../../nouns/deliveries/delivery-routes.ts';
 import { SqlDeliveryStore } from '../../nouns/deliveries/delivery-table.ts';
@@ -13,6 +12,7 @@ import { IdentityProvider } from '../../nouns/sso/identity-provider.ts';
 import { SSO_PATHS, type Sso } from '../../nouns/sso/sso.ts';
 import { type StateWrite, StateWriters } from '../../nouns/states/state-writers.ts';
 import { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
+import type { Store } from '../../storage/store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import type { ManagementApp } from './operation.ts';
 

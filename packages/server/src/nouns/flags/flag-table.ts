@@ -1,15 +1,16 @@
 import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
 import type { Flag, FlagDetails } from '../../domain/project.ts';
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
-import type { ArchivedStates, PageOf } from '../../domain/store.ts';
 import type { Queryable, Statement } from '../../storage/database.ts';
 import type { Journal } from '../../storage/journal.ts';
 import { PROJECT_BY_NAME } from '../../storage/places.ts';
 import {
+  type ArchivedStates,
   byText,
   type Insert,
   insertions,
   type NullableColumns,
+  type PageOf,
   pageRows,
   parseArchivedStates,
   parseTextList,

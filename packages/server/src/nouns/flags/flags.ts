@@ -10,18 +10,18 @@ import {
   type StateText,
   type StoredState,
 } from '../../domain/project.ts';
-import type { PageOf, PlacedState } from '../../domain/store.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkDetails, checkFlagKey } from '../../management/rules.ts';
 import { requireChangeOf, type Written, writeDone, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { PageOf } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { interruptRemoved } from '../interruptions.ts';
 import { lockWholeProject } from '../locks.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { changeStates } from '../states/change-states.ts';
-import { readStatesIn, readStoredState } from '../states/state-table.ts';
+import { type PlacedState, readStatesIn, readStoredState } from '../states/state-table.ts';
 import { readFlag, readFlags, removeFlag, storeFlag } from './flag-table.ts';
 
 /** A flag with its states by environment name. */

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { RightsChanged } from '../../domain/errors.ts';
-import type { Store } from '../../domain/store.ts';
 import { MIGRATIONS } from '../../storage/migrations.ts';
+import type { Store } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestEngine } from '../../storage/test-engines.ts';
 import { ADA, changing, seed, writeState } from '../../storage/test-records.ts';
 import {

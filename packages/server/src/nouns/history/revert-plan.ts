@@ -7,8 +7,8 @@ import {
   PLAIN_DETAILS,
   type StateText,
 } from '../../domain/project.ts';
-import type { ArchivedStates } from '../../domain/store.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { ArchivedStates } from '../../storage/rows.ts';
 import { readArchivedStates, readFlag, readFlags } from '../flags/flag-table.ts';
 import { flagArchived } from '../lookup.ts';
 import { readStoredState, readStoredStates } from '../states/state-table.ts';

@@ -1,12 +1,12 @@
 import { defined } from '@halyard/protocol';
 import { isoTime } from '../../domain/iso-time.ts';
 import { DELETED_MARK, type ProjectKey } from '../../domain/project.ts';
-import type { PageOf } from '../../domain/store.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
   byText,
   insertNew,
   type NullableColumns,
+  type PageOf,
   pageRows,
   parseTextList,
   withoutNulls,

@@ -1,6 +1,6 @@
 import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
-import type { Store } from '../../domain/store.ts';
 import { likeText } from '../../storage/search.ts';
+import type { Store } from '../../storage/store.ts';
 import type { UnloggedTx } from '../../storage/tx.ts';
 
 /** An account or address whose failed sign-ins are counted. */

@@ -1,10 +1,20 @@
 import { defined } from '@halyard/protocol';
 import type { Environment, StateOperation, StateText, StoredState } from '../../domain/project.ts';
-import type { PageOf, PlacedState } from '../../domain/store.ts';
 import type { Queryable, Statement } from '../../storage/database.ts';
 import type { Journal } from '../../storage/journal.ts';
 import { ENVIRONMENT_BY_NAME, type EnvironmentNames } from '../../storage/places.ts';
-import { byText, chunks, type Insert, insertions, pageRows, placeholders } from '../../storage/rows.ts';
+import {
+  byText,
+  chunks,
+  type Insert,
+  insertions,
+  type PageOf,
+  pageRows,
+  placeholders,
+} from '../../storage/rows.ts';
+
+/** A state with the id of its environment. */
+export type PlacedState = StoredState & { readonly environmentId: string };
 
 /** Flag keys that one statement names at most. */
 const KEYS_PER_STATEMENT = 500;

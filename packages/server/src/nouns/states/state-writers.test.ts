@@ -1,9 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
-import type { Store } from '../../domain/store.ts';
 import { CommitUncertainError, type Database } from '../../storage/database.ts';
-import { SqlStore } from '../../storage/store.ts';
+import { SqlStore, type Store } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestEngine, withTransactions } from '../../storage/test-engines.ts';
 import { ADA, auditEntries, readLog, seed, writeState } from '../../storage/test-records.ts';
 import { readEnvironment } from '../environments/environment-table.ts';

@@ -14,10 +14,10 @@ import {
   type StateText,
   type StoredState,
 } from '../../domain/project.ts';
-import type { Committed, Store } from '../../domain/store.ts';
 import { CommitUncertainError, checkTexts } from '../../storage/database.ts';
 import type { Journal } from '../../storage/journal.ts';
 import type { EnvironmentNames } from '../../storage/places.ts';
+import type { Committed, Store } from '../../storage/store.ts';
 import type { GroupTx } from '../../storage/tx.ts';
 import { type EnvironmentRow, lockingEnvironment, toEnvironment } from '../environments/environment-table.ts';
 import { insertingFlags, noteCreated, selectFlags } from '../flags/flag-table.ts';
