@@ -33,63 +33,52 @@ export interface MetricsSources {
 /** The metrics of one process, to combine with those of others. */
 export type MetricsReport = readonly object[];
 
+/** Upper bounds of the histograms, in seconds. */
+const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
 /** The node's metrics in Prometheus' text format; names begin with `halyard_`. Labels never hold a secret. */
 export class Metrics implements ReadPlaneObserver {
   readonly #registry = new Registry();
-  readonly #streamsClosed = this.#add(
-    new Counter({
-      name: 'halyard_streams_closed_total',
-      help: 'Streams that ended, by cause.',
-      labelNames: ['cause'],
-      registers: [],
-    }),
-  );
-  readonly #listenerLost = this.#add(
-    new Counter({
-      name: 'halyard_listener_lost_total',
-      help: 'Losses of the change log.',
-      registers: [],
-    }),
-  );
-  readonly #malformedRecords = this.#add(
-    new Counter({
-      name: 'halyard_malformed_records_total',
-      help: 'Stored records that could not be read, by kind.',
-      labelNames: ['kind'],
-      registers: [],
-    }),
-  );
-  readonly #propagation = this.#add(
-    new Histogram({
-      name: 'halyard_propagation_seconds',
-      help: 'Time from the commit of a change (writer clock) until this node hands out its frames.',
-      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      registers: [],
-    }),
-  );
-  readonly #delivery = this.#add(
-    new Histogram({
-      name: 'halyard_delivery_seconds',
-      help: 'Time from the commit of a change (writer clock) until the slowest stream here received it; one per change.',
-      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      registers: [],
-    }),
-  );
-  readonly #deliveryStreams = this.#add(
-    new Counter({
-      name: 'halyard_delivery_streams_total',
-      help: 'Frames by outcome: seen, closed (the stream ended first), late (not received within five seconds).',
-      labelNames: ['outcome'],
-      registers: [],
-    }),
-  );
-  readonly #receiptsDropped = this.#add(
-    new Counter({
-      name: 'halyard_receipts_dropped_total',
-      help: 'Delivery receipts that were not stored: the database was unreachable, or there were too many.',
-      registers: [],
-    }),
-  );
+  readonly #streamsClosed = new Counter({
+    name: 'halyard_streams_closed_total',
+    help: 'Streams that ended, by cause.',
+    labelNames: ['cause'],
+    registers: [this.#registry],
+  });
+  readonly #listenerLost = new Counter({
+    name: 'halyard_listener_lost_total',
+    help: 'Losses of the change log.',
+    registers: [this.#registry],
+  });
+  readonly #malformedRecords = new Counter({
+    name: 'halyard_malformed_records_total',
+    help: 'Stored records that could not be read, by kind.',
+    labelNames: ['kind'],
+    registers: [this.#registry],
+  });
+  readonly #propagation = new Histogram({
+    name: 'halyard_propagation_seconds',
+    help: 'Time from the commit of a change (writer clock) until this node hands out its frames.',
+    buckets: BUCKETS,
+    registers: [this.#registry],
+  });
+  readonly #delivery = new Histogram({
+    name: 'halyard_delivery_seconds',
+    help: 'Time from the commit of a change (writer clock) until the slowest stream here received it; one per change.',
+    buckets: BUCKETS,
+    registers: [this.#registry],
+  });
+  readonly #deliveryStreams = new Counter({
+    name: 'halyard_delivery_streams_total',
+    help: 'Frames by outcome: seen, closed (the stream ended first), late (not received within five seconds).',
+    labelNames: ['outcome'],
+    registers: [this.#registry],
+  });
+  readonly #receiptsDropped = new Counter({
+    name: 'halyard_receipts_dropped_total',
+    help: 'Delivery receipts that were not stored: the database was unreachable, or there were too many.',
+    registers: [this.#registry],
+  });
 
   constructor({ plane, screens, webhooks, publishing, logServer }: MetricsSources) {
     const { hub, follower, freshness, catalog, counters } = plane;
@@ -180,11 +169,6 @@ export class Metrics implements ReadPlaneObserver {
     const text =
       others.length === 0 ? this.#registry.metrics() : aggregate([await this.report(), ...others]).metrics();
     return new Response(await text, { headers: { 'Content-Type': contentType } });
-  }
-
-  #add<M extends Counter | Histogram>(metric: M): M {
-    this.#registry.registerMetric(metric);
-    return metric;
   }
 
   /** A constant, as dashboards of Prometheus expect it: the version is in the labels. */
