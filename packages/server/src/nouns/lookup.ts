@@ -36,6 +36,13 @@ export async function findEnvironment(
   throw environmentNotFound(place.environment);
 }
 
+/** The environment of that name among those of a project, or `environment_not_found`. */
+export function environmentNamed(environments: readonly Environment[], name: string): Environment {
+  const environment = environments.find((candidate) => candidate.name === name);
+  if (environment !== undefined) return environment;
+  throw environmentNotFound(name);
+}
+
 /** The flag of that key, or `flag_not_found`. */
 export async function findFlag(db: Queryable, projectId: string, key: string): Promise<Flag> {
   const flag = await readFlag(db, projectId, key);

@@ -1,6 +1,6 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { environmentNotFound, ServiceError } from '../../domain/errors.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import {
   type Environment,
@@ -19,7 +19,7 @@ import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { interruptRemoved } from '../interruptions.ts';
 import { lockWholeProject } from '../locks.ts';
-import { findFlag, findProject } from '../lookup.ts';
+import { environmentNamed, findFlag, findProject } from '../lookup.ts';
 import { changeStates } from '../states/change-states.ts';
 import { type PlacedState, readStatesIn, readStoredState } from '../states/state-table.ts';
 import { readFlag, readFlags, removeFlag, storeFlag } from './flag-table.ts';
@@ -188,7 +188,10 @@ export function createFlag(
     const { id: projectId } = await findProject(tx, actor, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
     const environments = await lockWholeProject(tx, projectId);
-    const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
+    const chosen = [...states].map(([name, state]) => ({
+      environment: environmentNamed(environments, name),
+      state,
+    }));
 
     const known = await readFlag(tx, projectId, key);
     if (known !== undefined) throw alreadyExists(known);
@@ -296,12 +299,6 @@ function withoutPlace({ environmentId: _, ...state }: PlacedState): StoredState 
 
 function namesById(environments: readonly Environment[]): ReadonlyMap<string, string> {
   return new Map(environments.map(({ id, name }) => [id, name]));
-}
-
-function named(environments: readonly Environment[], name: string): Environment {
-  const environment = environments.find((candidate) => candidate.name === name);
-  if (environment === undefined) throw environmentNotFound(name);
-  return environment;
 }
 
 function alreadyExists({ key, archivedAt }: Flag): ServiceError {

@@ -1,6 +1,6 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { environmentNotFound, invalid } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import {
@@ -15,7 +15,7 @@ import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { readable } from '../flags/flags.ts';
 import { lockAll } from '../locks.ts';
-import { type EnvironmentPlace, findProject } from '../lookup.ts';
+import { type EnvironmentPlace, environmentNamed, findProject } from '../lookup.ts';
 import { changeStates } from './change-states.ts';
 import { readStoredStates } from './state-table.ts';
 
@@ -86,13 +86,9 @@ export function copyStates(
 async function lockBoth(tx: Tx, actor: Actor, places: ComparedPlaces) {
   const { from, to } = await findBoth(tx, actor, places);
   const locked = await lockAll(tx, [from, to]);
-  const held = ({ id, name }: Environment): Environment => {
-    const environment = locked.find((candidate) => candidate.id === id);
-    if (environment === undefined) throw environmentNotFound(name);
-    return environment;
-  };
-  requireChangeOf(actor, held(to));
-  return { from: held(from), to: held(to) };
+  const target = environmentNamed(locked, to.name);
+  requireChangeOf(actor, target);
+  return { from: environmentNamed(locked, from.name), to: target };
 }
 
 async function stepsOf(
@@ -155,12 +151,7 @@ async function findBoth(
   const { id } = await findProject(db, actor, project);
   const environments = await readEnvironments(db, id);
 
-  const named = (name: string): Environment => {
-    const environment = environments.find((candidate) => candidate.name === name);
-    if (environment === undefined) throw environmentNotFound(name);
-    return environment;
-  };
-  return { from: named(from), to: named(to) };
+  return { from: environmentNamed(environments, from), to: environmentNamed(environments, to) };
 }
 
 /** The states that differ between two environments, by key. */
