@@ -281,7 +281,14 @@ class Member {
         use_pg_rewind: true,
         remove_data_directory_on_rewind_failure: true,
         remove_data_directory_on_diverged_timelines: true,
-        parameters: { max_connections: 100, shared_buffers: '16MB', wal_log_hints: 'on' },
+        parameters: {
+          max_connections: 100,
+          shared_buffers: '16MB',
+          wal_log_hints: 'on',
+          wal_sender_timeout: '5s',
+          wal_receiver_timeout: '5s',
+          wal_retrieve_retry_interval: '500ms',
+        },
       },
     };
 
