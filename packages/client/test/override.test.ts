@@ -1,13 +1,16 @@
-import { afterEach, describe, expect, spyOn, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, type Mock, spyOn, test } from 'bun:test';
 import { evaluateAll } from '../src/evaluate-all.ts';
 import { type OverrideOptions, overrideFlags } from '../src/override.ts';
 import type { FlagStorage } from '../src/store.ts';
 import { createTestClient } from '../src/testing.ts';
 
-const warnings = spyOn(console, 'warn').mockImplementation(() => {});
+let warnings: Mock<typeof console.warn>;
 const page = globalThis as { location?: { search: string } };
+beforeEach(() => {
+  warnings = spyOn(console, 'warn').mockImplementation(() => {});
+});
 afterEach(() => {
-  warnings.mockClear();
+  warnings.mockRestore();
   delete page.location;
   for (const name of Object.keys(process.env))
     if (name.startsWith('HALYARD_OVERRIDE_')) delete process.env[name];

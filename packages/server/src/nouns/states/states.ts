@@ -163,7 +163,7 @@ interface NextState extends StatePlace {
   readonly expected: ExpectedRevision;
 }
 
-/** Writers of one environment that wait at the same time share a transaction. */
+/** Writes one state, with the next group of writers of its environment. */
 async function writeState(
   context: ManagementContext,
   actor: Actor,
