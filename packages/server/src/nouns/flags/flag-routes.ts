@@ -23,15 +23,8 @@ import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
 import { stateRecord } from '../states/state-schemas.ts';
 import { type ArchiveOutcome, archiveFlag, archiveFlags, MAX_BULK, restoreFlag } from './flag-archive.ts';
-import {
-  ARCHIVED_CHOICES,
-  createFlag,
-  deleteFlag,
-  type FlagWithStates,
-  getFlag,
-  listFlags,
-  updateFlag,
-} from './flags.ts';
+import { ARCHIVED_CHOICES, listFlags } from './flag-list.ts';
+import { createFlag, deleteFlag, type FlagWithStates, getFlag, updateFlag } from './flags.ts';
 
 const tag = 'Flags';
 const path = '/api/projects/{project}/flags';

@@ -22,8 +22,9 @@ import {
 } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
+import type { FlagPage } from '../flags/flag-list.ts';
 import { insertFlags, readFlag, readFlags } from '../flags/flag-table.ts';
-import { type FlagPage, readable } from '../flags/flags.ts';
+import { readable } from '../flags/flags.ts';
 import { lockPlace } from '../locks.ts';
 import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound } from '../lookup.ts';
 import { changeStates } from './change-states.ts';
