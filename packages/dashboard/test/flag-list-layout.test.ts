@@ -217,8 +217,10 @@ describe('many environments', () => {
       await page.reload();
       await pinned.waitFor();
       await page.getByRole('button', { name: 'Columns: 1 hidden' }).waitFor();
+      await page.locator('[data-row="0"]').waitFor();
 
       await page.keyboard.press('j');
+      await page.locator('[data-row="0"] :focus, [data-row="0"]:focus').waitFor();
       for (let step = 0; step < 20; step++) await page.keyboard.press('l');
       await page.locator(`input:focus[aria-label="flag-0 in ${name(16)}"]`).waitFor();
 
