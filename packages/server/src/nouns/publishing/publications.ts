@@ -18,9 +18,9 @@ export function listPublications(
   actor: Actor,
   project: string,
 ): Promise<readonly NamedPublication[]> {
-  return context.store.read(async (reader) => {
-    const environments = await readEnvironments(reader, (await findProject(reader, actor, project)).id);
-    const published = new Map((await readPublications(reader)).map((each) => [each.environmentId, each]));
+  return context.store.read(async (db) => {
+    const environments = await readEnvironments(db, (await findProject(db, actor, project)).id);
+    const published = new Map((await readPublications(db)).map((each) => [each.environmentId, each]));
     const named = environments.flatMap(({ id, name }) => {
       const publication = published.get(id);
       return publication?.isWanted ? [{ ...publication, environment: name }] : [];

@@ -6,7 +6,7 @@ import type { PublishedMap } from './publication.ts';
 /** The file that names the newest map. (Spec: S18.3) */
 export const POINTER = 'pointer.json';
 
-/** The newest map as flagd reads it. (Spec: S18.5) */
+/** The newest map as flagd reads it. (Spec: S18.3) */
 export const FLAGD = 'flagd.json';
 
 /** Objects never change; what names the newest may be a second old, and anything is better than nothing. */
