@@ -84,6 +84,9 @@ async function useProject(): Promise<void> {
   await ask('POST', `${PROJECT}/environments`, { name: 'extra', protected: true, color: 'teal' });
   await ask('PATCH', `${PROJECT}/environments/extra`, { protected: false, position: 0 });
   await ask('GET', `${PROJECT}/environments`);
+  await ask('PUT', `${PROJECT}/environments/extra/publication`, { withoutKey: true });
+  await ask('GET', `${PROJECT}/publications`);
+  await ask('DELETE', `${PROJECT}/environments/extra/publication`);
 }
 
 async function useFlags(): Promise<void> {
