@@ -83,7 +83,8 @@ export const environmentCommands: readonly CliCommand[] = [
       path: apiPath`/projects/${project}/environments/${name}/publication`,
       body: { withoutKey: true },
     }),
-    done: ({ project, environment: name }) => `Environment ${name} of ${project} is published.`,
+    done: ({ project, environment: name }) =>
+      `Environment ${name} of ${project} will be published by a node that has HALYARD_PUBLISH_URL.`,
   }),
   command({
     usage: 'withdraw <project> <environment>',
@@ -93,7 +94,8 @@ export const environmentCommands: readonly CliCommand[] = [
       method: 'DELETE',
       path: apiPath`/projects/${project}/environments/${name}/publication`,
     }),
-    done: ({ project, environment: name }) => `Environment ${name} of ${project} is no longer published.`,
+    done: ({ project, environment: name }) =>
+      `The published files of environment ${name} of ${project} will be removed.`,
   }),
   command({
     usage: 'delete <project> <environment>',
