@@ -64,7 +64,7 @@ class NothingWritten<T> {
   }
 }
 
-/** The store over either engine. All SQL is in this folder, the same for both. */
+/** The store over either engine. The SQL of nouns is in their folders, the same for both. */
 export class SqlStore implements Store {
   readonly #database: Database;
   readonly #sources: Sources;
