@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { type CreatedKey, Management, type NodeProcess, startNode } from '@halyard/testing';
+import { type CreatedKey, Management, type NodeProcess, startNode, until } from '@halyard/testing';
 import { launchBrowser } from '@halyard/testing/browser';
 import type { Browser, Page } from 'playwright-core';
 import { createElement, StrictMode } from 'react';
@@ -310,20 +310,23 @@ test('the panel of overrides forces a flag in this browser alone, under a strict
   const problems: string[] = [];
   page.on('console', (message) => problems.push(message.text()));
   page.on('pageerror', (error) => problems.push(String(error)));
+  // Nothing that polls inside the page may: the policy forbids to evaluate text.
+  const shows = (value: string) =>
+    until(`the page shows ${value}`, async () => (await page.title()) === value);
   await page.goto(`${application.url}panel`);
-  await page.waitForFunction("document.title === 'true'");
+  await shows('true');
 
   await page.getByLabel('new-checkout').selectOption('off');
-  await page.waitForFunction("document.title === 'false'");
+  await shows('false');
   expect(problems).toEqual([]);
   expect(upstream.isEnabled('new-checkout')).toBe(true);
 
   // The next page of this browser keeps it, and says so.
   await page.reload();
-  await page.waitForFunction("document.title === 'false'");
+  await shows('false');
   expect(problems.join()).toContain('overridden here only: new-checkout');
   await page.getByRole('button', { name: 'Clear all' }).click();
-  await page.waitForFunction("document.title === 'true'");
+  await shows('true');
   await page.getByRole('button', { name: 'Close' }).click();
   expect(await page.getByRole('dialog').count()).toBe(0);
   await context.close();
