@@ -55,7 +55,7 @@ export const WEBHOOK_EVENTS = [
 export type WebhookEvents = (typeof WEBHOOK_EVENTS)[number];
 
 /** The audit actions that have an opposite: a change of nothing else can be reverted. */
-const REVERTIBLE_ACTIONS: readonly string[] = [
+const REVERTIBLE_ACTIONS = [
   'flag.changed',
   'flag.updated',
   'flag.archived',
@@ -63,9 +63,13 @@ const REVERTIBLE_ACTIONS: readonly string[] = [
   'flag.deleted',
   'flag.recreated',
   'environment.updated',
-];
+] as const;
+
+/** An audit action that has an opposite. */
+export type RevertibleAction = (typeof REVERTIBLE_ACTIONS)[number];
 
 /** Whether an audit action has an opposite, so that it can be reverted. */
-export function isRevertible(action: string): boolean {
-  return REVERTIBLE_ACTIONS.includes(action);
+export function isRevertible(action: string): action is RevertibleAction {
+  const actions: readonly string[] = REVERTIBLE_ACTIONS;
+  return actions.includes(action);
 }

@@ -1,4 +1,12 @@
-import { defined, ENVIRONMENT_COLORS, membersOf, memberText, VALUE_KINDS } from '@halyard/protocol';
+import {
+  defined,
+  ENVIRONMENT_COLORS,
+  isRevertible,
+  membersOf,
+  memberText,
+  type RevertibleAction,
+  VALUE_KINDS,
+} from '@halyard/protocol';
 import { type AuditEntry, auditMembers } from '../../domain/audit.ts';
 import {
   type Environment,
@@ -82,16 +90,32 @@ class Planner {
   }
 
   async run(): Promise<RevertPlan> {
-    for (const entry of this.#entries) {
-      if (entry.action === 'flag.archived') await this.#unarchive(entry);
-      else if (entry.action === 'flag.restored') await this.#archiveAgain(entry);
-      else if (entry.action === 'flag.deleted') await this.#recreate(entry);
-      else if (entry.action === 'flag.recreated') await this.#deleteAgain(entry);
-      else if (entry.action === 'flag.updated') await this.#revertTexts(entry);
-      else if (entry.action === 'environment.updated') this.#revertAppearance(entry);
-    }
+    for (const entry of this.#entries)
+      if (isRevertible(entry.action)) await this.#revert(entry.action, entry);
+
     await this.#revertStates();
     return this.#plan;
+  }
+
+  /** An action that is called revertible and is not here is refused by the compiler. */
+  async #revert(action: RevertibleAction, entry: AuditEntry): Promise<void> {
+    switch (action) {
+      case 'flag.archived':
+        return this.#unarchive(entry);
+      case 'flag.restored':
+        return this.#archiveAgain(entry);
+      case 'flag.deleted':
+        return this.#recreate(entry);
+      case 'flag.recreated':
+        return this.#deleteAgain(entry);
+      case 'flag.updated':
+        return this.#revertTexts(entry);
+      case 'environment.updated':
+        return this.#revertAppearance(entry);
+      case 'flag.changed':
+        // All states together, after the flags.
+        return;
+    }
   }
 
   async #unarchive(entry: AuditEntry): Promise<void> {
