@@ -177,13 +177,16 @@ describe('the read plane', () => {
     plane.observe({ live: () => heard.push('live'), lost: () => heard.push('lost') });
     let proofs = 0;
     plane.observe({ proven: () => proofs++ });
+    // A node that starts listens once this is over.
+    const attempted = plane.attempted(60_000).then(() => heard.push('attempted'));
     expect(await plane.firstAttempt).toBe(false);
     await eventually('some proofs have come', () => proofs > 3);
     expect([heard, plane.freshness.canStream()]).toEqual([[], false]);
     expect(plane.freshness.staleSeconds()).toBe(3);
     source.proofAgeMs = 1500;
     await eventually('proofs come in time', () => plane.freshness.canStream());
-    expect(heard).toEqual(['live']);
+    await attempted;
+    expect(heard).toEqual(['live', 'attempted']);
   });
 
   test('answers nothing before the first proof, because the age of what it has loaded is unknown', async () => {

@@ -85,6 +85,8 @@ export class ReadPlane implements ReadSide {
   readonly #log: Logger;
   readonly #observers: ReadPlaneObserver[] = [];
   readonly #firstAttempt = Promise.withResolvers<boolean>();
+  /** As `#firstAttempt`, but a proof that is too old to make this node current does not settle it. */
+  readonly #settled = Promise.withResolvers<boolean>();
   readonly #firstLive = Promise.withResolvers<void>();
 
   constructor(options: ReadPlaneOptions) {
@@ -93,9 +95,11 @@ export class ReadPlane implements ReadSide {
     this.files = new OpenFiles(options.log);
 
     this.firstAttempt = this.#firstAttempt.promise;
-    this.firstAttempt.catch(() => {
-      // Callers of `firstAttempt` get the error; here it must not count as unhandled.
-    });
+    for (const attempt of [this.firstAttempt, this.#settled.promise]) {
+      attempt.catch(() => {
+        // Those who wait for it get the error; here it must not count as unhandled.
+      });
+    }
     this.firstLive = this.#firstLive.promise;
 
     this.hub = new Hub({
@@ -174,11 +178,14 @@ export class ReadPlane implements ReadSide {
     void this.follower.run();
   }
 
-  /** Resolves once the first attempt to follow the log has ended, or takes longer than this. Rejects as {@link firstAttempt}. */
+  /**
+   * Resolves once this node is current or the first attempt to follow the log has failed, or takes longer than this. Rejects as
+   * {@link firstAttempt}. Over a slow link the first proof may be too old to make it current; the next one comes soon.
+   */
   async attempted(withinMs: number): Promise<void> {
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, withinMs);
-    await Promise.race([this.firstAttempt, late.promise]).finally(() => clearTimeout(timer));
+    await Promise.race([this.#settled.promise, late.promise]).finally(() => clearTimeout(timer));
   }
 
   /** Ends the streams spread over a window, so that their clients do not all return at once. */
@@ -208,6 +215,7 @@ export class ReadPlane implements ReadSide {
     this.#notify((observer) => observer.live?.(seq));
     this.#log.info({ seq }, 'following the change log');
     this.#firstAttempt.resolve(true);
+    this.#settled.resolve(true);
     this.#firstLive.resolve();
   }
 
@@ -227,6 +235,7 @@ export class ReadPlane implements ReadSide {
     if (cause instanceof StorageError && !this.follower.hasSnapshot) {
       this.#log.error({ reason: cause.message }, 'cannot follow the change log');
       this.#firstAttempt.reject(cause);
+      this.#settled.resolve(this.firstAttempt);
       return;
     }
     // The message of an expected failure is enough; for any other the stack may help.
@@ -237,6 +246,7 @@ export class ReadPlane implements ReadSide {
       this.#log.warn(details, 'the change log is unreachable; streams are closed, retrying');
     }
     this.#firstAttempt.resolve(false);
+    this.#settled.resolve(false);
   }
 
   #onStillLost(cause: Error, attempts: number): void {
