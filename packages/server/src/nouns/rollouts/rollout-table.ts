@@ -72,16 +72,6 @@ export async function readPlan(db: Queryable, id: string): Promise<RolloutPlan |
   return plan;
 }
 
-/** The open plan of a flag in an environment. */
-export async function readOpenPlan(
-  db: Queryable,
-  environmentId: string,
-  flagKey: string,
-): Promise<RolloutPlan | undefined> {
-  const [plan] = await select(db, 'WHERE environment_id = $1 AND open_flag = $2', [environmentId, flagKey]);
-  return plan;
-}
-
 /** Running plans of all projects, the next due one first; `after` skips it and those before it. */
 export function readNextPlans(
   db: Queryable,

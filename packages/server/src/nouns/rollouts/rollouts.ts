@@ -17,7 +17,7 @@ import { readSchedules } from '../schedules/schedule-table.ts';
 import { readStoredState } from '../states/state-table.ts';
 import { requireFlags } from '../states/states.ts';
 import { isOpen, type RolloutFilter, type RolloutPlan, stepsOf } from './rollout-plan.ts';
-import { insertPlan, readOpenPlan, readPlan, readPlans } from './rollout-table.ts';
+import { insertPlan, readPlan, readPlans } from './rollout-table.ts';
 import { movePlan, nextStepOf, reachIn, step } from './step.ts';
 
 /** Most ended plans in a list. */
@@ -135,13 +135,13 @@ export async function startPlan(
 }
 
 async function requireRoom(tx: Tx, { id, projectId, name }: Environment, flagKey: string): Promise<void> {
-  if ((await readOpenPlan(tx, id, flagKey)) !== undefined) {
+  const open = await readPlans(tx, { projectId, status: 'open', ended: 0 });
+  if (open.some((plan) => plan.environmentId === id && plan.flagKey === flagKey)) {
     throw new ServiceError(
       'already_exists',
       `The flag ${quote(flagKey)} already has a rollout plan in ${name}: stop that one first.`,
     );
   }
-  const open = await readPlans(tx, { projectId, status: 'open', ended: 0 });
   if (open.length < MAX_OPEN) return;
   throw invalid(`The project has ${MAX_OPEN} open rollout plans, which is the limit: stop one first.`);
 }

@@ -17,7 +17,7 @@ import {
 import { lockEnvironment } from '../environments/environment-table.ts';
 import { currentPermissions } from '../people/grants.ts';
 import { changeStates } from '../states/change-states.ts';
-import { readStoredState } from '../states/state-table.ts';
+import { readTexts } from '../states/state-table.ts';
 import { requireFlags } from '../states/states.ts';
 import type { Schedule } from './schedule.ts';
 import { readNextSchedules, settleSchedule } from './schedule-table.ts';
@@ -68,13 +68,11 @@ async function runSchedule(tx: Tx, schedule: Schedule, at: number): Promise<void
     requireChangeOf({ name: createdBy, permissions: await permissionsOf(tx, schedule, at) }, environment);
   await requireRights();
   const steps = readSteps(schedule.changes);
-  await requireFlags(tx, { projectId, keys: steps.map(({ key }) => key) });
+  const keys = steps.map(({ key }) => key);
+  await requireFlags(tx, { projectId, keys });
 
-  const operations = [];
-  for (const step of steps) {
-    const current = await readStoredState(tx, environmentId, step.key);
-    operations.push(operationOf(step, current?.state));
-  }
+  const current = await readTexts(tx, environmentId, keys);
+  const operations = steps.map((step) => operationOf(step, current.get(step.key)));
   await changeStates(tx, environment, operations);
 
   // Under the lock of people, as a commit checks the author of a request.

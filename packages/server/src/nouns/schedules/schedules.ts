@@ -12,7 +12,7 @@ import { lockPlace } from '../locks.ts';
 import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { listNamed, type Named, withName } from '../named-records.ts';
 import { lockProject } from '../projects/project-table.ts';
-import { readOpenPlan } from '../rollouts/rollout-table.ts';
+import { readOpenPlans } from '../rollouts/rollout-table.ts';
 import { requireFlags } from '../states/states.ts';
 import type { Schedule, ScheduleStatus } from './schedule.ts';
 import { insertSchedule, readSchedule, readSchedules, settleSchedule } from './schedule-table.ts';
@@ -111,15 +111,20 @@ export async function createSchedule(
 }
 
 /** Refuses flags that a rollout plan of the environment is about to change: each would undo the other without a word. */
-async function refuseOpenPlans(tx: Tx, { id, name }: Environment, keys: readonly string[]): Promise<void> {
-  for (const key of keys) {
-    if ((await readOpenPlan(tx, id, key)) === undefined) continue;
-    throw new ServiceError(
-      'already_planned',
-      `The flag ${quote(key)} has an open rollout plan in ${name}, which this change would pause: stop the plan first, or ` +
-        'send "anyway": true (--anyway).',
-    );
-  }
+async function refuseOpenPlans(
+  tx: Tx,
+  { id: environmentId, projectId, name }: Environment,
+  keys: readonly string[],
+): Promise<void> {
+  const plans = await readOpenPlans(tx, { projectId, environmentId, keys });
+  const planned = new Set(plans.map(({ flagKey }) => flagKey));
+  const key = keys.find((each) => planned.has(each));
+  if (key === undefined) return;
+  throw new ServiceError(
+    'already_planned',
+    `The flag ${quote(key)} has an open rollout plan in ${name}, which this change would pause: stop the plan first, or ` +
+      'send "anyway": true (--anyway).',
+  );
 }
 
 /**
