@@ -1,6 +1,7 @@
 import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { OpenStreams, ReadSide } from '../domain/read-side.ts';
+import { Waiters } from '../domain/waiters.ts';
 import { DeliverySums } from './delivery-sums.ts';
 import type { KeyCounts, StreamCounts, WorkerReport } from './messages.ts';
 
@@ -45,7 +46,7 @@ export class Readers implements ReadSide {
   readonly #sums: DeliverySums;
   /** Rows that the supervisor has applied and a worker has not, in order. */
   readonly #rows: LogRow[] = [];
-  readonly #waiters = new Set<() => void>();
+  readonly #waiters = new Waiters();
   /** Keys that were used in workers that have ended since. */
   readonly #leftKeys = new Set<string>();
   #ownSeq = 0;
@@ -127,14 +128,7 @@ export class Readers implements ReadSide {
    */
   async waitForApplied(seq: number): Promise<void> {
     await this.#plane.waitForApplied(seq);
-    if (this.#haveApplied(seq)) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const check = () => this.#haveApplied(seq) && resolve();
-    this.#waiters.add(check);
-    const timer = setTimeout(resolve, APPLY_WAIT_MS);
-    await promise;
-    clearTimeout(timer);
-    this.#waiters.delete(check);
+    await this.#waiters.until(() => this.#haveApplied(seq), APPLY_WAIT_MS);
   }
 
   /** Whether the supervisor and each worker have applied row `seq`. */
@@ -180,7 +174,7 @@ export class Readers implements ReadSide {
       this.#notify((observer) => observer.applied?.(row));
       this.#sums.advance(row.seq);
     }
-    for (const check of [...this.#waiters]) check();
+    this.#waiters.check();
   }
 
   #countStreams(): number {

@@ -9,6 +9,7 @@ import type {
   Snapshot,
 } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
+import { Waiters } from '../../domain/waiters.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { isLarge } from '../catalog/payload-parts.ts';
 import { reconnectDelayMs, sleep, Turns, turn } from './pacing.ts';
@@ -81,7 +82,7 @@ class HistoryBrokenError extends Error {
  */
 export class Follower {
   readonly #options: Required<FollowerOptions>;
-  readonly #waiters = new Map<() => void, number>();
+  readonly #waiters = new Waiters();
   readonly #closed = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   #retry = Promise.withResolvers<void>();
@@ -170,14 +171,8 @@ export class Follower {
   }
 
   /** Waits until row `seq` has been applied here, at most two seconds: a writer reads its own write. */
-  async waitForApplied(seq: number): Promise<void> {
-    if (this.seq >= seq) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiters.set(resolve, seq);
-    const timer = setTimeout(resolve, APPLY_WAIT_MS);
-    await promise;
-    clearTimeout(timer);
-    this.#waiters.delete(resolve);
+  waitForApplied(seq: number): Promise<void> {
+    return this.#waiters.until(() => this.seq >= seq, APPLY_WAIT_MS);
   }
 
   /** Stops following. Safe to call twice. */
@@ -397,7 +392,7 @@ export class Follower {
 
   #advance(cursor: Cursor): void {
     this.#cursor = cursor;
-    for (const [resolve, seq] of this.#waiters) if (seq <= cursor.seq) resolve();
+    this.#waiters.check();
   }
 
   #broken(problem: string, cause?: unknown): HistoryBrokenError {
