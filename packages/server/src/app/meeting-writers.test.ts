@@ -35,7 +35,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
   afterAll(() => app.close());
 
   /**
-   * Sends a request in the middle of another writer's tx, which continues once the request waits
+   * Sends a request in the middle of another writer's transaction, which continues once the request waits
    * for it. Returns the request's answer.
    */
   async function meet(

@@ -132,7 +132,7 @@ function yamlFlag(key: string, flag: DeclaredFlag): readonly string[] {
   return lines.length === 0 ? [`  ${yamlKey(key)}: {}`] : [`  ${yamlKey(key)}:`, ...lines];
 }
 
-/** Words that a YAML db, of 1.1 or 1.2, reads as something other than a string. */
+/** Words that a YAML parser, of 1.1 or 1.2, reads as something other than a string. */
 const YAML_WORDS = new Set(['true', 'false', 'null', 'yes', 'no', 'on', 'off', 'y', 'n']);
 
 function yamlKey(text: string): string {

@@ -305,7 +305,7 @@ export function inspectInvitation(context: PeopleContext, token: string): Promis
   return context.store.read((db) => openInvitation(context, db, token));
 }
 
-/** Does the same as {@link inspectInvitation} in a tx. */
+/** Does the same as {@link inspectInvitation} in a transaction. */
 async function openInvitation(context: PeopleContext, db: Queryable, token: string): Promise<Invitation> {
   const invitation =
     token.startsWith(INVITATION_PREFIX) && token.length <= 100
