@@ -54,6 +54,13 @@ export function parseChange({ kind, payload }: LogRow): Change {
   return { kind, payload: JSON.parse(payload) } as Change;
 }
 
+/** The audit actions of a row that changed nothing but records; empty for any other row. */
+export function recordActions({ kind, payload }: Pick<LogRow, 'kind' | 'payload'>): readonly string[] {
+  if (kind !== 'records.changed') return [];
+  const { actions }: ChangePayload['records.changed'] = JSON.parse(payload);
+  return actions;
+}
+
 /** A follower's position in the log. */
 export interface Cursor {
   /** Names one history of the database; a restore begins a new one. */

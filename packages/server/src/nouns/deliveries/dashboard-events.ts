@@ -1,6 +1,6 @@
 import { defined, event } from '@halyard/protocol';
 import { isAboutPeople } from '../../domain/audit.ts';
-import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
+import { type ChangePayload, type LogRow, recordActions } from '../../domain/change-log.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
 import { servedState } from '../../domain/flag-state-text.ts';
 import { isoTime } from '../../domain/iso-time.ts';
@@ -174,25 +174,17 @@ const LOSSES = new Set([
 ]);
 
 /** Whether someone may have lost rights with this row. */
-export function mayEndRights({ kind, payload }: LogRow): boolean {
-  if (kind === 'project.deleted') return true;
-  if (kind !== 'records.changed') return false;
-  const { actions }: ChangePayload['records.changed'] = JSON.parse(payload);
-  return actions.some((action) => LOSSES.has(action));
+export function mayEndRights(row: LogRow): boolean {
+  return row.kind === 'project.deleted' || recordActions(row).some((action) => LOSSES.has(action));
 }
 
 /** Whether a row is only about people and credentials: all dashboards get the event, but only administrators may read the actor. */
 function isPrivate(row: LogRow): boolean {
-  if (row.kind !== 'records.changed') return isAboutPeople(row.kind);
-  const { actions }: ChangePayload['records.changed'] = JSON.parse(row.payload);
-  return actions.every(isAboutPeople);
+  return row.kind === 'records.changed' ? recordActions(row).every(isAboutPeople) : isAboutPeople(row.kind);
 }
 
 function details(row: LogRow): Readonly<Record<string, Writable>> {
-  if (row.kind === 'records.changed') {
-    const { actions }: ChangePayload['records.changed'] = JSON.parse(row.payload);
-    return { actions };
-  }
+  if (row.kind === 'records.changed') return { actions: recordActions(row) };
   if (row.kind !== 'flags.changed') return {};
   const payload: ChangePayload['flags.changed'] = JSON.parse(row.payload);
   const length = payload.reduce((sum, [key, state]) => sum + key.length + (state?.length ?? 0), 0);
