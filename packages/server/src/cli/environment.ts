@@ -88,7 +88,7 @@ export const environmentCommands: readonly CliCommand[] = [
   }),
   command({
     usage: 'withdraw <project> <environment>',
-    about: 'Publish an environment no longer, and remove its files from the storage.',
+    about: 'Stop publishing an environment, and remove its files from the storage.',
     examples: ['halyard environment withdraw shop production'],
     request: ({ project, environment: name }) => ({
       method: 'DELETE',

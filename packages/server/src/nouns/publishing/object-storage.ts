@@ -45,7 +45,7 @@ export class ObjectStorage {
       .join('');
   }
 
-  /** A file; `undefined` if there is none. */
+  /** A file; `undefined` if it does not exist. */
   async read(path: string): Promise<{ readonly text: string; readonly etag: string } | undefined> {
     const response = await this.#send('GET', path);
     if (response.status === 404) return undefined;

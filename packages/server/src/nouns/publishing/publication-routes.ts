@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { done, isoTime, ok } from '../../management/api/answers.ts';
+import { done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { DoneSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
@@ -65,14 +65,15 @@ export function mountPublications(app: ManagementApp, context: ManagementContext
       body: {
         schema: z.strictObject({
           withoutKey: z.literal(true).openapi({
-            description: 'Says that anyone who knows the address may read the flags and their values.',
+            description: 'Confirms that anyone who knows the address may read the flags and their values.',
           }),
         }),
       },
       answer: {
         status: 200,
         schema: DoneSchema,
-        description: 'A node that has the address of a storage will publish it.',
+        description:
+          'The server will publish it: a node with HALYARD_PUBLISH_URL writes the files. `listPublications` has `publishedAt` once they are there.',
       },
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
@@ -87,11 +88,11 @@ export function mountPublications(app: ManagementApp, context: ManagementContext
       id: 'withdrawEnvironment',
       tag,
       role: 'admin',
-      summary: 'Publish an environment no longer, and remove its files',
+      summary: 'Stop publishing an environment, and remove its files',
       answer: {
         status: 200,
         schema: DoneSchema,
-        description: 'The node that publishes will remove the files.',
+        description: 'A node with HALYARD_PUBLISH_URL will remove the files.',
       },
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
@@ -105,6 +106,6 @@ function publicationRecord({ environment, path: at, createdAt, revision, publish
     path: at,
     createdAt: isoTime(createdAt),
     revision,
-    publishedAt: publishedAt === undefined ? undefined : isoTime(publishedAt),
+    publishedAt: isoTimeOr(publishedAt),
   };
 }

@@ -7,7 +7,7 @@ import { LEASE_MS, type PendingPublication, type Publication, type PublisherLeas
 
 type PublicationRow = NullableColumns<Omit<PendingPublication, 'isWanted'>> & { readonly isWanted: number };
 
-/** An environment that was deleted and created again is another one: nobody asked to publish it. */
+/** An environment that was deleted and created again is a new one, which has not been published. */
 const IS_WANTED = `CASE WHEN wanted = 1 AND EXISTS (SELECT 1 FROM environments
     WHERE environments.id = publications.environment_id AND environments.deleted_at IS NULL
       AND environments.created_at = publications.environment_created_at) THEN 1 ELSE 0 END`;
@@ -27,21 +27,22 @@ export async function readPublications(db: Queryable): Promise<readonly PendingP
 /** Publishes an environment from now on; one that is published stays as it is. */
 export async function insertPublication(tx: Tx, environment: Environment, path: string): Promise<void> {
   const { id, projectId, name, createdAt } = environment;
-  const published = await readPublications(tx);
-  if (published.some(({ environmentId, isWanted }) => environmentId === id && isWanted)) return;
-
-  await tx.query(
+  const inserted = await tx.query(
     `INSERT INTO publications (environment_id, environment_created_at, path, wanted, created_at)
       VALUES ($1, $2, $3, 1, $4) ON CONFLICT (environment_id) DO UPDATE
-        SET wanted = 1, environment_created_at = $2, path = $3, created_at = $4`,
+        SET wanted = 1, environment_created_at = $2, path = $3, created_at = $4, revision = NULL, published_at = NULL
+        WHERE publications.wanted = 0 OR publications.environment_created_at <> $2
+      RETURNING environment_id`,
     [id, createdAt, path, tx.now()],
   );
+  if (inserted.length === 0) return;
+
   const after = JSON.stringify({ path });
   tx.journal.audit({ action: 'environment.published', projectId, environmentId: id, target: name, after });
 }
 
-/** Publishes an environment no longer: the publisher removes its files. */
-export async function withdrawPublication(tx: Tx, environment: Environment): Promise<void> {
+/** Marks an environment as withdrawn, if it was published: the publisher removes its files. */
+export async function storeWithdrawal(tx: Tx, environment: Environment): Promise<void> {
   const { id, projectId, name } = environment;
   const withdrawn = await tx.query<{ path: string }>(
     'UPDATE publications SET wanted = 0 WHERE environment_id = $1 AND wanted = 1 RETURNING path',
@@ -81,7 +82,7 @@ export async function takePublisherLease(tx: UnloggedTx, { node, now }: Publishe
   return taken.length > 0;
 }
 
-/** Gives the lease up, so that another node need not wait for its end. */
+/** Gives up the lease, so that another node need not wait for its end. */
 export async function releasePublisherLease(tx: UnloggedTx, node: string): Promise<void> {
   await tx.query('UPDATE publisher SET leased_by = NULL, leased_until = NULL WHERE leased_by = $1', [node]);
 }

@@ -5,7 +5,7 @@ import { readEnvironments } from '../environments/environment-table.ts';
 import { lockPlace } from '../locks.ts';
 import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import type { PendingPublication } from './publication.ts';
-import { insertPublication, readPublications, withdrawPublication } from './publication-table.ts';
+import { insertPublication, readPublications, storeWithdrawal } from './publication-table.ts';
 
 /** A publication with the name of its environment. */
 export interface NamedPublication extends PendingPublication {
@@ -44,13 +44,13 @@ export function publishEnvironment(
   });
 }
 
-/** Publishes an environment no longer. Copies of its files outside the storage stay. `environment_not_found`. */
+/** Stops publishing an environment, whose files are removed. Copies of them outside the storage stay. `environment_not_found`. */
 export function withdrawEnvironment(
   context: ManagementContext,
   actor: Actor,
   place: EnvironmentPlace,
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (tx) => {
-    await withdrawPublication(tx, await lockPlace(tx, actor, place));
+    await storeWithdrawal(tx, await lockPlace(tx, actor, place));
   });
 }

@@ -19,6 +19,8 @@ function mapAt(revision: number, state = ON): PublishedMap {
   return { revision, bytes, hash: Bun.SHA256.hash(bytes, 'hex').slice(0, 32), states: () => [['a', state]] };
 }
 
+const changed = (environmentId: string) => ({ kind: 'flags.changed', environmentId, payload: '[]' }) as const;
+
 describe.each(ENGINES)('publishing on $name', (engine: TestEngine) => {
   let app: TestApp;
   let storage: TestObjectServer;
@@ -97,7 +99,7 @@ describe.each(ENGINES)('publishing on $name', (engine: TestEngine) => {
     storage.written.splice(0);
     const next = mapAt(4, '{"enabled":false}');
     maps.set(id, next);
-    runner.applied({ kind: 'flags.changed', environmentId: id });
+    runner.applied(changed(id));
     await runner.runOnce();
     expect(storage.written.filter((file) => file.includes(at))).toEqual(files(4, next.hash));
     const [publication] = (await app.call('GET', `${other}/publications`)).json.publications;
@@ -118,7 +120,7 @@ describe.each(ENGINES)('publishing on $name', (engine: TestEngine) => {
     const other = node();
     await other.runOnce();
     maps.set(id, mapAt(2));
-    other.applied({ kind: 'flags.changed', environmentId: id });
+    other.applied(changed(id));
     await other.runOnce();
     expect(storage.json(`${at}/pointer.json`).revision).toBe(1);
 
@@ -131,7 +133,7 @@ describe.each(ENGINES)('publishing on $name', (engine: TestEngine) => {
       }
       return undefined;
     };
-    frozen.applied({ kind: 'flags.changed', environmentId: id });
+    frozen.applied(changed(id));
     const late = frozen.runOnce();
     await within('it is about to write', reached.promise);
     app.node.now += LEASE_MS;
@@ -148,7 +150,7 @@ describe.each(ENGINES)('publishing on $name', (engine: TestEngine) => {
   test('a storage that is ahead of the database, or away, is left as it is, and the node says why', async () => {
     const { id, runner, at } = await published();
     maps.set(id, mapAt(900));
-    runner.applied({ kind: 'flags.changed', environmentId: id });
+    runner.applied(changed(id));
     await runner.runOnce();
     await runner.close();
     // Restored from a backup.
@@ -177,9 +179,17 @@ describe.each(ENGINES)('publishing on $name', (engine: TestEngine) => {
     expect((await app.call('DELETE', `${place}/publication`, confirmed)).status).toBe(200);
     await runner.runOnce();
     expect(files()).toEqual([]);
-    await app.call('PUT', `${place}/publication`, { body: WITHOUT_KEY, ...confirmed });
+    const again = async () => app.call('PUT', `${place}/publication`, { body: WITHOUT_KEY, ...confirmed });
+    await again();
     await runner.runOnce();
     expect(files()).toHaveLength(3);
+
+    // Published again before its files were removed: nothing is known of them until they are written.
+    expect((await again()).json).toEqual({});
+    await app.call('DELETE', `${place}/publication`, confirmed);
+    expect((await again()).json.seq).toBeNumber();
+    const [asked] = (await app.call('GET', `${path}/publications`)).json.publications;
+    expect(asked).not.toHaveProperty('publishedAt');
 
     app.node.now += 1000;
     await app.call('DELETE', place, confirmed);

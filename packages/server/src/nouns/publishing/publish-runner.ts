@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { Alarm } from '../../domain/alarm.ts';
-import type { LogRow } from '../../domain/change-log.ts';
+import { type LogRow, recordActions } from '../../domain/change-log.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { PendingPublication, PublishedMap } from './publication.ts';
 import {
@@ -28,8 +28,8 @@ const PAUSES = {
 /** Environments that are written at once. */
 const AT_ONCE = 8;
 
-/** Being behind for longer is told in `/readyz`, in milliseconds. */
-const TELL_MS = 10_000;
+/** A node that is behind for longer says so in `/readyz`, in milliseconds. */
+const REPORTED_MS = 10_000;
 
 /** The parts of a {@link PublishRunner}. */
 export interface PublishRunnerParts {
@@ -46,11 +46,14 @@ export interface PublishRunnerParts {
   readonly pauses?: Partial<Record<keyof typeof PAUSES, number>>;
 }
 
+/** The changes of records after which this node looks again: most, such as a sign-in, are about something else. */
+const PUBLICATION_ACTIONS = new Set(['environment.published', 'environment.withdrawn']);
+
 /** How an environment stands, on the monotonic clock of this process. */
 interface Standing {
   /** Since when its newest map is not in the storage. */
   behindSince: number | undefined;
-  /** Not before this time, it is written again. */
+  /** It is not written again before this time. */
   nextAt: number;
   /** When it was last noted that nothing has changed. */
   checkedAt: number;
@@ -91,7 +94,7 @@ export class PublishRunner {
 
   /** Why this node is behind with publishing for long, as a sentence. */
   trouble(): string | undefined {
-    if (this.#behindMs() < TELL_MS) return undefined;
+    if (this.#behindMs() < REPORTED_MS) return undefined;
     const reason = [...this.#standings.values()].find((each) => each.reason !== undefined)?.reason;
     const why = reason === undefined ? '' : `: ${reason}`;
     return `Publishing is ${Math.round(this.behindSeconds)} seconds behind${why}.`;
@@ -104,12 +107,12 @@ export class PublishRunner {
   }
 
   /** A row of the log was applied. */
-  readonly applied = ({ kind, environmentId }: Pick<LogRow, 'kind' | 'environmentId'>): void => {
-    // Somebody may have published an environment, or withdrawn it.
-    if (kind === 'records.changed') this.#lookedAt = Number.NEGATIVE_INFINITY;
-    const standing = environmentId === undefined ? undefined : this.#standings.get(environmentId);
+  readonly applied = (row: Pick<LogRow, 'kind' | 'environmentId' | 'payload'>): void => {
+    const isAsked = recordActions(row).some((action) => PUBLICATION_ACTIONS.has(action));
+    if (isAsked) this.#lookedAt = Number.NEGATIVE_INFINITY;
+    const standing = this.#standings.get(row.environmentId ?? '');
     if (standing !== undefined) standing.behindSince ??= performance.now();
-    if (standing !== undefined || kind === 'records.changed') this.#alarm.ring();
+    if (standing !== undefined || isAsked) this.#alarm.ring();
   };
 
   /** Publishes once what is due. For tests; a node calls {@link start}. */

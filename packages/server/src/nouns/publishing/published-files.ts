@@ -38,7 +38,7 @@ export function pointerText(pointer: Pointer): string {
   return JSON.stringify({ version: 1, ...pointer, object: objectName(pointer) });
 }
 
-/** Reads a pointer that was stored; `undefined` if it is none of this version. */
+/** Reads a pointer that was stored; `undefined` if it is not one of this version. */
 export function parsePointer(text: string): Pointer | undefined {
   let raw: unknown;
   try {

@@ -11,7 +11,7 @@ import {
   pointerText,
 } from './published-files.ts';
 
-/** How long an object is kept after another one was written, in milliseconds: a reader may have read its pointer before. */
+/** How long an object is kept at least, in milliseconds, also when it is not the newest: a reader may have an older pointer. */
 const KEPT_MS = 86_400_000;
 
 /** Files that one list has. */
