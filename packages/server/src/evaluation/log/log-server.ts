@@ -226,10 +226,17 @@ export class LogServer implements ReadPlaneObserver {
     const { plane } = this.#options;
     const askedAt = performance.now();
     const isProven = () => performance.now() - plane.follower.sinceProofMs() >= askedAt;
-    const tooLate = new Promise<void>((resolve) => setTimeout(resolve, JUDGE_MS).unref());
+    // The timer alone says when it is too late: by the clock it may fire a moment early, and the loop would never yield.
+    const tooLate = Promise.withResolvers<void>();
+    let isTooLate = false;
+    setTimeout(() => {
+      isTooLate = true;
+      tooLate.resolve();
+    }, JUDGE_MS).unref();
+
     while (!isProven()) {
-      if (!plane.freshness.canStream() || performance.now() - askedAt >= JUDGE_MS) throw logIsLost();
-      await Promise.race([this.#proof.promise, tooLate]);
+      if (isTooLate || !plane.freshness.canStream()) throw logIsLost();
+      await Promise.race([this.#proof.promise, tooLate.promise]);
     }
   }
 
