@@ -30,6 +30,9 @@ interface Event {
 /** The wall clock at virtual time 0. */
 const EPOCH_MS = Date.UTC(2030, 0, 1);
 
+/** A turn that looks at its clocks so often waits for time to pass, which it does only between turns. */
+const MAX_LOOKS = 100_000;
+
 /**
  * Virtual time: events in order of their times, each run in a turn of its own, with every microtask that it causes. All that a
  * turn does belongs to the process whose turn it is, so one thread holds many clocks.
@@ -45,6 +48,8 @@ export class Kernel {
   /** What a look at the clock costs, in milliseconds: a machine that is busy. */
   lookMs = 0;
   #now = 0;
+  /** How often the turn has looked at its clocks. */
+  #looks = 0;
   #order = 0;
   #heap: Event[] = [];
   #owner: Owner;
@@ -66,12 +71,14 @@ export class Kernel {
 
   /** The monotonic clock of the process whose turn it is. */
   monotonicMs(): number {
+    this.#look();
     this.#now += this.lookMs;
     return this.#now - this.#owner.startedAt;
   }
 
   /** The wall clock of the process whose turn it is. */
   wallMs(): number {
+    this.#look();
     return Math.floor(EPOCH_MS + this.#now + this.#owner.skewMs);
   }
 
@@ -128,6 +135,7 @@ export class Kernel {
   #turn(event: Event): void {
     const before = this.#owner;
     this.#owner = event.owner;
+    this.#looks = 0;
     this.events++;
     this.note(`${event.at} ${event.owner.name}`);
     try {
@@ -138,6 +146,13 @@ export class Kernel {
     } finally {
       this.#owner = before;
     }
+  }
+
+  /** Ends a turn that would go on for ever, in memory that grows: its microtasks cannot be stopped from outside. */
+  #look(): void {
+    if (++this.#looks <= MAX_LOOKS) return;
+    this.failure ??= new Error(`a turn of ${this.#owner.name} never ends`);
+    throw this.failure;
   }
 
   #push(event: Event): void {

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
 import { SimulatedEngine } from './engine.ts';
 import { simulate } from './history.ts';
+import { Kernel } from './kernel.ts';
 import { MUST_HAPPEN } from './many.ts';
 import { PLANTS, planted } from './plants.ts';
 import { shrink } from './shrink.ts';
@@ -53,6 +54,15 @@ test('a seed repeats its history, event by event', () => {
   const again = simulate({ seed: 5 });
   expect([again.digest, again.events]).toEqual([first.digest, first.events]);
   expect(simulateStore(5, EMPTY)).toEqual(simulateStore(5, EMPTY));
+});
+
+test('a turn that never ends fails, before it fills the memory', () => {
+  const kernel = new Kernel(1);
+  const spin = async () => {
+    while (kernel.monotonicMs() < 1) await undefined;
+  };
+  kernel.after(0, () => void spin().catch(() => {}));
+  expect(() => kernel.runUntil(10)).toThrow('a turn of world never ends');
 });
 
 test('a history that loses rows without a new epoch would be noticed', () => {
