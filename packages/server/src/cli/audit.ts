@@ -56,7 +56,7 @@ export const auditCommand = command({
     const client = connect(shell, input);
     if (format !== undefined) return await exportEntries(shell, client, { ...filter, format });
 
-    await printList(shell, input, newestEntries(client, { ...filter, limit }, Number(limit)), {
+    await printList(shell, input, newestEntries(client, filter, Number(limit)), {
       member: 'entries',
       headings: ['SEQ', 'TIME', 'ACTOR', 'ACTION', 'WHERE', 'TARGET', 'NOTE'],
       row: (item) => [
@@ -89,7 +89,7 @@ async function exportEntries(
   }
 }
 
-/** At least so many entries, if there are as many: one answer may have fewer when the search takes long. */
+/** Asks until it has `count` entries or the log ends: one answer may have fewer when the search takes long. */
 async function* newestEntries(
   client: ApiClient,
   query: ApiRequest['query'],

@@ -238,7 +238,7 @@ async function sendByHand(
   );
   if (isDelivered) return;
 
-  const said = fields.optionalText('answer');
-  const detail = said === undefined || said === '' ? '' : ` It said: ${shorten(said, 200)}`;
+  const text = fields.optionalText('answer') ?? '';
+  const detail = text === '' ? '' : ` It said: ${shorten(text, 200)}`;
   throw new CliError(`${fields.optionalText('error') ?? 'The message was not delivered.'}${detail}`);
 }

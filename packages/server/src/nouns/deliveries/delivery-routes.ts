@@ -8,6 +8,7 @@ import { NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { visibleProjects } from '../../management/rights.ts';
 import { readSeq } from '../../management/rules.ts';
+import type { EventsRequest } from './activity.ts';
 import { type KeyClients, listClients } from './presence.ts';
 import { getDelivery, listDeliveries } from './receipts.ts';
 
@@ -144,7 +145,7 @@ export function mountClients(
       method: 'get',
       path: '/api/projects/{project}/clients',
       id: 'listClients',
-      tag: 'Activity',
+      tag,
       role: 'viewer',
       summary: 'List the clients of a project: open streams on all nodes, by environment and key',
       answer: {
@@ -172,12 +173,7 @@ function keyRecord({ lastSeenAt, ...key }: KeyClients) {
 /** The source of dashboard events. */
 export interface DashboardEvents {
   /** Opens a stream of events, or throws a `ServiceError`. */
-  open(request: {
-    readonly project?: string;
-    /** Ids of the projects that the reader may see; absent for all. */
-    readonly visible?: readonly string[];
-    readonly stillValid: () => Promise<boolean>;
-  }): ReadableStream<Uint8Array>;
+  open(request: EventsRequest): ReadableStream<Uint8Array>;
 }
 
 const HEADERS = {
@@ -194,7 +190,7 @@ export function mountEvents(app: ManagementApp, events: DashboardEvents): void {
       method: 'get',
       path: '/api/events',
       id: 'streamEvents',
-      tag: 'Activity',
+      tag,
       role: 'viewer',
       scope: 'visible',
       summary: 'Stream changes, deliveries and presence as server-sent events',

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import {
   countStreams,
@@ -80,10 +81,8 @@ export class Presence {
   }
 }
 
-interface EnvironmentCount {
+interface EnvironmentCount extends StreamTotals {
   readonly environment: string;
-  readonly streams: number;
-  readonly nodes: number;
 }
 
 interface ProjectCount {
@@ -133,10 +132,8 @@ export class PresenceBoard {
       const rows = byEnvironment.get(id) ?? [];
       const project = names.get(projectId);
       if (project === undefined) continue;
-      const streams = rows.reduce((sum, row) => sum + row.streams, 0);
-      const nodes = new Set(rows.map(({ node }) => node)).size;
       const count = byProject.get(project) ?? { projectId, environments: [] };
-      count.environments.push({ environment, streams, nodes });
+      count.environments.push({ environment, ...totalOfStreams(rows) });
       byProject.set(project, count);
     }
     return byProject;
@@ -199,7 +196,7 @@ function keyClients(key: ProjectKey, rows: readonly StreamPresence[]): KeyClient
     name,
     lastFour,
     ...totalOfStreams(rows),
-    ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
+    ...defined({ lastSeenAt }),
   };
 }
 

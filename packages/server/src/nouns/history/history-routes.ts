@@ -124,13 +124,12 @@ interface Filter {
 }
 
 function queryOf({ q, since, until, ...same }: Filter): Omit<AuditQuery, 'limit' | 'reader'> {
-  const times = {
+  return defined({
+    ...same,
+    text: q,
     since: since === undefined ? undefined : Date.parse(since),
     until: until === undefined ? undefined : Date.parse(until),
-  };
-  const members = Object.entries({ ...same, ...times, text: q }).filter(([, value]) => value !== undefined);
-  // The members that the schema accepted, under the query's names, without the absent ones.
-  return Object.fromEntries(members) as Omit<AuditQuery, 'limit' | 'reader'>;
+  });
 }
 
 /** One line per entry. The first page is read before the answer starts, so that a refusal is still an error answer. */

@@ -6,8 +6,7 @@ import { type ManagementApp, mount, mountPublic } from '../../management/api/ope
 import { DoneSchema } from '../../management/api/schemas.ts';
 import type { Written } from '../../management/write.ts';
 import { isManagedBySso, SSO_PATHS } from '../sso/sso.ts';
-import type { ActiveSession } from './operator.ts';
-import { sessionEnd } from './operator.ts';
+import { type ActiveSession, sessionEnd } from './operator.ts';
 import { operatorRecord } from './operator-routes.ts';
 import { isSetupNeeded } from './operators.ts';
 import type { PeopleContext } from './people.ts';

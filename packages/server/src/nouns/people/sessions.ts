@@ -8,8 +8,14 @@ import { type Written, writeDone, writeRecord } from '../../management/write.ts'
 import type { Tx } from '../../storage/tx.ts';
 import { removeFailures } from './attempt-table.ts';
 import { cookieIn, removeCookie, setCookie } from './cookies.ts';
-import type { ActiveSession } from './operator.ts';
-import { type Credentials, type FoundSession, isLive, type Operator, type Session } from './operator.ts';
+import {
+  type ActiveSession,
+  type Credentials,
+  type FoundSession,
+  isLive,
+  type Operator,
+  type Session,
+} from './operator.ts';
 import { readCredentials, storePassword } from './operator-table.ts';
 import { normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
 import { insertSession, readSession, removeSession, removeSessionsOf, storeUse } from './session-table.ts';

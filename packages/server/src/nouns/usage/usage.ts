@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import type { Environment } from '../../domain/project.ts';
 import { HOUR_MS, USAGE_RETENTION } from '../../domain/usage.ts';
@@ -47,7 +48,7 @@ export function readProjectUsage(
     const lastReads = new Map<string, number>();
     for (const { flagKey, hour } of await readLastReads(db, id, context.now()))
       lastReads.set(flagKey, Math.max(hour, lastReads.get(flagKey) ?? 0));
-    return { ...counted(usageSince), lastReads };
+    return { ...defined({ since: usageSince }), lastReads };
   });
 }
 
@@ -79,7 +80,7 @@ export function readFlagUsage(
       const lastReadAt = lastReads.get(environment.id);
       return {
         environment,
-        ...(lastReadAt !== undefined && { lastReadAt }),
+        ...defined({ lastReadAt }),
         hours: sums(
           own.filter(({ hour }) => hour >= firstHour),
           HOUR_MS,
@@ -87,12 +88,8 @@ export function readFlagUsage(
         days: sums(own, DAY_MS),
       };
     });
-    return { ...counted(usageSince), environments };
+    return { ...defined({ since: usageSince }), environments };
   });
-}
-
-function counted(since: number | undefined): Counted {
-  return since === undefined ? {} : { since };
 }
 
 /** Adds up hours, in order, within times of one length. */

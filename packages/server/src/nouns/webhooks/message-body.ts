@@ -53,9 +53,9 @@ export function pingBody({ format, project, name }: Receiver, at: number): strin
 function changeText(project: string, { actor, note, events, omitted }: WebhookMessage, url: string): string {
   const who = actor.replace(/^operator:/, '').replace(/^token:/, 'token ');
   // A schedule that ran is named by its changes, and in the note.
-  const said = events.filter(({ action }) => events.length === 1 || action !== 'schedule.applied');
-  const named = said.slice(0, NAMED_EVENTS).map((event) => `• ${eventText(event)}`);
-  const more = said.length - named.length + omitted;
+  const shown = events.filter(({ action }) => events.length === 1 || action !== 'schedule.applied');
+  const named = shown.slice(0, NAMED_EVENTS).map((event) => `• ${eventText(event)}`);
+  const more = shown.length - named.length + omitted;
   const lines = [
     `${who} changed ${project}${note === undefined ? '' : ` (${note})`}:`,
     ...named,

@@ -322,7 +322,7 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     const { arrived: stuck } = shared.receiver.answer(slow.project, () => new Promise(() => {}));
     const runner = node();
     const idOf = (name: string) =>
-      shared.app.home.store.read(async (reader) => (await readProject(reader, name))?.id ?? '');
+      shared.app.home.store.read(async (db) => (await readProject(db, name))?.id ?? '');
     runner.start();
     await slow.set('a', on);
     runner.applied({ projectId: await idOf(slow.project) });

@@ -1,5 +1,4 @@
 import type { WebhookEvents } from '@halyard/protocol';
-
 import type { AuditEntry } from '../../domain/audit.ts';
 
 /** The forms of a message: everything as JSON, or one text as chat programs take it. */
