@@ -103,8 +103,8 @@ export class Housekeeping {
       await this.#parts.deliveries.prune(Date.now());
       await this.#parts.usage.prune(Date.now());
       await this.#parts.store.unlogged((tx) => removeEnded(tx, tx.now(), SIGN_IN_LIMIT.windowMs));
+      await this.#parts.store.unlogged((tx) => removeOldReferences(tx, tx.now()));
       const now = Date.now();
-      await removeOldReferences(this.#parts.database, now);
       const pruned = await pruneLog(this.#parts.database, {
         now,
         olderThan: now - LOG_RETENTION.days * DAY_MS,

@@ -54,9 +54,9 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
     await seed(home.store);
     await close(home.store);
     const isClosed = () => isReferenceClosed(home.store, place);
-    await removeOldReferences(home.database, Date.now());
+    await home.store.unlogged((tx) => removeOldReferences(tx, Date.now()));
     expect(await isClosed()).toBe(true);
-    await removeOldReferences(home.database, Date.now() + 86_400_001);
+    await home.store.unlogged((tx) => removeOldReferences(tx, Date.now() + 86_400_001));
     expect(await isClosed()).toBe(false);
   });
 
@@ -75,8 +75,8 @@ describe.each(ENGINES)('a closed reference on $name', (engine: TestEngine) => {
       const each = { actor: ADA.name, reference: `reference-of-${round}` };
       let closing: ReturnType<typeof takeReference> | undefined;
       const made = await home.store
-        .commit({ ...ADA, reference: each.reference }, async (transaction) => {
-          const result = await changing(environment, ['checkout', round % 2 === 0 ? ON : OFF])(transaction);
+        .commit({ ...ADA, reference: each.reference }, async (tx) => {
+          const result = await changing(environment, ['checkout', round % 2 === 0 ? ON : OFF])(tx);
           closing ??= home.store.unlogged((tx) => takeReference(tx, each));
           // SQLite has one writer, which is this one.
           if (engine.name === 'postgres' && round > 0) await closing;

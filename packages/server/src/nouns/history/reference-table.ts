@@ -61,6 +61,6 @@ async function mayOlderNodesWrite(db: Queryable, now: number): Promise<boolean> 
 }
 
 /** Forgets references that were closed a day ago. `now` is in epoch milliseconds. */
-export async function removeOldReferences(db: Queryable, now: number): Promise<void> {
-  await db.query('DELETE FROM closed_references WHERE closed_at < $1', [now - KEPT_MS]);
+export async function removeOldReferences(tx: UnloggedTx, now: number): Promise<void> {
+  await tx.query('DELETE FROM closed_references WHERE closed_at < $1', [now - KEPT_MS]);
 }
