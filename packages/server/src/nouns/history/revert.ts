@@ -151,7 +151,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'rollout.resumed': 'it resumed a rollout plan: pause the plan instead',
   'rollout.stopped': 'a stopped rollout plan stays stopped: start a new one',
   'environment.deleted':
-    'the states of a deleted environment are not kept: create it again and copy them from another one',
+    'the states of a deleted environment are not kept: create it again and copy them from another environment',
 };
 
 /** Why an operation cannot be reverted, as the end of a sentence; `undefined` when it can. */
