@@ -20,9 +20,9 @@ for (const engine of ENGINES) {
     afterAll(() => app.close());
 
     async function idOf(project: string, environment: string): Promise<string> {
-      const found = await app.home.store.read(async (reader) => {
-        const { id = '' } = (await readProject(reader, project)) ?? {};
-        return readEnvironment(reader, id, environment);
+      const found = await app.home.store.read(async (db) => {
+        const { id = '' } = (await readProject(db, project)) ?? {};
+        return readEnvironment(db, id, environment);
       });
       return found?.id ?? '';
     }

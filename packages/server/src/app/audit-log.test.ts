@@ -114,8 +114,8 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
       sqlite: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n`,
       postgres: `SELECT i FROM generate_series(1, ${rows}) AS i`,
     }[engine.name];
-    await app.home.database.transaction((transaction) =>
-      transaction.query(
+    await app.home.database.transaction((tx) =>
+      tx.query(
         `INSERT INTO audit_log (id, seq, position, actor, action, project_id, target, at, operation_seq)
           SELECT 'many-' || i, ${old.seq} + i, 0, 'token:other', 'flag.changed', project_id, 'b',
             at + 86400000 * 3 + i, ${old.seq} + i
@@ -146,7 +146,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
       expect((await app.call('GET', `/api/audit?${filter}`)).json).toEqual({ entries: [] });
     }
     // One read of the store looks through a part of them only.
-    const page = await app.home.store.read((reader) => readAuditPage(reader, { text: 'needle', limit: 1 }));
+    const page = await app.home.store.read((db) => readAuditPage(db, { text: 'needle', limit: 1 }));
     expect(page.entries).toEqual([]);
     expect(page.next).toBeDefined();
     const [line] = await exported(`project=${name}&q=needle&target=a&environment=staging`);

@@ -17,8 +17,8 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
 
   async function set(table: string, column: string, id: string, value: string | number): Promise<void> {
     const name = table === 'flag_states' ? 'flag_key' : table === 'flags' ? 'key' : 'id';
-    await app.home.database.transaction((transaction) =>
-      transaction.query(`UPDATE ${table} SET ${column} = $1 WHERE ${name} = $2`, [value, id]),
+    await app.home.database.transaction((tx) =>
+      tx.query(`UPDATE ${table} SET ${column} = $1 WHERE ${name} = $2`, [value, id]),
     );
   }
 
@@ -80,8 +80,8 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
     await set('scheduled_changes', 'changes', scheduleId, '[{');
     await set('flag_states', 'updated_at', 'a', value);
     await set('flags', 'created_at', 'a', value);
-    await app.home.database.transaction((transaction) =>
-      transaction.query('UPDATE audit_log SET at = $1 WHERE target = $2', [value, 'a']),
+    await app.home.database.transaction((tx) =>
+      tx.query('UPDATE audit_log SET at = $1 WHERE target = $2', [value, 'a']),
     );
     for (const [at, known] of [
       ['/api/operators', operatorId],
@@ -110,8 +110,8 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
     const { browser } = await join(app, { email: 'sid@example.com', role: 'viewer' });
     expect((await browser.call('GET', '/api/whoami')).status).toBe(200);
     const nothing = engine.name === 'sqlite' ? 'soon' : -1;
-    await app.home.database.transaction((transaction) =>
-      transaction.query('UPDATE sessions SET created_at = $1, last_used_at = $1', [nothing]),
+    await app.home.database.transaction((tx) =>
+      tx.query('UPDATE sessions SET created_at = $1, last_used_at = $1', [nothing]),
     );
     expect((await browser.call('GET', '/api/whoami')).status).toBe(401);
   });

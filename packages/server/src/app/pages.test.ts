@@ -92,8 +92,8 @@ describe.each(ENGINES)('lists in pages on $name', (engine: TestEngine) => {
     const { name, path: other } = await app.project();
     const list = `${other}/environments/staging/flags`;
     for (const key of ['a', 'b']) await app.call('PUT', `${list}/${key}`, { body: { enabled: true } });
-    await app.home.database.transaction((transaction) =>
-      transaction.query(
+    await app.home.database.transaction((tx) =>
+      tx.query(
         `UPDATE flag_states SET state = '{' WHERE flag_key = 'a'
           AND project_id = (SELECT id FROM projects WHERE name = $1)`,
         [name],

@@ -15,7 +15,7 @@ beforeAll(async () => {
   app = await openTestApp(engine);
   const { store } = app.home;
   const read = store.read.bind(store);
-  store.read = async <T>(work: (reader: Queryable) => Promise<T>): Promise<T> => {
+  store.read = async <T>(work: (db: Queryable) => Promise<T>): Promise<T> => {
     const result = await read(work);
     const next = onAuthenticated;
     onAuthenticated = undefined;

@@ -336,7 +336,7 @@ describe('the matrix of operation, role and scope', () => {
   });
 
   async function idOf(project: string): Promise<string | undefined> {
-    return (await app.context.store.read((reader) => readProject(reader, project)))?.id;
+    return (await app.context.store.read((db) => readProject(db, project)))?.id;
   }
 
   function isAdminAnywhere(caller: Caller): boolean {

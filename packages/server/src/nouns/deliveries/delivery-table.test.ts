@@ -27,15 +27,15 @@ for (const engine of ENGINES) {
     async function makeChanges(name: string, count: number) {
       const project: Project = makeProject(name);
       let environment: Environment = makeEnvironment(project);
-      await home.store.commit(ADA, async (transaction) => {
-        await insertProject(transaction, project);
-        environment = await insertEnvironment(transaction, environment);
-        await storeFlag(transaction, makeFlag(project, 'a'));
+      await home.store.commit(ADA, async (tx) => {
+        await insertProject(tx, project);
+        environment = await insertEnvironment(tx, environment);
+        await storeFlag(tx, makeFlag(project, 'a'));
       });
       const seqs: number[] = [];
       for (let n = 0; n < count; n++) {
-        const { seq = 0 } = await home.store.commit(ADA, async (transaction) => {
-          await changeStates(transaction, environment, [['a', `{"enabled":true,"value":${n}}`]]);
+        const { seq = 0 } = await home.store.commit(ADA, async (tx) => {
+          await changeStates(tx, environment, [['a', `{"enabled":true,"value":${n}}`]]);
         });
         seqs.push(seq);
       }

@@ -74,15 +74,15 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async savePresence(nodes: readonly NodeStreams[], seenAt: number): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
+    await this.#database.transaction(async (tx) => {
       // First, so that counts of the same millisecond are replaced as well.
       for (const part of chunks(nodes, ROWS_PER_STATEMENT)) {
         const names = part.map(({ node }) => node);
         const text = `DELETE FROM stream_presence WHERE node_id IN (${placeholders(names.length)})`;
-        await transaction.query(text, names);
+        await tx.query(text, names);
       }
 
-      await insertRows(transaction, {
+      await insertRows(tx, {
         table: 'stream_presence',
         columns: ['node_id', 'environment_id', 'key_id', 'streams', 'seen_at'],
         rows: nodes.flatMap(({ node, streams }) =>

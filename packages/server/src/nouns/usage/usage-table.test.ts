@@ -25,11 +25,11 @@ for (const engine of ENGINES) {
     async function makeWorld(name: string) {
       const project = makeProject(name);
       const environment = { ...makeEnvironment(project), createdAt: 0 };
-      await home.store.commit(ADA, async (transaction) => {
-        await insertProject(transaction, project);
-        await insertEnvironment(transaction, environment);
+      await home.store.commit(ADA, async (tx) => {
+        await insertProject(tx, project);
+        await insertEnvironment(tx, environment);
         await insertFlags(
-          transaction,
+          tx,
           ['a', 'b'].map((key) => makeFlag(project, key)),
         );
       });
@@ -111,9 +111,9 @@ for (const engine of ENGINES) {
       expect(await hours()).toEqual([NOON - days, NOON]);
       await store.prune(NOON);
       expect(await hours()).toEqual([NOON]);
-      const lastReads = () => home.store.read((reader) => readLastReads(reader, project.id, LATER, 'a'));
+      const lastReads = () => home.store.read((db) => readLastReads(db, project.id, LATER, 'a'));
       expect(await lastReads()).toMatchObject([{ hour: NOON }]);
-      await home.store.commit(ADA, (transaction) => removeFlag(transaction, makeFlag(project, 'a')));
+      await home.store.commit(ADA, (tx) => removeFlag(tx, makeFlag(project, 'a')));
       expect(await lastReads()).toEqual([]);
     });
 
@@ -125,10 +125,10 @@ for (const engine of ENGINES) {
       const clocked = new SqlStore(home.database, { now: () => made.createdAt });
       await store.add(count(id, ['a', 1, 0]), NOON - 5 * HOUR_MS);
       await store.add(count(id, ['a', 1, 0]), NOON);
-      await clocked.commit(ADA, (transaction) => removeEnvironment(transaction, environment));
+      await clocked.commit(ADA, (tx) => removeEnvironment(tx, environment));
       // What a node had counted until then comes late.
       await store.add(count(id, ['a', 1, 0]), NOON);
-      await clocked.commit(ADA, (transaction) => insertEnvironment(transaction, made));
+      await clocked.commit(ADA, (tx) => insertEnvironment(tx, made));
       expect([await hoursOf(project.id, 'a'), await lastReadsOf(project.id)]).toEqual([[], []]);
       await store.add(count(id, ['a', 4, 0]), NOON);
       expect(await hoursOf(project.id, 'a')).toMatchObject([{ hour: NOON, reads: 4 }]);
@@ -139,9 +139,9 @@ for (const engine of ENGINES) {
       const store = new SqlUsageStore(home.database);
       for (const { environment } of [first, second])
         await store.add(count(environment.id, ['a', 1, 0]), NOON);
-      await home.store.commit(ADA, async (transaction) => {
-        await removeEnvironment(transaction, first.environment);
-        await removeProject(transaction, second.project);
+      await home.store.commit(ADA, async (tx) => {
+        await removeEnvironment(tx, first.environment);
+        await removeProject(tx, second.project);
       });
       expect(await hoursOf(first.project.id, 'a')).toEqual([]);
       const left = await home.database.query(

@@ -111,8 +111,8 @@ export class SqlUsageStore implements UsageStore {
     // In one order, so that two nodes that count the same flags never wait for each other.
     for (const rows of [counts, lastReads]) rows.sort(byColumns);
 
-    const added = this.#database.transaction(async (transaction) => {
-      await insertRows(transaction, {
+    const added = this.#database.transaction(async (tx) => {
+      await insertRows(tx, {
         table: 'flag_usage',
         columns: ['environment_id', 'flag_key', 'hour', 'outcome', 'reads'],
         rows: counts,
@@ -120,7 +120,7 @@ export class SqlUsageStore implements UsageStore {
           DO UPDATE SET reads = CASE WHEN flag_usage.reads > ${MOST_READS} - excluded.reads THEN ${MOST_READS}
             ELSE flag_usage.reads + excluded.reads END`,
       });
-      await insertRows(transaction, {
+      await insertRows(tx, {
         table: 'flag_last_reads',
         columns: ['environment_id', 'flag_key', 'hour'],
         rows: lastReads,
@@ -150,8 +150,8 @@ export class SqlUsageStore implements UsageStore {
   async prune(now: number): Promise<void> {
     const before = await this.#firstKept(now);
     for (;;) {
-      const removed = await this.#database.transaction((transaction) =>
-        transaction.query(
+      const removed = await this.#database.transaction((tx) =>
+        tx.query(
           `DELETE FROM flag_usage WHERE hour < $1 AND (environment_id, flag_key, hour, outcome) IN (
             SELECT environment_id, flag_key, hour, outcome FROM flag_usage WHERE hour < $1 LIMIT $2)
             RETURNING hour`,
