@@ -50,7 +50,7 @@ interface Description<Usage extends string, Options extends OptionSpecs>
   readonly options?: Options;
 }
 
-/** A command that does more than one request, or shows the answer in a way of its own. */
+/** A command that does more than one request, or shows the answer in its own way. */
 interface Running<In> {
   readonly run: (input: In, shell: Shell) => Promise<void> | void;
 }

@@ -28,6 +28,6 @@ export interface ManagementContext {
 export interface Caller {
   /** Absent when the listener does not know it. */
   readonly ip?: string;
-  /** The digest of the session whose cookie the browser has, which ends when another one starts there. Not for logs. */
+  /** The digest of the session whose cookie the browser has, which ends when another session starts there. Not for logs. */
   readonly sessionDigest?: string;
 }

@@ -29,7 +29,7 @@ export interface Requirement {
   readonly takesBody?: boolean;
 }
 
-/** A project, by its id or its name. The two must not be mixed up: a project may be named like the id of another one. */
+/** A project, by its id or its name. The two must not be mixed up: the name of a project may be the id of another. */
 export type ProjectRef = { readonly id: string } | { readonly name: string };
 
 /** The rights among the members of a record. */

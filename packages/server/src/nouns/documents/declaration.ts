@@ -22,8 +22,8 @@ const MAX_FLAGS = 100_000;
 
 /**
  * Reads a declaration from a file's text. Unknown members, another version, environments not listed, and invalid names
- * and states are `invalid_argument` with the line and the place in the message. YAML takes much memory while it is read: there may be
- * less of it unless it is `large`.
+ * and states are `invalid_argument` with the line and the place in the message. YAML takes much memory while it is read: its
+ * limit is lower unless `isLarge`.
  */
 export async function readDocument(
   text: string,

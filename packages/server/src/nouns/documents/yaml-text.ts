@@ -31,8 +31,8 @@ const LEXEMES_AT_ONCE = 5_000;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Rewrites YAML 1.2 as JSON text; less of it unless `isLarge`. Numbers and quoted strings that are valid JSON stay unchanged, members keep their
- * order, duplicates included. Invalid YAML, and YAML that JSON cannot express, are `invalid_argument`.
+ * Rewrites YAML 1.2 as JSON text; the limit is lower unless `isLarge`. Numbers and quoted strings that are valid JSON stay
+ * unchanged, members keep their order, duplicates included. Invalid YAML, and YAML that JSON cannot express, are `invalid_argument`.
  */
 export async function yamlToJson(text: string, isLarge = true): Promise<string> {
   const document = await parse(text, isLarge);

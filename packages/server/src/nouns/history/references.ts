@@ -23,7 +23,7 @@ export async function requireOpenReference(
   if (reference === undefined) return;
   if (!(await isReferenceClosed(store, { actor, reference }))) return;
   throw invalid(
-    `The reference ${quote(reference)} is closed, so this request changes nothing: send it again with another one.`,
+    `The reference ${quote(reference)} is closed, so this request changes nothing: send it again with a new reference.`,
   );
 }
 

@@ -265,7 +265,7 @@ export class PublishRunner {
     return true;
   }
 
-  /** Only where nothing presses. */
+  /** Removes old objects, now and then. It is called only when there is nothing to write. */
   async #clean(publication: PendingPublication, standing: Standing): Promise<void> {
     const now = performance.now();
     if (now - standing.cleanedAt < this.#pauses.clean) return;

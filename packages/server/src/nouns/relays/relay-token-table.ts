@@ -23,7 +23,7 @@ export async function readRelayTokens(db: Queryable): Promise<readonly RelayToke
   return tokens.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.createdAt - b.createdAt));
 }
 
-/** Inserts a relay token. `already_exists` when another one that is not revoked has the name. */
+/** Inserts a relay token. `already_exists` when a token that is not revoked has the name. */
 export async function insertRelayToken(tx: Tx, token: RelayToken, digest: string): Promise<void> {
   const { id, name, projects, environments, createdAt } = token;
 

@@ -94,7 +94,7 @@ export function revokeRelayToken(
 function withNames(token: RelayToken, names: ReadonlyMap<string, string>): NamedRelayToken {
   const { projects, ...rest } = token;
   if (projects === undefined) return rest;
-  // A project that was deleted has no name any longer. Its token has nothing of it, and nothing of a later one of that name.
+  // A deleted project has no name. The token gets nothing of it, and nothing of a later project of that name.
   const named = projects.flatMap((id) => names.get(id) ?? []);
   const deletedProjects = projects.length - named.length;
   return { ...rest, projects: named, ...(deletedProjects > 0 && { deletedProjects }) };

@@ -76,7 +76,7 @@ function withoutSecrets({
   return webhook;
 }
 
-/** Inserts a webhook, which starts with the changes after it. `already_exists` when the project has another one of that name. */
+/** Inserts a webhook, which starts with the changes after it. `already_exists` when the project has a webhook of that name. */
 export async function insertWebhook(tx: Tx, webhook: NewWebhook, secret: string): Promise<Webhook> {
   const { id, projectId, name, url, format, environments, events, createdAt } = webhook;
 

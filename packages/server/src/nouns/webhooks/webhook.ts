@@ -148,7 +148,7 @@ export interface Lease {
 
 /** What an attempt changes about its webhook. */
 export interface Settlement {
-  /** The position that the attempt started from; another one means that this node no longer has the lease. */
+  /** The position that the attempt started from: if it has moved since, this node no longer has the lease. */
   readonly from: number;
   readonly cursor: number;
   readonly failures: number;
