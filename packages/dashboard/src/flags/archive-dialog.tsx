@@ -1,13 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
-import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useRef, useState } from 'react';
 import { isMade, messageOf } from '../api/api-error.ts';
 import { dropFlags, putFlag } from '../api/flag-cache.ts';
 import { archiveFlags, restoreFlags } from '../api/flags.ts';
 import { queryKeys } from '../api/query-cache.ts';
 import type { ArchiveResult, EnvironmentRecord, FlagRecord, ProjectRecord } from '../api/types.ts';
-import { ConnectedClients } from '../changes/protected-note.tsx';
-import { toastFailure } from '../components/actions.tsx';
+import { ProtectedNote } from '../changes/protected-note.tsx';
+import { DONE_MS, toastFailure } from '../components/actions.tsx';
 import { EnvironmentBadge } from '../components/badges.tsx';
 import { Becomes } from '../components/becomes.tsx';
 import { Button } from '../components/button.tsx';
@@ -122,17 +121,9 @@ function ArchivePreview({
   return (
     <div className="mt-3 flex flex-col gap-3">
       {guarded.map((environment) => (
-        <p
-          key={environment.name}
-          className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn"
-        >
-          <TriangleAlert size={16} className="shrink-0" aria-hidden />
-          <span className="flex min-w-0 flex-wrap items-center gap-x-1.5">
-            <EnvironmentBadge environment={environment} className="font-medium" /> {words.isProtected}
-            {flags.length > 1 && <span>{words.affected(countIn(flags, environment), flags.length)}</span>}
-            <ConnectedClients project={project} environment={environment.name} />
-          </span>
-        </p>
+        <ProtectedNote key={environment.name} project={project} environment={environment}>
+          {flags.length > 1 && <span>{words.affected(countIn(flags, environment), flags.length)}</span>}
+        </ProtectedNote>
       ))}
       <ScrollRegion label={words.preview} className="max-h-64 overflow-auto rounded-md border border-line">
         <ul className="divide-y divide-line">
@@ -239,7 +230,7 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
     const restored = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.key] : []));
     if (restored.length > 0) {
       announce(words.undone);
-      toast({ kind: 'done', title: words.restored(restored), durationMs: 4_000 });
+      toast({ kind: 'done', title: words.restored(restored), durationMs: DONE_MS });
     }
     const title = words.notRestored(refused.length, keys.length);
     if (refused.length > 0) toast({ kind: 'problem', title, detail: refused.slice(0, 3).join(' ') });

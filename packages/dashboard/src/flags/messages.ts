@@ -9,7 +9,6 @@ export const messages = {
       environments.length > 0 ? ` in ${listOf(environments)}` : ''
     }. Archived flags keep their states and can be restored.`,
   preview: 'Flags to archive',
-  isProtected: 'is protected.',
   affected: (count: number, of: number) => `It has ${count} of the ${of} flags.`,
   removed: 'Removed',
   more: (count: number) => `and ${count} more`,

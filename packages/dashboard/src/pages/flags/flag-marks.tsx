@@ -14,7 +14,8 @@ const UnreadFlags = createContext<ReadonlySet<string>>(new Set());
 /** For how many days flags are unchanged and the same everywhere, by key; only those for long. */
 const StaleFlags = createContext<ReadonlyMap<string, number>>(new Map());
 
-const PlansContext = createContext<OpenPlans>(new Map());
+const NO_PLANS: OpenPlans = new Map();
+const PlansContext = createContext(NO_PLANS);
 
 /** What rows inside of it say about their flags, beside the states. */
 export function FlagMarks({
@@ -35,8 +36,6 @@ export function FlagMarks({
     </PlansContext>
   );
 }
-
-const NO_PLANS: OpenPlans = new Map();
 
 /** The open rollout plan of a flag in an environment. */
 export function useOpenPlan(key: string, environment: string): RolloutPlanRecord | undefined {

@@ -1,3 +1,4 @@
+import { WEBHOOK_EVENTS } from '@halyard/protocol';
 import { useEffect, useState } from 'react';
 import { isRefusal } from '../../api/api-error.ts';
 import { queryKeys } from '../../api/query-cache.ts';
@@ -11,17 +12,6 @@ import { MultiSelect } from '../../components/multi-select.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { messages } from './messages.tsx';
-
-/** The kinds of changes that a webhook can be limited to. */
-const EVENTS: readonly WebhookRecord['events'][number][] = [
-  'flag',
-  'environment',
-  'key',
-  'schedule',
-  'rollout',
-  'project',
-  'webhook',
-];
 
 /** The settings while they are edited. */
 interface Draft {
@@ -188,7 +178,7 @@ function SettingFields({
       <SelectionField
         label={messages.events}
         none={messages.anyEvent}
-        options={EVENTS}
+        options={WEBHOOK_EVENTS}
         selected={draft.events}
         onChange={(selected) => onChange({ ...draft, events: selected })}
       />
