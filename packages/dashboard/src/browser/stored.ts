@@ -13,12 +13,13 @@ addEventListener('storage', ({ key }: StorageEvent) => {
 
 /** A text that this browser stores under a name, the same everywhere on the page, and a function to replace it. */
 export function useStored(name: string): readonly [string | undefined, (text: string) => void] {
-  const text = useSyncExternalStore(watch, () => readStored(name));
+  const text = useSyncExternalStore(watchStored, () => readStored(name));
   const set = useCallback((next: string) => writeStored(name, next), [name]);
   return [text, set];
 }
 
-function watch(watcher: () => void): () => void {
+/** Calls `watcher` after each change of what this browser stores. Returns the function that stops it. */
+export function watchStored(watcher: () => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }

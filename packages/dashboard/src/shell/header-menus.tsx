@@ -10,7 +10,7 @@ import { request } from '../api/request.ts';
 import { useCan, useCanEverywhere, useIsAdminAnywhere, useOperator, useRights } from '../api/session.ts';
 import { links } from '../browser/links.ts';
 import { useStoredChoice } from '../browser/stored.ts';
-import { type Theme, useTheme } from '../browser/theme.ts';
+import { THEMES, useTheme } from '../browser/theme.ts';
 import { SINGLE_KEYS } from '../browser/use-shortcut.ts';
 import { useSignOut } from '../components/actions.tsx';
 import { IconButton } from '../components/button.tsx';
@@ -30,7 +30,6 @@ function menuButton(label: string, Icon: LucideIcon) {
 
 /** What the person may create, here and in the settings. */
 export function CreateMenu({ project }: { project: string | undefined }) {
-  const [, navigate] = useLocation();
   const [canEdit, canManage] = [useCan('editor'), useCan('admin')];
   const [canCreate, isAdmin] = [useCanEverywhere('admin'), useIsAdminAnywhere()];
   if (!canEdit && !isAdmin) return null;
@@ -40,19 +39,13 @@ export function CreateMenu({ project }: { project: string | undefined }) {
     <Menu trigger={menuButton(words.title, Plus)}>
       {project !== undefined && canEdit && (
         <>
-          <MenuItem onSelect={() => navigate(`${links.flags(project)}?new=`)}>{words.flag}</MenuItem>
-          <MenuItem onSelect={() => navigate(`${links.schedules(project)}?new=schedule`)}>
-            {words.schedule}
-          </MenuItem>
+          <MenuLink to={`${links.flags(project)}?new=`}>{words.flag}</MenuLink>
+          <MenuLink to={`${links.schedules(project)}?new=schedule`}>{words.schedule}</MenuLink>
           {canManage && (
             <>
-              <MenuItem onSelect={() => navigate(`${links.keys(project)}?new=key`)}>{words.key}</MenuItem>
-              <MenuItem onSelect={() => navigate(`${links.environments(project)}?new=environment`)}>
-                {words.environment}
-              </MenuItem>
-              <MenuItem onSelect={() => navigate(`${links.webhooks(project)}?new=webhook`)}>
-                {words.webhook}
-              </MenuItem>
+              <MenuLink to={`${links.keys(project)}?new=key`}>{words.key}</MenuLink>
+              <MenuLink to={`${links.environments(project)}?new=environment`}>{words.environment}</MenuLink>
+              <MenuLink to={`${links.webhooks(project)}?new=webhook`}>{words.webhook}</MenuLink>
             </>
           )}
         </>
@@ -60,20 +53,22 @@ export function CreateMenu({ project }: { project: string | undefined }) {
       {isAdmin && (
         <>
           {project !== undefined && canEdit && <MenuSeparator />}
-          {canCreate && (
-            <MenuItem onSelect={() => navigate(`${links.projects}&new=project`)}>{words.project}</MenuItem>
-          )}
-          <MenuItem onSelect={() => navigate(`${links.operators}?new=invitation`)}>
-            {words.invitation}
-          </MenuItem>
-          <MenuItem onSelect={() => navigate(`${links.tokens}?new=token`)}>{words.token}</MenuItem>
+          {canCreate && <MenuLink to={`${links.projects}&new=project`}>{words.project}</MenuLink>}
+          <MenuLink to={`${links.operators}?new=invitation`}>{words.invitation}</MenuLink>
+          <MenuLink to={`${links.tokens}?new=token`}>{words.token}</MenuLink>
         </>
       )}
       {project === undefined && !isAdmin && (
-        <MenuItem onSelect={() => navigate(links.projects)}>{messages.header.allProjects}</MenuItem>
+        <MenuLink to={links.projects}>{messages.header.allProjects}</MenuLink>
       )}
     </Menu>
   );
+}
+
+/** An item that leads to an address of the dashboard. */
+function MenuLink({ to, children }: { to: string; children: string }) {
+  const [, navigate] = useLocation();
+  return <MenuItem onSelect={() => navigate(to)}>{children}</MenuItem>;
 }
 
 /** Keyboard shortcuts and documentation. */
@@ -150,14 +145,11 @@ export function ConnectionDot() {
   );
 }
 
-const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
-
 /** The menu of the signed-in person: account, theme and sign-out. */
 export function UserMenu() {
   const { name, email } = useOperator();
   const { role } = useRights();
   const [theme, setTheme] = useTheme();
-  const [, navigate] = useLocation();
   const signOut = useSignOut();
 
   return (
@@ -175,7 +167,7 @@ export function UserMenu() {
       <MenuLabel>
         {email} · {role}
       </MenuLabel>
-      <MenuItem onSelect={() => navigate(links.account)}>{messages.user.account}</MenuItem>
+      <MenuLink to={links.account}>{messages.user.account}</MenuLink>
       <MenuSeparator />
       <MenuLabel>{messages.user.theme}</MenuLabel>
       {THEMES.map((choice) => (

@@ -7,7 +7,7 @@ import { useSearchHits } from '../../api/search.ts';
 import { useCan, useCanEverywhere, useIsAdminAnywhere, useSso } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, SearchHit } from '../../api/types.ts';
 import { links, PROJECT_SCREENS, SETTINGS_SCREENS } from '../../browser/links.ts';
-import { type Theme, useTheme } from '../../browser/theme.ts';
+import { THEMES, useTheme } from '../../browser/theme.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { type Command, useOfferedCommands } from '../../components/commands.tsx';
@@ -102,8 +102,6 @@ export function useFlagCommands(project: string, text: string): readonly Command
     }
   }, [project, text, flags, environments, canEdit, changeState, navigate, readOnlyReason]);
 }
-
-const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
 
 /** The commands of every screen, and those that the current screen offers. */
 export function useGeneralCommands(project: string | undefined, onHelp: () => void): readonly Command[] {
