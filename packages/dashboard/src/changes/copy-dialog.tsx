@@ -4,8 +4,8 @@ import { type ReactNode, useState } from 'react';
 import { isMade, isRefusal } from '../api/api-error.ts';
 import { copyStates, previewCopy } from '../api/compare.ts';
 import { useCatchUp } from '../api/live.tsx';
-import type { Copied, EnvironmentRecord, FlagState, ProjectRecord } from '../api/types.ts';
-import { StateDiff } from '../components/audit/state-diff.tsx';
+import type { Copied, EnvironmentRecord, ProjectRecord } from '../api/types.ts';
+import { ChangedFlag } from '../components/audit/state-diff.tsx';
 import { EnvironmentBadge } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
@@ -97,6 +97,7 @@ export function CopyDialog({
   const shown = preview.data;
   const count = shown?.differences.length ?? 0;
   const isConflict = isRefusal(error, 'revision_conflict');
+
   return (
     <Dialog title={dialogs.copyTo(to.name)} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
       {places ?? (
@@ -115,7 +116,7 @@ export function CopyDialog({
           <RefusalNote error={error ?? preview.error} />
         )}
         {preview.isPending && <SkeletonRows rows={Math.min(4, keys.length)} />}
-        {shown && count > 0 && <DifferenceList differences={shown.differences} label={dialogs.whatChanges} />}
+        {shown && count > 0 && <DifferenceList differences={shown.differences} />}
         {shown && count === 0 && (
           <p className="rounded-md border border-line px-3 py-4 text-center text-ink-2">
             {dialogs.nothingToCopy(to.name)}
@@ -192,27 +193,20 @@ export function CopyBetweenDialog({
   );
 }
 
-/** A flag's state before and after. */
-interface Difference {
-  readonly key: string;
-  readonly before?: FlagState | null | undefined;
-  readonly after?: FlagState | null | undefined;
-}
-
 /** How many are shown at first. */
 const FIRST = 50;
 
 /** The effect of a change, flag by flag. */
-function DifferenceList({ differences, label }: { differences: readonly Difference[]; label: string }) {
+function DifferenceList({ differences }: Pick<Copied, 'differences'>) {
   const [most, setMost] = useState(FIRST);
   return (
-    <ScrollRegion label={label} className="max-h-[40vh] overflow-y-auto rounded-md border border-line">
+    <ScrollRegion
+      label={dialogs.whatChanges}
+      className="max-h-[40vh] overflow-y-auto rounded-md border border-line"
+    >
       <ul className="divide-y divide-line">
         {differences.slice(0, most).map(({ key, before, after }) => (
-          <li key={key} className="px-3 py-2">
-            <p className="font-mono text-xs break-all">{key}</p>
-            <StateDiff before={before} after={after} />
-          </li>
+          <ChangedFlag key={key} flag={key} before={before} after={after} />
         ))}
       </ul>
       {differences.length > most && (

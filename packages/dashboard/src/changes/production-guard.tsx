@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useRollouts } from '../api/rollouts.ts';
 import type { EnvironmentRecord, FlagState } from '../api/types.ts';
-import { StateDiff } from '../components/audit/state-diff.tsx';
+import { ChangedFlag } from '../components/audit/state-diff.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField } from '../components/field.tsx';
@@ -35,9 +35,6 @@ export interface GuardAnswer {
   readonly pauses: boolean;
 }
 
-/** How many steps are listed. */
-const MOST = 6;
-
 /** Shows what is about to change, where, how, and how many clients are connected. */
 export function ProductionGuard({
   change: { project, environment, steps, list, scheduledFor, note: given = '' },
@@ -69,19 +66,7 @@ export function ProductionGuard({
         </p>
       )}
       {list === undefined && <PausedPlans project={project} environment={environment} steps={steps} />}
-      {list ?? (
-        <ul className="mt-3 divide-y divide-line rounded-md border border-line">
-          {steps.slice(0, MOST).map(({ key, before, after }) => (
-            <li key={key} className="px-3 py-2">
-              <p className="font-mono text-xs break-all">{key}</p>
-              <StateDiff before={before} after={after} />
-            </li>
-          ))}
-          {steps.length > MOST && (
-            <li className="px-3 py-2 text-ink-2">{messages.more(steps.length - MOST)}</li>
-          )}
-        </ul>
-      )}
+      {list ?? <StepList steps={steps} />}
       <form
         className="mt-3 flex flex-col gap-3"
         onSubmit={(event) => {
@@ -102,6 +87,20 @@ export function ProductionGuard({
         </DialogActions>
       </form>
     </Dialog>
+  );
+}
+
+/** How many steps are listed. */
+const MOST = 6;
+
+function StepList({ steps }: Pick<GuardedChange, 'steps'>) {
+  return (
+    <ul className="mt-3 divide-y divide-line rounded-md border border-line">
+      {steps.slice(0, MOST).map(({ key, before, after }) => (
+        <ChangedFlag key={key} flag={key} before={before} after={after} />
+      ))}
+      {steps.length > MOST && <li className="px-3 py-2 text-ink-2">{messages.more(steps.length - MOST)}</li>}
+    </ul>
   );
 }
 

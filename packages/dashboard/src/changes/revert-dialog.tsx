@@ -45,20 +45,11 @@ export function RevertDialog({
   const overwritten = JSON.stringify([conflict?.message, differences]);
   const [sureOf, setSureOf] = useState<string>();
   const isSure = sureOf === overwritten;
+
   const guarded = environments.filter(
     (environment) =>
       environment.protected && differences?.some((each) => each.environment === environment.name),
   );
-  const obstacle =
-    differences === undefined
-      ? preview.isPending
-        ? words.loadingPreview
-        : words.noPreview
-      : differences.length === 0
-        ? words.nothingToRevert
-        : conflict !== undefined && !isSure
-          ? words.tickRevertAnyway
-          : undefined;
   const form = useForm({
     submit: () =>
       apply(
@@ -67,12 +58,19 @@ export function RevertDialog({
       ),
   });
 
+  function obstacleTo(): string | undefined {
+    if (preview.isPending) return words.loadingPreview;
+    if (differences === undefined) return words.noPreview;
+    if (differences.length === 0) return words.nothingToRevert;
+    return conflict !== undefined && !isSure ? words.tickRevertAnyway : undefined;
+  }
+
   return (
     <FormDialog
       title={words.title(seq)}
       form={{ ...form, error: form.error ?? preview.error }}
       action={words.action}
-      obstacle={obstacle}
+      obstacle={obstacleTo()}
       isActionFocused
       className="w-[min(40rem,calc(100vw-2rem))]"
       onClose={onClose}

@@ -1,5 +1,13 @@
 import X from 'lucide-react/icons/x';
-import { type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { addLayer } from './layers.ts';
@@ -52,6 +60,18 @@ export function Dialog({
     else onClose();
   }
 
+  function onKey(event: KeyboardEvent): void {
+    // By default, a second Escape closes it without asking.
+    if (event.key === 'Escape' && !event.defaultPrevented && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      if (!event.repeat) close();
+    }
+
+    // The key that opened it may still be held down: repeats of it must not answer the question.
+    const isHeld = event.repeat && event.key === 'Enter';
+    if (isHeld && event.target instanceof HTMLButtonElement) event.preventDefault();
+  }
+
   return (
     <dialog
       ref={ref}
@@ -75,16 +95,7 @@ export function Dialog({
         // Selecting text with the mouse may end outside of the dialog.
         if (isPressedBeside.current && isBeside(event)) close();
       }}
-      onKeyDown={(event) => {
-        // By default, a second Escape closes it without asking.
-        if (event.key === 'Escape' && !event.defaultPrevented && !event.nativeEvent.isComposing) {
-          event.preventDefault();
-          if (!event.repeat) close();
-        }
-        // The key that opened it may still be held down: repeats of it must not answer the question.
-        const isHeld = event.repeat && event.key === 'Enter';
-        if (isHeld && event.target instanceof HTMLButtonElement) event.preventDefault();
-      }}
+      onKeyDown={onKey}
       onClose={() => {
         // The Back gesture of phones closes it at the second try, even if the page prevents it.
         if (asks && isTyped.current) ref.current?.showModal();
@@ -100,20 +111,26 @@ export function Dialog({
         </>
       ) : (
         <>
-          <div className="flex items-center justify-between gap-4 px-5 pt-4">
-            <h2 id={titleId} className="text-lg font-semibold">
-              {title}
-            </h2>
-            <IconButton label="Close" onClick={close} className="-mr-1.5">
-              <X size={16} aria-hidden />
-            </IconButton>
-          </div>
+          <TitleBar titleId={titleId} title={title} onClose={close} />
           <div className="px-5 pt-2 pb-5">{children}</div>
         </>
       )}
       {isAsking && <DiscardQuestion onKeep={() => setAsking(false)} onDiscard={onClose} />}
       <LiveRegion />
     </dialog>
+  );
+}
+
+function TitleBar({ titleId, title, onClose }: { titleId: string; title: string; onClose: () => void }) {
+  return (
+    <div className="flex items-center justify-between gap-4 px-5 pt-4">
+      <h2 id={titleId} className="text-lg font-semibold">
+        {title}
+      </h2>
+      <IconButton label="Close" onClick={onClose} className="-mr-1.5">
+        <X size={16} aria-hidden />
+      </IconButton>
+    </div>
   );
 }
 

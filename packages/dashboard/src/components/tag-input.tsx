@@ -1,5 +1,5 @@
 import X from 'lucide-react/icons/x';
-import { type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import { Combobox } from './combobox.tsx';
 import { CONTROL, Field } from './field.tsx';
@@ -40,6 +40,15 @@ export function TagInput({
     box.current?.querySelector('input')?.focus();
   }
 
+  function onKey(event: KeyboardEvent): void {
+    if (event.key === 'Enter' && text.trim() !== '') {
+      event.preventDefault();
+      add(text);
+    }
+    const last = tags.at(-1);
+    if (event.key === 'Backspace' && text === '' && last !== undefined) remove(last);
+  }
+
   return (
     <div
       ref={box}
@@ -50,20 +59,7 @@ export function TagInput({
       )}
     >
       {tags.map((tag) => (
-        <span
-          key={tag}
-          className="inline-flex h-6 max-w-full items-center rounded bg-hover pl-1.5 text-xs text-ink-2"
-        >
-          <span className="truncate">{tag}</span>
-          <button
-            type="button"
-            aria-label={words.remove(tag)}
-            className="inline-flex size-6 shrink-0 items-center justify-center rounded text-ink-3 hover:text-ink"
-            onClick={() => remove(tag)}
-          >
-            <X size={12} aria-hidden />
-          </button>
-        </span>
+        <Chip key={tag} tag={tag} onRemove={() => remove(tag)} />
       ))}
       <Combobox
         {...control}
@@ -77,16 +73,26 @@ export function TagInput({
         onBlur={() => {
           if (text.trim() !== '') add(text);
         }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && text.trim() !== '') {
-            event.preventDefault();
-            add(text);
-          }
-          const last = tags.at(-1);
-          if (event.key === 'Backspace' && text === '' && last !== undefined) remove(last);
-        }}
+        onKeyDown={onKey}
       />
     </div>
+  );
+}
+
+/** A tag with the button that removes it. */
+function Chip({ tag, onRemove }: { tag: string; onRemove: () => void }) {
+  return (
+    <span className="inline-flex h-6 max-w-full items-center rounded bg-hover pl-1.5 text-xs text-ink-2">
+      <span className="truncate">{tag}</span>
+      <button
+        type="button"
+        aria-label={words.remove(tag)}
+        className="inline-flex size-6 shrink-0 items-center justify-center rounded text-ink-3 hover:text-ink"
+        onClick={onRemove}
+      >
+        <X size={12} aria-hidden />
+      </button>
+    </span>
   );
 }
 

@@ -4,14 +4,14 @@ import { differingFields, StateSummary } from '../state-summary.tsx';
 import { FieldDiff } from './field-diff.tsx';
 import { messages } from './messages.ts';
 
-/** What changes between two states of a flag; nothing, where it is not set. The state itself if nothing does. */
-export function StateDiff({
-  before,
-  after,
-}: {
-  before: FlagState | null | undefined;
-  after: FlagState | null | undefined;
-}) {
+/** Two states of a flag. Neither is there where it is not set. */
+interface StatePair {
+  readonly before?: FlagState | null | undefined;
+  readonly after?: FlagState | null | undefined;
+}
+
+/** What changes between two states of a flag. The state itself if nothing does. */
+export function StateDiff({ before, after }: StatePair) {
   if (differingFields(before, after).length === 0) return <StateSummary state={after} />;
   const isRemoved = after === null || after === undefined;
   if (isRemoved)
@@ -33,5 +33,15 @@ export function StateDiff({
       )}
       <FieldDiff before={before ?? undefined} after={after} />
     </>
+  );
+}
+
+/** An item of a list of changes: the key of a flag, and what changes in its state. */
+export function ChangedFlag({ flag, before, after }: StatePair & { readonly flag: string }) {
+  return (
+    <li className="px-3 py-2">
+      <p className="font-mono text-xs break-all">{flag}</p>
+      <StateDiff before={before} after={after} />
+    </li>
   );
 }

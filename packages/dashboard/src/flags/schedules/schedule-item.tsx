@@ -21,8 +21,7 @@ import { messages } from './messages.ts';
 
 /** One schedule: when, where, what, by whom, and how it ended. */
 export function ScheduleItem({ project, schedule }: { project: string; schedule: ScheduleRecord }) {
-  const { status, dueAt, changes, note, createdBy, createdAt, settledAt, seq, error } = schedule;
-  const environment = useEnvironments(project).find(({ name }) => name === schedule.environment);
+  const { status, dueAt, changes, note, error } = schedule;
   const canCancel = useCan('editor') && status === 'pending';
   const confirm = useConfirm();
   const cancel = useCancelSchedule(project);
@@ -45,25 +44,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
   return (
     <li className="flex items-start gap-3 border-t border-line px-3 py-3 first:border-t-0">
       <div className="min-w-0 flex-1">
-        <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <StatusBadge status={status} />
-          <time dateTime={dueAt} title={dueText(dueAt).utc} className="font-medium">
-            {dueText(dueAt).local}
-          </time>
-          {status === 'pending' && (
-            <span className="text-xs text-ink-3">
-              (<TimeAgo at={dueAt} />)
-            </span>
-          )}
-          <span className="flex min-w-0 items-center gap-x-2">
-            <span className="text-ink-2">{messages.in}</span>
-            {environment === undefined ? (
-              <span className="min-w-0 break-all">{schedule.environment ?? messages.deletedEnvironment}</span>
-            ) : (
-              <EnvironmentBadge environment={environment} />
-            )}
-          </span>
-        </p>
+        <Due project={project} schedule={schedule} />
         <ul className="mt-1.5 space-y-0.5">
           {changes.map((step) => (
             <li key={step.key} className="flex flex-wrap items-baseline gap-x-2">
@@ -81,17 +62,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
         {error !== undefined && (
           <p className="mt-1.5 rounded-md bg-danger-soft px-2.5 py-1.5 break-words text-danger">{error}</p>
         )}
-        <p className="mt-1 text-xs text-ink-3">
-          {messages.by}
-          <Author actor={createdBy} />, <TimeAgo at={createdAt} />
-          {settledAt !== undefined && (
-            <>
-              {' '}
-              · {messages.statuses[status]} <TimeAgo at={settledAt} />
-            </>
-          )}
-          {seq !== undefined && messages.change(seq)}
-        </p>
+        <Origin schedule={schedule} />
       </div>
       {canCancel && (
         <Button kind="quiet" disabled={cancel.isPending} onClick={() => void askAndCancel()}>
@@ -100,6 +71,55 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
         </Button>
       )}
     </li>
+  );
+}
+
+/** Whether it has run, when, and where. */
+function Due({ project, schedule }: { project: string; schedule: ScheduleRecord }) {
+  const { status, dueAt } = schedule;
+  const environment = useEnvironments(project).find(({ name }) => name === schedule.environment);
+
+  return (
+    <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <StatusBadge status={status} />
+      <time dateTime={dueAt} title={dueText(dueAt).utc} className="font-medium">
+        {dueText(dueAt).local}
+      </time>
+      {status === 'pending' && (
+        <span className="text-xs text-ink-3">
+          (<TimeAgo at={dueAt} />)
+        </span>
+      )}
+      <span className="flex min-w-0 items-center gap-x-2">
+        <span className="text-ink-2">{messages.in}</span>
+        {environment === undefined ? (
+          <span className="min-w-0 break-all">{schedule.environment ?? messages.deletedEnvironment}</span>
+        ) : (
+          <EnvironmentBadge environment={environment} />
+        )}
+      </span>
+    </p>
+  );
+}
+
+/** Who scheduled it and when, and how it ended. */
+function Origin({
+  schedule: { status, createdBy, createdAt, settledAt, seq },
+}: {
+  schedule: ScheduleRecord;
+}) {
+  return (
+    <p className="mt-1 text-xs text-ink-3">
+      {messages.by}
+      <Author actor={createdBy} />, <TimeAgo at={createdAt} />
+      {settledAt !== undefined && (
+        <>
+          {' '}
+          · {messages.statuses[status]} <TimeAgo at={settledAt} />
+        </>
+      )}
+      {seq !== undefined && messages.change(seq)}
+    </p>
   );
 }
 

@@ -86,7 +86,7 @@ function EnvironmentRow({
   streams,
   flags,
   canChange,
-  moves: { up, down },
+  moves,
 }: {
   project: string;
   environment: EnvironmentRecord;
@@ -94,11 +94,9 @@ function EnvironmentRow({
   streams: number | undefined;
   flags: number | undefined;
   canChange: boolean;
-  moves: { readonly up: (() => void) | undefined; readonly down: (() => void) | undefined };
+  moves: Moves;
 }) {
-  const [isEditing, setEditing] = useState(false);
-  const remove = useDeleteEnvironment(project);
-  const { name, revision, createdAt } = environment;
+  const { revision, createdAt } = environment;
 
   return (
     <RecordRow>
@@ -121,34 +119,70 @@ function EnvironmentRow({
         <TimeAgo at={createdAt} />
       </RecordCell>
       <RecordActions>
-        {canChange && (
-          <>
-            <Button aria-label={messages.editEnvironment(name)} onClick={() => setEditing(true)}>
-              {messages.edit}
-            </Button>
-            <OverflowMenu label={messages.more(name)}>
-              <MenuItem disabled={up === undefined} onSelect={() => up?.()}>
-                <ArrowUp size={14} aria-hidden /> {messages.moveUp}
-              </MenuItem>
-              <MenuItem disabled={down === undefined} onSelect={() => down?.()}>
-                <ArrowDown size={14} aria-hidden /> {messages.moveDown}
-              </MenuItem>
-              <MenuSeparator />
-              <MenuItem isDangerous onSelect={() => void remove(environment, flags)}>
-                <Trash size={14} aria-hidden /> {messages.delete}
-              </MenuItem>
-            </OverflowMenu>
-          </>
-        )}
-        {isEditing && (
-          <EditEnvironmentDialog
-            project={project}
-            environment={environment}
-            onClose={() => setEditing(false)}
-          />
-        )}
+        <EnvironmentActions
+          project={project}
+          environment={environment}
+          flags={flags}
+          canChange={canChange}
+          moves={moves}
+        />
       </RecordActions>
     </RecordRow>
+  );
+}
+
+/** `undefined` at the end of the list. */
+interface Moves {
+  readonly up: (() => void) | undefined;
+  readonly down: (() => void) | undefined;
+}
+
+function EnvironmentActions({
+  project,
+  environment,
+  flags,
+  canChange,
+  moves: { up, down },
+}: {
+  project: string;
+  environment: EnvironmentRecord;
+  flags: number | undefined;
+  canChange: boolean;
+  moves: Moves;
+}) {
+  const [isEditing, setEditing] = useState(false);
+  const remove = useDeleteEnvironment(project);
+  const { name } = environment;
+
+  return (
+    <>
+      {canChange && (
+        <>
+          <Button aria-label={messages.editEnvironment(name)} onClick={() => setEditing(true)}>
+            {messages.edit}
+          </Button>
+          <OverflowMenu label={messages.more(name)}>
+            <MenuItem disabled={up === undefined} onSelect={() => up?.()}>
+              <ArrowUp size={14} aria-hidden /> {messages.moveUp}
+            </MenuItem>
+            <MenuItem disabled={down === undefined} onSelect={() => down?.()}>
+              <ArrowDown size={14} aria-hidden /> {messages.moveDown}
+            </MenuItem>
+            <MenuSeparator />
+            <MenuItem isDangerous onSelect={() => void remove(environment, flags)}>
+              <Trash size={14} aria-hidden /> {messages.delete}
+            </MenuItem>
+          </OverflowMenu>
+        </>
+      )}
+      {isEditing && (
+        <EditEnvironmentDialog
+          project={project}
+          environment={environment}
+          onClose={() => setEditing(false)}
+        />
+      )}
+    </>
   );
 }
 

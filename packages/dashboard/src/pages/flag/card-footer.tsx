@@ -42,21 +42,7 @@ export function CardFooter({
     <div className="flex min-h-9 items-center gap-2 border-t border-line py-1 pr-2 pl-4 text-xs text-ink-3">
       <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-0.5 py-1">
         {isNew && words.noChanges}
-        {change !== undefined && (
-          <>
-            <span className="min-w-0 break-words">
-              {change.action} <TimeAgo at={change.at} />
-              {change.by !== undefined && (
-                <>
-                  {' '}
-                  {words.by} <Author actor={change.by} />
-                </>
-              )}
-              {change.entry?.note !== undefined && `: “${change.entry.note}”`}
-            </span>
-            {change.entry !== undefined && <SeenBy project={project} seq={change.entry.seq} />}
-          </>
-        )}
+        {change !== undefined && <LastChange project={project} change={change} />}
       </p>
       {canEdit && (
         <Menu
@@ -82,6 +68,25 @@ export function CardFooter({
         </Menu>
       )}
     </div>
+  );
+}
+
+/** What was done when and by whom, with the note, and how many clients have seen it. */
+function LastChange({ project, change: { action, at, by, entry } }: { project: string; change: CardChange }) {
+  return (
+    <>
+      <span className="min-w-0 break-words">
+        {action} <TimeAgo at={at} />
+        {by !== undefined && (
+          <>
+            {' '}
+            {words.by} <Author actor={by} />
+          </>
+        )}
+        {entry?.note !== undefined && `: “${entry.note}”`}
+      </span>
+      {entry !== undefined && <SeenBy project={project} seq={entry.seq} />}
+    </>
   );
 }
 

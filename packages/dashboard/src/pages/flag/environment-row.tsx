@@ -70,21 +70,12 @@ export const EnvironmentRow = memo(function EnvironmentRow({
           )}
         >
           <h3 className="flex min-w-0 items-center gap-2">
-            <button
-              type="button"
-              aria-expanded={isOpen}
-              aria-controls={isOpen ? id : undefined}
-              // Its box is the whole row.
-              className="flex min-h-8 min-w-0 items-center gap-1.5 font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-              onClick={() => onToggle(name, !isOpen)}
-            >
-              <ChevronRight
-                size={14}
-                aria-hidden
-                className={classNames('shrink-0 text-ink-3 transition-transform', isOpen && 'rotate-90')}
-              />
-              <EnvironmentBadge environment={environment} />
-            </button>
+            <Expander
+              environment={environment}
+              isOpen={isOpen}
+              controls={id}
+              onToggle={() => onToggle(name, !isOpen)}
+            />
             {isDirty && !isOpen && <Badge kind="warn">{words.unsaved}</Badge>}
           </h3>
           <span
@@ -120,17 +111,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
             )}
             <p className="min-w-0 truncate text-xs text-ink-3 @3xl:col-start-5">
               {/* The editor says the same, and more. */}
-              {record !== undefined && !isOpen && (
-                <>
-                  <TimeAgo at={record.updatedAt} />
-                  {record.updatedBy !== undefined && (
-                    <>
-                      {' '}
-                      {words.by} <Author actor={record.updatedBy} />
-                    </>
-                  )}
-                </>
-              )}
+              {record !== undefined && !isOpen && <LastChange record={record} />}
             </p>
           </div>
         </div>
@@ -143,6 +124,51 @@ export const EnvironmentRow = memo(function EnvironmentRow({
     </li>
   );
 });
+
+/** The button that expands the row. Its box is the whole row. */
+function Expander({
+  environment,
+  isOpen,
+  controls,
+  onToggle,
+}: {
+  environment: EnvironmentRecord;
+  isOpen: boolean;
+  /** The id of what it shows. */
+  controls: string;
+  onToggle: () => void;
+}) {
+  return (
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      aria-controls={isOpen ? controls : undefined}
+      className="flex min-h-8 min-w-0 items-center gap-1.5 font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+      onClick={onToggle}
+    >
+      <ChevronRight
+        size={14}
+        aria-hidden
+        className={classNames('shrink-0 text-ink-3 transition-transform', isOpen && 'rotate-90')}
+      />
+      <EnvironmentBadge environment={environment} />
+    </button>
+  );
+}
+
+function LastChange({ record: { updatedAt, updatedBy } }: { record: StateRecord }) {
+  return (
+    <>
+      <TimeAgo at={updatedAt} />
+      {updatedBy !== undefined && (
+        <>
+          {' '}
+          {words.by} <Author actor={updatedBy} />
+        </>
+      )}
+    </>
+  );
+}
 
 /** The share of targeting keys that get the flag, as a bar and in words. Without a bar while the flag is off. */
 function RolloutBar({ state: { enabled, rolloutPct }, children }: { state: FlagState; children: ReactNode }) {

@@ -1,5 +1,5 @@
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useCallback, useState } from 'react';
+import { type ComponentProps, type ReactNode, useCallback, useState } from 'react';
 import { updateFlagInCache } from '../../api/flag-cache.ts';
 import { changeFlagTexts, type FlagTexts } from '../../api/flags.ts';
 import { queryKeys } from '../../api/query-cache.ts';
@@ -50,89 +50,76 @@ export function FlagDetails({
         <LongText text={description} />
       </EditableText>
       <dl className="flex flex-wrap items-center gap-x-5 gap-y-1.5 text-xs">
-        <Fact name={words.tags}>
-          <EditableText
-            label={words.tags}
-            text={tags.join(', ')}
-            hint={words.tagsHint}
-            empty={words.noTags}
-            longest={1100}
-            canEdit={canEdit}
-            onSave={(text) => update({ tags: tagsOf(text) })}
-            control={({ label, text, onChange }) => (
-              <TagInput
-                aria-label={label}
-                tags={tagsOf(text)}
-                known={known.tags}
-                onChange={(next) => onChange(next.join(', '))}
-              />
-            )}
-          >
-            <Tags tags={tags} />
-          </EditableText>
-        </Fact>
-        <Fact name={words.owner}>
-          <EditableText
-            label={words.owner}
-            text={owner}
-            empty={words.noOwner}
-            longest={100}
-            canEdit={canEdit}
-            onSave={(text) => update({ owner: text })}
-            control={({ label, text, onChange }) => (
-              <PeoplePicker
-                aria-label={label}
-                className={INPUT}
-                value={text}
-                others={known.owners}
-                onChange={onChange}
-              />
-            )}
-          >
-            <span className="break-all">{nameOf(owner)}</span>
-          </EditableText>
-        </Fact>
-        <Fact name={words.kind}>
-          <EditableText
-            label={words.kind}
-            text={flag.valueKind}
-            hint={VALUE_KIND_HINT}
-            empty=""
-            longest={10}
-            canEdit={canEdit}
-            // The choices are the kinds.
-            onSave={(kind) => update({ valueKind: kind as FlagValueKind })}
-            control={({ label, text, onChange }) => (
-              <Select kind="field" label={label} value={text} choices={VALUE_KINDS} onSelect={onChange} />
-            )}
-          >
-            <span title={VALUE_KIND_HINT}>{VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}</span>
-          </EditableText>
-        </Fact>
-        <Fact name={words.lifetime}>
-          <EditableText
-            label={words.lifetime}
-            text={flag.permanent ? 'permanent' : 'temporary'}
-            empty=""
-            longest={10}
-            canEdit={canEdit}
-            onSave={(text) => update({ permanent: text === 'permanent' })}
-            control={({ label, text, onChange }) => (
-              <Select
-                kind="field"
-                label={label}
-                value={text}
-                choices={[
-                  ['temporary', words.temporary],
-                  ['permanent', words.permanent],
-                ]}
-                onSelect={onChange}
-              />
-            )}
-          >
-            {flag.permanent ? words.permanent : words.temporary}
-          </EditableText>
-        </Fact>
+        <EditableFact
+          label={words.tags}
+          text={tags.join(', ')}
+          hint={words.tagsHint}
+          empty={words.noTags}
+          longest={1100}
+          canEdit={canEdit}
+          onSave={(text) => update({ tags: tagsOf(text) })}
+          control={({ label, text, onChange }) => (
+            <TagInput
+              aria-label={label}
+              tags={tagsOf(text)}
+              known={known.tags}
+              onChange={(next) => onChange(next.join(', '))}
+            />
+          )}
+        >
+          <Tags tags={tags} />
+        </EditableFact>
+
+        <EditableFact
+          label={words.owner}
+          text={owner}
+          empty={words.noOwner}
+          longest={100}
+          canEdit={canEdit}
+          onSave={(text) => update({ owner: text })}
+          control={({ label, text, onChange }) => (
+            <PeoplePicker
+              aria-label={label}
+              className={INPUT}
+              value={text}
+              others={known.owners}
+              onChange={onChange}
+            />
+          )}
+        >
+          <span className="break-all">{nameOf(owner)}</span>
+        </EditableFact>
+
+        <EditableFact
+          label={words.kind}
+          text={flag.valueKind}
+          hint={VALUE_KIND_HINT}
+          empty=""
+          longest={10}
+          canEdit={canEdit}
+          // The choices are the kinds.
+          onSave={(kind) => update({ valueKind: kind as FlagValueKind })}
+          control={({ label, text, onChange }) => (
+            <Select kind="field" label={label} value={text} choices={VALUE_KINDS} onSelect={onChange} />
+          )}
+        >
+          <span title={VALUE_KIND_HINT}>{VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}</span>
+        </EditableFact>
+
+        <EditableFact
+          label={words.lifetime}
+          text={flag.permanent ? 'permanent' : 'temporary'}
+          empty=""
+          longest={10}
+          canEdit={canEdit}
+          onSave={(text) => update({ permanent: text === 'permanent' })}
+          control={({ label, text, onChange }) => (
+            <Select kind="field" label={label} value={text} choices={LIFETIMES} onSelect={onChange} />
+          )}
+        >
+          {flag.permanent ? words.permanent : words.temporary}
+        </EditableFact>
+
         <Fact name={words.created}>
           <TimeAgo at={createdAt} />
         </Fact>
@@ -158,6 +145,20 @@ function useKnownTexts(project: string) {
 }
 
 const NONE: readonly FlagRecord[] = [];
+
+const LIFETIMES = [
+  ['temporary', words.temporary],
+  ['permanent', words.permanent],
+] as const;
+
+/** A fact about the flag that can be edited in place. Its label is its name. */
+function EditableFact(props: ComponentProps<typeof EditableText>) {
+  return (
+    <Fact name={props.label}>
+      <EditableText {...props} />
+    </Fact>
+  );
+}
 
 /** A fact about the flag, by name. */
 function Fact({ name, children }: { name: string; children: ReactNode }) {

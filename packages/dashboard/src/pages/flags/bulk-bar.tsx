@@ -3,7 +3,7 @@ import ChevronDown from 'lucide-react/icons/chevron-down';
 import CopyPlus from 'lucide-react/icons/copy-plus';
 import Tag from 'lucide-react/icons/tag';
 import { lazy, useState } from 'react';
-import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
@@ -45,19 +45,12 @@ export function BulkBar({
   onDeselectHidden: () => void;
   onDone: () => void;
 }) {
-  const [isArchiving, setArchiving] = useState(false);
-  const [isCopying, setCopying] = useState(false);
-  const [isDescribing, setDescribing] = useState(false);
-  const switchAll = useBulkSwitch(project.name);
-  const readOnlyReason = useReadOnlyReason();
+  const [dialog, setDialog] = useState<'describe' | 'copy' | 'archive'>();
+  const close = () => setDialog(undefined);
   const isArchived = flags.some(({ archivedAt }) => archivedAt !== undefined);
 
-  async function run(environment: ProjectRecord['environments'][number], enabled: boolean): Promise<void> {
-    if (await switchAll({ environment, flags, enabled })) onDone();
-  }
-
   // Another person has archived them all. Archiving from here keeps the dialog, which shows the results.
-  if (flags.length === 0 && !isArchiving && !isCopying && !isDescribing) return null;
+  if (flags.length === 0 && dialog === undefined) return null;
 
   return (
     <section
@@ -77,76 +70,47 @@ export function BulkBar({
           {words.selected(flags.length, hidden)}
         </strong>
         {hidden > 0 && <Button onClick={onDeselectHidden}>{words.deselectHidden}</Button>}
-        {!isArchived &&
-          ([true, false] as const).map((enabled) => (
-            <Menu
-              key={String(enabled)}
-              align="start"
-              trigger={
-                <Button>
-                  {enabled ? words.turnOn : words.turnOff} <ChevronDown size={13} aria-hidden />
-                </Button>
-              }
-            >
-              {project.environments.map((environment) => (
-                <MenuItem
-                  key={environment.name}
-                  disabled={readOnlyReason(environment) !== undefined}
-                  onSelect={() => void run(environment, enabled)}
-                >
-                  <EnvironmentBadge environment={environment} />
-                </MenuItem>
-              ))}
-            </Menu>
-          ))}
-        {!isArchived && project.environments.length > 1 && (
-          <Button onClick={() => setCopying(true)}>
-            <CopyPlus size={14} aria-hidden /> {words.copy}
-          </Button>
-        )}
         {!isArchived && (
-          <Button onClick={() => setDescribing(true)}>
-            <Tag size={14} aria-hidden /> {words.describe}
-          </Button>
-        )}
-        {!isArchived && (
-          <Button onClick={() => setArchiving(true)}>
-            <Archive size={14} aria-hidden /> {words.archive}
-          </Button>
+          <>
+            <SwitchMenu project={project} flags={flags} enabled onDone={onDone} />
+            <SwitchMenu project={project} flags={flags} enabled={false} onDone={onDone} />
+            {project.environments.length > 1 && (
+              <Button onClick={() => setDialog('copy')}>
+                <CopyPlus size={14} aria-hidden /> {words.copy}
+              </Button>
+            )}
+            <Button onClick={() => setDialog('describe')}>
+              <Tag size={14} aria-hidden /> {words.describe}
+            </Button>
+            <Button onClick={() => setDialog('archive')}>
+              <Archive size={14} aria-hidden /> {words.archive}
+            </Button>
+          </>
         )}
         <Button kind="quiet" className="ml-auto" onClick={onDone}>
           {words.clear}
         </Button>
       </div>
-      {isDescribing && (
-        <DialogPart title={words.describe} onClose={() => setDescribing(false)}>
-          <DescribeDialog
-            flags={flags}
-            known={known}
-            project={project.name}
-            onClose={() => setDescribing(false)}
-            onDone={onDone}
-          />
-        </DialogPart>
-      )}
-      {isCopying && (
-        <DialogPart title={words.copy} onClose={() => setCopying(false)}>
-          <CopyBetweenDialog
-            project={project}
-            keys={flags.map(({ key }) => key)}
-            onClose={() => setCopying(false)}
-            onCopied={onDone}
-          />
-        </DialogPart>
-      )}
-      {isArchiving && (
-        <DialogPart title={words.archive} onClose={() => setArchiving(false)}>
-          <ArchiveDialog
-            project={project}
-            flags={flags}
-            onClose={() => setArchiving(false)}
-            onDone={onDone}
-          />
+      {dialog && (
+        <DialogPart title={words[dialog]} onClose={close}>
+          {dialog === 'describe' ? (
+            <DescribeDialog
+              flags={flags}
+              known={known}
+              project={project.name}
+              onClose={close}
+              onDone={onDone}
+            />
+          ) : dialog === 'copy' ? (
+            <CopyBetweenDialog
+              project={project}
+              keys={flags.map(({ key }) => key)}
+              onClose={close}
+              onCopied={onDone}
+            />
+          ) : (
+            <ArchiveDialog project={project} flags={flags} onClose={close} onDone={onDone} />
+          )}
         </DialogPart>
       )}
     </section>
@@ -155,3 +119,44 @@ export function BulkBar({
 
 /** How many flags the tooltip of the bar names. */
 const MOST_NAMED = 30;
+
+/** The environments to turn the flags on or off in. */
+function SwitchMenu({
+  project,
+  flags,
+  enabled,
+  onDone,
+}: {
+  project: ProjectRecord;
+  flags: readonly FlagRecord[];
+  enabled: boolean;
+  onDone: () => void;
+}) {
+  const switchAll = useBulkSwitch(project.name);
+  const readOnlyReason = useReadOnlyReason();
+
+  async function run(environment: EnvironmentRecord): Promise<void> {
+    if (await switchAll({ environment, flags, enabled })) onDone();
+  }
+
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <Button>
+          {enabled ? words.turnOn : words.turnOff} <ChevronDown size={13} aria-hidden />
+        </Button>
+      }
+    >
+      {project.environments.map((environment) => (
+        <MenuItem
+          key={environment.name}
+          disabled={readOnlyReason(environment) !== undefined}
+          onSelect={() => void run(environment)}
+        >
+          <EnvironmentBadge environment={environment} />
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}

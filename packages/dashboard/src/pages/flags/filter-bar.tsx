@@ -47,13 +47,14 @@ export const FilterBar = memo(function FilterBar({
   hasFavorites: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
+
   return (
     <div className="flex flex-wrap items-start gap-2">
       <search className="min-w-40 flex-1 sm:max-w-xs">
-        <SearchField label={messages.filters.search} value={filter.query} onChange={(q) => onChange({ q })} />
+        <SearchField label={words.search} value={filter.query} onChange={(q) => onChange({ q })} />
       </search>
       <IconButton
-        label={messages.filters.toggle}
+        label={words.toggle}
         className="size-8 border border-line sm:hidden"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
@@ -78,7 +79,7 @@ export const FilterBar = memo(function FilterBar({
         )}
         {isFiltering(filter) && (
           <Button kind="quiet" onClick={() => onChange(NO_FILTER)}>
-            {messages.filters.clear}
+            {words.clear}
           </Button>
         )}
         {/* On wide screens it is beside the heading. */}

@@ -43,7 +43,6 @@ export function FlagName({
   onFavorite: (key: string) => void;
 }) {
   const { key, description, tags } = flag;
-  const cut = cutOf(key);
   const { isUnread, days } = useFlagMarks(key);
   const marks = [isUnread && messages.list.unread, days && messages.list.unchanged(days)].filter(Boolean);
   const mark = marks.join(', ');
@@ -51,30 +50,8 @@ export function FlagName({
   return (
     <div className="min-w-0">
       <div className="flex min-w-0 items-center gap-1">
-        <Link
-          href={links.flag(project, key)}
-          className="flex min-h-6 min-w-0 items-center font-mono text-xs font-medium hover:text-accent hover:underline"
-          title={key}
-          aria-label={key}
-        >
-          {/* As wide as whole characters, so that no gap remains between the ellipsis and the end. */}
-          <span className="flex max-w-[round(down,100%,1ch)] min-w-0">
-            <span className="truncate whitespace-pre">
-              <Highlight text={key} words={words} to={cut} />
-            </span>
-            {cut < key.length && (
-              <span className="shrink-0">
-                <Highlight text={key} words={words} from={cut} />
-              </span>
-            )}
-          </span>
-        </Link>
-        <span
-          className={classNames(
-            'shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex',
-            isFavorite ? 'inline-flex' : 'hidden',
-          )}
-        >
+        <KeyLink project={project} flag={key} words={words} />
+        <span className={classNames(IN_USE, isFavorite ? 'inline-flex' : 'hidden')}>
           <IconButton
             label={messages.list.favorite(key)}
             aria-pressed={isFavorite}
@@ -84,7 +61,7 @@ export function FlagName({
             <Star size={13} className={isFavorite ? 'fill-warn text-warn' : undefined} aria-hidden />
           </IconButton>
         </span>
-        <span className="hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex">
+        <span className={`${IN_USE} hidden`}>
           <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
         </span>
         {!hasDescription && mark && (
@@ -107,6 +84,34 @@ export function FlagName({
         </div>
       )}
     </div>
+  );
+}
+
+/** Shown in the row that is hovered or focused, and on screens without a pointer. */
+const IN_USE =
+  'shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex';
+
+function KeyLink({ project, flag, words }: { project: string; flag: string; words: readonly string[] }) {
+  const cut = cutOf(flag);
+  return (
+    <Link
+      href={links.flag(project, flag)}
+      className="flex min-h-6 min-w-0 items-center font-mono text-xs font-medium hover:text-accent hover:underline"
+      title={flag}
+      aria-label={flag}
+    >
+      {/* As wide as whole characters, so that no gap remains between the ellipsis and the end. */}
+      <span className="flex max-w-[round(down,100%,1ch)] min-w-0">
+        <span className="truncate whitespace-pre">
+          <Highlight text={flag} words={words} to={cut} />
+        </span>
+        {cut < flag.length && (
+          <span className="shrink-0">
+            <Highlight text={flag} words={words} from={cut} />
+          </span>
+        )}
+      </span>
+    </Link>
   );
 }
 

@@ -34,14 +34,19 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
   }, [stored, isNew, store]);
   const [isCreating, setCreating] = useState(false);
   if (progress === undefined || stored === 'hidden' || (stored === undefined && !isNew)) return null;
+
   const { hasKey, isConnected, delivery } = progress;
-  const isArrived = isConnected && delivery !== undefined;
+  const arrived = isConnected ? delivery : undefined;
   const createKey = () => setCreating(true);
-  const steps = [
+  const steps: readonly Step[] = [
     { ...messages.flag, isDone: hasFlags, run: onCreateFlag },
     { ...messages.key, isDone: hasKey, run: createKey },
     { ...messages.connect, isDone: isConnected, run: hasKey ? createKey : undefined },
-    { ...messages.change, isDone: isArrived, run: undefined },
+    {
+      ...messages.change,
+      isDone: arrived !== undefined,
+      news: arrived && messages.arrived(arrived.seen, arrived.slowestMs),
+    },
   ];
   const left = steps.filter(({ isDone }) => !isDone).length;
   const next = steps.findIndex(({ isDone }) => !isDone);
@@ -64,29 +69,8 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
           </IconButton>
         </div>
         <ol aria-label={messages.steps} className="mt-1 grid gap-x-6 gap-y-2 sm:grid-cols-2 lg:grid-cols-4">
-          {steps.map(({ title, hint, action, isDone, run }, index) => (
-            <li key={title} className="flex min-w-0 items-start gap-2.5" data-done={isDone}>
-              <Mark number={index + 1} isDone={isDone} isNext={index === next} />
-              <div className="min-w-0">
-                <p className={classNames('leading-6', isDone ? 'text-ink-2' : 'font-medium')}>
-                  {title}
-                  {isDone && <span className="sr-only"> ({messages.done})</span>}
-                </p>
-                {(index === next || !isDone) && (
-                  <p className={classNames('text-xs text-ink-3', index !== next && 'max-sm:hidden')}>
-                    {hint}
-                  </p>
-                )}
-                {index === 3 && isArrived && (
-                  <p className="text-xs text-good">{messages.arrived(delivery.seen, delivery.slowestMs)}</p>
-                )}
-                {index === next && run !== undefined && (
-                  <Button kind="primary" className="mt-1.5 h-7" onClick={run}>
-                    {action}
-                  </Button>
-                )}
-              </div>
-            </li>
+          {steps.map((step, index) => (
+            <StepItem key={step.title} step={step} number={index + 1} isNext={index === next} />
           ))}
         </ol>
       </section>
@@ -103,6 +87,42 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
         </DialogPart>
       )}
     </div>
+  );
+}
+
+interface Step {
+  readonly title: string;
+  readonly hint: string;
+  /** The text of the button that runs it, if it has one. */
+  readonly action?: string;
+  readonly run?: (() => void) | undefined;
+  readonly isDone: boolean;
+  /** What it led to. */
+  readonly news?: string | undefined;
+}
+
+/** A step with its mark; the next one also has a hint on phones, and its button. */
+function StepItem({ step, number, isNext }: { step: Step; number: number; isNext: boolean }) {
+  const { title, hint, action, run, isDone, news } = step;
+  return (
+    <li className="flex min-w-0 items-start gap-2.5" data-done={isDone}>
+      <Mark number={number} isDone={isDone} isNext={isNext} />
+      <div className="min-w-0">
+        <p className={classNames('leading-6', isDone ? 'text-ink-2' : 'font-medium')}>
+          {title}
+          {isDone && <span className="sr-only"> ({messages.done})</span>}
+        </p>
+        {(isNext || !isDone) && (
+          <p className={classNames('text-xs text-ink-3', !isNext && 'max-sm:hidden')}>{hint}</p>
+        )}
+        {news !== undefined && <p className="text-xs text-good">{news}</p>}
+        {isNext && run !== undefined && (
+          <Button kind="primary" className="mt-1.5 h-7" onClick={run}>
+            {action}
+          </Button>
+        )}
+      </div>
+    </li>
   );
 }
 

@@ -13,7 +13,7 @@ export const messages = {
     hint: 'Run the command that is shown with a new key.',
     action: 'New key…',
   },
-  change: { title: 'Change a flag', hint: 'Turn one on or off below and watch it arrive.', action: '' },
+  change: { title: 'Change a flag', hint: 'Turn one on or off below and watch it arrive.' },
   arrived: (streams: number, ms: number) =>
     `Received by ${streams === 1 ? '1 client' : `${streams} clients`} in ${ms < 1 ? 'under 1' : Math.round(ms)} ms.`,
   keyName: 'my-app',

@@ -100,12 +100,6 @@ function OperatorRow({
   onCreated: (link: CreatedLink) => void;
 }) {
   const self = useOperator();
-  const remove = useRemoveOperator();
-  const createResetLink = useCreateResetLink();
-  const [isEditing, setEditing] = useState(false);
-  const sso = useSso();
-  // Without the identity provider, a password is how its people get back in.
-  const hasPassword = sso === undefined || (operator.signIn === 'password' && !sso.only);
   const canManage = useCanEverywhere('admin');
   const { id, name, email, signIn, createdAt, lastSeenAt } = operator;
 
@@ -130,30 +124,59 @@ function OperatorRow({
         {createdAt !== undefined && <TimeAgo at={createdAt} />}
       </RecordCell>
       <RecordActions>
-        {canChange && (
-          <>
-            <Button aria-label={messages.editPerson(name)} onClick={() => setEditing(true)}>
-              {messages.edit}
-            </Button>
-            {canManage && (
-              <OverflowMenu label={messages.more(name)}>
-                {hasPassword && (
-                  <MenuItem
-                    onSelect={() => void createResetLink(operator).then((link) => link && onCreated(link))}
-                  >
-                    {messages.resetPassword}
-                  </MenuItem>
-                )}
-                <MenuItem isDangerous onSelect={() => void remove(operator)}>
-                  {messages.remove}
-                </MenuItem>
-              </OverflowMenu>
-            )}
-          </>
-        )}
-        {isEditing && <EditOperatorDialog operator={operator} onClose={() => setEditing(false)} />}
+        <OperatorActions
+          operator={operator}
+          canChange={canChange}
+          canManage={canManage}
+          onCreated={onCreated}
+        />
       </RecordActions>
     </RecordRow>
+  );
+}
+
+function OperatorActions({
+  operator,
+  canChange,
+  canManage,
+  onCreated,
+}: {
+  operator: OperatorRecord;
+  canChange: boolean;
+  /** Whether the person may also reset passwords and remove people. */
+  canManage: boolean;
+  onCreated: (link: CreatedLink) => void;
+}) {
+  const { name, signIn } = operator;
+  const remove = useRemoveOperator();
+  const createResetLink = useCreateResetLink();
+  const [isEditing, setEditing] = useState(false);
+  const sso = useSso();
+  // Without the identity provider, a password is how its people get back in.
+  const hasPassword = sso === undefined || (signIn === 'password' && !sso.only);
+
+  async function resetPassword(): Promise<void> {
+    const link = await createResetLink(operator);
+    if (link !== undefined) onCreated(link);
+  }
+
+  return (
+    <>
+      {canChange && (
+        <Button aria-label={messages.editPerson(name)} onClick={() => setEditing(true)}>
+          {messages.edit}
+        </Button>
+      )}
+      {canChange && canManage && (
+        <OverflowMenu label={messages.more(name)}>
+          {hasPassword && <MenuItem onSelect={() => void resetPassword()}>{messages.resetPassword}</MenuItem>}
+          <MenuItem isDangerous onSelect={() => void remove(operator)}>
+            {messages.remove}
+          </MenuItem>
+        </OverflowMenu>
+      )}
+      {isEditing && <EditOperatorDialog operator={operator} onClose={() => setEditing(false)} />}
+    </>
   );
 }
 

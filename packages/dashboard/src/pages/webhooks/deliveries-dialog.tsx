@@ -65,8 +65,6 @@ function DeliveryItem({
   delivery: WebhookDelivery;
 }) {
   const { seq, outcome, trigger, at, status, durationMs, error, answer } = delivery;
-  const replay = useReplay(project, name);
-  const [isBusy, setBusy] = useState(false);
   const label = messages.triggers[trigger];
 
   return (
@@ -94,33 +92,33 @@ function DeliveryItem({
           </details>
         )}
       </div>
-      {seq !== undefined && (
-        <Button
-          aria-label={messages.replayNamed(seq)}
-          disabled={isBusy}
-          onClick={() => {
-            setBusy(true);
-            void replay(seq).finally(() => setBusy(false));
-          }}
-        >
-          {messages.replay}
-        </Button>
-      )}
+      {seq !== undefined && <ReplayButton project={project} name={name} seq={seq} />}
     </li>
   );
 }
 
-function useReplay(project: string, name: string): (seq: number) => Promise<void> {
+/** Sends the message of a change again. */
+function ReplayButton({ project, name, seq }: { project: string; name: string; seq: number }) {
   const queries = useQueryClient();
-  return async (seq) => {
+  const [isBusy, setBusy] = useState(false);
+
+  async function replay(): Promise<void> {
+    setBusy(true);
     try {
       reportDelivery(name, await replayWebhook(project, name, seq));
     } catch (error) {
       toastFailure(messages.testFailed(name), error);
     } finally {
       void queries.invalidateQueries({ queryKey: queryKeys.webhooks(project) });
+      setBusy(false);
     }
-  };
+  }
+
+  return (
+    <Button aria-label={messages.replayNamed(seq)} disabled={isBusy} onClick={() => void replay()}>
+      {messages.replay}
+    </Button>
+  );
 }
 
 /** Says how a message that was sent by hand went. */
