@@ -12,151 +12,14 @@ import { SqlStore } from '../storage/store.ts';
 import { ENGINES } from '../storage/test-engines.ts';
 import { ADA, makeProject } from '../storage/test-records.ts';
 import type { Tx } from '../storage/tx.ts';
+import { CALLS, makePlace, OTHERS } from './test-calls.ts';
 
 setDefaultTimeout(60_000);
 
 const STATE = { enabled: true };
-const LATER = '2100-01-01T00:00:00Z';
-const PLAN = {
-  environment: 'staging',
-  steps: [
-    { rolloutPct: 10, waitMinutes: 60 },
-    { rolloutPct: 100, waitMinutes: 60 },
-  ],
-};
-
-/** What a call changes, created for each operation. */
-interface Place {
-  /** The path of a project with the flags `a` and `b`, of which `b` is archived. */
-  readonly path: string;
-  readonly name: string;
-  readonly seq: number;
-  /** Creates a record and returns its id. */
-  readonly made: (path: string, body: object) => Promise<string>;
-  /** A name that is unique. */
-  readonly fresh: string;
-}
-
-type Prepared = { readonly path: string; readonly body?: unknown };
-
-const inState = ({ path }: Place) => `${path}/environments/production/flags/a`;
-const hook = async ({ path, made }: Place) => {
-  await made(`${path}/webhooks`, {
-    name: 'hook',
-    url: 'https://hooks.example/x',
-    environments: ['production'],
-  });
-  return `${path}/webhooks/hook`;
-};
-const plan = (place: Place) => place.made(`${place.path}/rollouts`, { flag: 'a', ...PLAN });
-const person = async ({ made, fresh }: Place) =>
-  made('/api/invitations', { email: `${fresh}@example.com`, role: 'viewer' });
-
-/** A call of each operation that changes something, which is carried out if the caller may. */
-const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise<Prepared>>> = {
-  putFlagState: (place) => ({ path: inState(place), body: { enabled: false } }),
-  patchFlagState: (place) => ({ path: inState(place), body: { enabled: false } }),
-  deleteFlagState: (place) => ({ path: inState(place) }),
-  changeFlagStates: ({ path }) => ({
-    path: `${path}/environments/production/changes`,
-    body: { changes: [{ key: 'a', state: null }] },
-  }),
-  copyFlagStates: ({ path }) => ({ path: `${path}/environments/staging/copy`, body: { from: 'production' } }),
-  createFlag: ({ path }) => ({ path: `${path}/flags`, body: { key: 'c' } }),
-  updateFlag: ({ path }) => ({ path: `${path}/flags/a`, body: { description: 'other' } }),
-  deleteFlag: ({ path }) => ({ path: `${path}/flags/b` }),
-  archiveFlag: ({ path }) => ({ path: `${path}/flags/a/archive` }),
-  restoreFlag: ({ path }) => ({ path: `${path}/flags/b/restore` }),
-  archiveFlags: ({ path }) => ({ path: `${path}/flags/archive`, body: { keys: ['a'] } }),
-  revertChange: ({ seq }) => ({ path: `/api/changes/${seq}/revert`, body: {} }),
-  importProject: ({ name }) => ({
-    path: '/api/import',
-    body: { halyard: 1, project: name, environments: [], flags: { d: {} } },
-  }),
-  createProject: ({ fresh }) => ({ path: '/api/projects', body: { name: fresh } }),
-  updateProject: ({ path }) => ({ path, body: { usage: true } }),
-  deleteProject: ({ path }) => ({ path }),
-  createEnvironment: ({ path }) => ({ path: `${path}/environments`, body: { name: 'canary' } }),
-  updateEnvironment: ({ path }) => ({ path: `${path}/environments/staging`, body: { protected: true } }),
-  deleteEnvironment: ({ path }) => ({ path: `${path}/environments/development` }),
-  publishEnvironment: ({ path }) => ({
-    path: `${path}/environments/staging/publication`,
-    body: { withoutKey: true },
-  }),
-  withdrawEnvironment: async ({ path }) => {
-    const at = `${path}/environments/staging/publication`;
-    const { status, text } = await app.call('PUT', at, { body: { withoutKey: true } });
-    if (status !== 200) throw new Error(text);
-    return { path: at };
-  },
-  createProjectKey: ({ path }) => ({
-    path: `${path}/keys`,
-    body: { name: 'key', environments: ['staging'] },
-  }),
-  revokeProjectKey: async ({ path, made }) => ({
-    path: `/api/keys/${await made(`${path}/keys`, { name: 'key', environments: ['staging'] })}`,
-  }),
-  createRelayToken: ({ fresh }) => ({ path: '/api/relay-tokens', body: { name: fresh } }),
-  revokeRelayToken: async ({ made, fresh }) => ({
-    path: `/api/relay-tokens/${await made('/api/relay-tokens', { name: fresh })}`,
-  }),
-  createSchedule: ({ path }) => ({
-    path: `${path}/schedules`,
-    body: { environment: 'production', dueAt: LATER, changes: [{ key: 'a', state: STATE }] },
-  }),
-  cancelSchedule: async ({ path, made }) => {
-    const changes = [{ key: 'a', state: STATE }];
-    const id = await made(`${path}/schedules`, { environment: 'production', dueAt: LATER, changes });
-    return { path: `${path}/schedules/${id}` };
-  },
-  startRolloutPlan: ({ path }) => ({ path: `${path}/rollouts`, body: { flag: 'a', ...PLAN } }),
-  pauseRolloutPlan: async (place) => ({ path: `${place.path}/rollouts/${await plan(place)}/pause` }),
-  resumeRolloutPlan: async (place) => {
-    const id = await plan(place);
-    await place.made(`${place.path}/rollouts/${id}/pause`, {});
-    return { path: `${place.path}/rollouts/${id}/resume` };
-  },
-  advanceRolloutPlan: async (place) => ({ path: `${place.path}/rollouts/${await plan(place)}/advance` }),
-  stopRolloutPlan: async (place) => ({ path: `${place.path}/rollouts/${await plan(place)}/stop` }),
-  createWebhook: ({ path }) => ({
-    path: `${path}/webhooks`,
-    body: { name: 'hook', url: 'https://hooks.example/x', environments: ['production'] },
-  }),
-  updateWebhook: async (place) => ({
-    path: await hook(place),
-    body: { status: 'paused' },
-  }),
-  rotateWebhook: async (place) => ({ path: `${await hook(place)}/rotate`, body: {} }),
-  deleteWebhook: async (place) => ({ path: await hook(place) }),
-  createAccessToken: ({ fresh }) => ({ path: '/api/tokens', body: { name: fresh } }),
-  revokeAccessToken: async ({ made, fresh }) => ({
-    path: `/api/tokens/${await made('/api/tokens', { name: fresh })}`,
-  }),
-  inviteOperator: ({ fresh }) => ({
-    path: '/api/invitations',
-    body: { email: `${fresh}@example.com`, role: 'admin' },
-  }),
-  revokeInvitation: async (place) => ({ path: `/api/invitations/${await person(place)}` }),
-  changeOperator: async ({ fresh }) => ({
-    path: `/api/operators/${await joined(fresh)}`,
-    body: { role: 'admin' },
-  }),
-  removeOperator: async ({ fresh }) => ({ path: `/api/operators/${await joined(fresh)}` }),
-  resetPassword: async ({ fresh }) => ({ path: `/api/operators/${await joined(fresh)}/reset` }),
-};
-
-/**
- * Operations without a commit that an author could lose: they read, send a message, need a session of their own, or make
- * sure that the author changes nothing.
- */
-const OTHERS = ['diffProject', 'testWebhook', 'replayWebhook', 'changePassword', 'closeOwnReference'];
 
 let app: TestApp;
 let count = 0;
-
-async function joined(name: string): Promise<string> {
-  return (await join(app, { email: `${name}@example.com`, role: 'viewer' })).id;
-}
 
 /** The operations that require authentication and may change something. */
 async function operations(): Promise<readonly TestOperation[]> {
@@ -173,14 +36,9 @@ async function endOfLog(): Promise<number> {
 
 /** An access token of an administrator, with what revokes it. */
 async function token(): Promise<{ readonly text: string; readonly revoke: () => Promise<void> }> {
-  const { json } = await app.call('POST', '/api/tokens', {
-    body: { name: `caller-${++count}`, role: 'admin' },
-  });
-  const revoke = async () => {
-    const answer = await app.call('DELETE', `/api/tokens/${json.id}`);
-    if (answer.status !== 200) throw new Error(answer.text);
-  };
-  return { text: json.token, revoke };
+  const body = { name: `caller-${++count}`, role: 'admin' };
+  const { id, token: text } = await app.done('POST', '/api/tokens', { body });
+  return { text, revoke: () => app.done('DELETE', `/api/tokens/${id}`) };
 }
 
 /** A request whose head has been read and whose body is on its way. */
@@ -282,26 +140,6 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
     expect(ids.toSorted()).toEqual([...Object.keys(CALLS), ...OTHERS].sort());
   });
 
-  async function place(): Promise<Place> {
-    const { name, path } = await app.project();
-    const made = async (at: string, body: object) => {
-      const { status, text, json } = await app.call('POST', at, { body });
-      if (status >= 300) throw new Error(`${at}: ${text}`);
-      return json.id;
-    };
-    await made(`${path}/flags`, {
-      key: 'a',
-      states: { production: STATE, staging: STATE, development: STATE },
-    });
-    await made(`${path}/flags`, { key: 'b' });
-    await app.call('POST', `${path}/flags/b/archive`);
-    const { json } = await app.call('PATCH', `${path}/environments/production/flags/a`, {
-      body: { value: 'reverted' },
-    });
-    await app.call('PATCH', `${path}/environments/staging/flags/a`, { body: { rolloutPct: 1 } });
-    return { path, name, seq: json.seq, made, fresh: `fresh-${++count}` };
-  }
-
   /** Runs `work` once, on another node, just before the next transaction of an operation. */
   function beforeNextCommit(work: (other: SqlStore) => Promise<unknown>): void {
     app.node.beforeCommit = async () => {
@@ -321,7 +159,7 @@ describe.each(ENGINES)('rights that end during a request, on $name', (engine) =>
     '%s is refused when the token is revoked on another node before its commit',
     async (id) => {
       const operation = (await operations()).find(({ described }) => described.operationId === id);
-      const call = await CALLS[id]?.(await place());
+      const call = await CALLS[id]?.(await makePlace(app, `fresh-${++count}`));
       if (operation === undefined || call === undefined) throw new Error(`no operation ${id}`);
       const caller = await token();
       const name = `caller-${count}`;

@@ -216,11 +216,17 @@ export class TestApp {
       );
   }
 
+  /** Sends one request that must succeed; returns the body of its answer. */
+  async done(method: string, path: string, request: TestRequest = {}): Promise<TestAnswer['json']> {
+    const { status, text, json } = await this.call(method, path, request);
+    if (status >= 300) throw new Error(`${method} ${path}: ${text}`);
+    return json;
+  }
+
   /** Creates a project for one test; returns its path. */
   async project(): Promise<{ readonly name: string; readonly path: string }> {
     const name = `p${++this.#projects}`;
-    const { status, text } = await this.call('POST', '/api/projects', { body: { name } });
-    if (status !== 201) throw new Error(text);
+    await this.done('POST', '/api/projects', { body: { name } });
     return { name, path: `/api/projects/${name}` };
   }
 

@@ -58,7 +58,7 @@ export async function join(
   app: TestApp,
   invitation: { readonly email: string; readonly role?: string; readonly canChangeProtected?: boolean },
 ): Promise<TestOperator> {
-  const { token } = (await app.call('POST', '/api/invitations', { body: invitation })).json;
+  const { token } = await app.done('POST', '/api/invitations', { body: invitation });
   const browser = new TestBrowser(app);
   const answer = await browser.call('POST', '/api/invitations/accept', {
     body: { token, password: PASSWORD },

@@ -16,12 +16,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
   const revert = (seq: number, body: object = {}, query = '') =>
     app.call('POST', `/api/changes/${seq}/revert${query}`, { body });
 
-  /** Sends a write that must succeed, and returns its answer. */
-  async function done(method: string, path: string, request: TestRequest = {}) {
-    const answer = await app.call(method, path, request);
-    expect([path, answer.status < 300 ? 'done' : answer.text]).toEqual([path, 'done']);
-    return answer.json;
-  }
+  const done: TestApp['done'] = (...request) => app.done(...request);
 
   async function stateOf(path: string, key: string, environment = 'production') {
     return (await app.call('GET', `${path}/environments/${environment}/flags/${key}`)).json.state;

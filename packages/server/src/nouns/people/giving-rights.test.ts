@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { openTestApp, type TestAnswer, type TestApp } from '../../management/api/test-app.ts';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { join, TestBrowser, type TestOperator } from '../../management/api/test-browser.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { runDueSchedules } from '../schedules/schedule-runner.ts';
@@ -14,11 +14,7 @@ let ofOurs: string;
 let planner: string;
 let count = 0;
 
-async function made(path: string, body: object): Promise<TestAnswer['json']> {
-  const { status, json, text } = await app.call('POST', path, { body });
-  if (status >= 300) throw new Error(`${path}: ${text}`);
-  return json;
-}
+const made = (path: string, body: object) => app.done('POST', path, { body });
 
 beforeAll(async () => {
   const [engine] = ENGINES;
