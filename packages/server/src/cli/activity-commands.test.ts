@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Management, type NodeProcess, openSse, startNode, until } from '@halyard/testing';
-import { runCaptured } from './test-shell.ts';
+import { commandsAt } from './test-shell.ts';
 
 setDefaultTimeout(60_000);
 
 let node: NodeProcess;
+const { halyard, json, seen } = commandsAt(() => node);
 
 beforeAll(async () => {
   node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '0' } });
@@ -15,23 +16,21 @@ afterAll(async () => {
 });
 
 /** Runs as on a terminal, again and again, until what it prints is as expected. */
-async function seen(line: string, expected: RegExp): Promise<string> {
+async function shows(line: string, expected: RegExp): Promise<string> {
   return await until(`"halyard ${line}" prints ${expected}`, async () => {
-    const { out } = await runCaptured(line.split(' '), {
-      isTerminal: true,
-      env: { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken },
-    });
+    const { out } = await halyard(line, { isTerminal: true });
     return expected.test(out) && out;
   });
 }
+
+const PRODUCTION = ['--project', 'deck', '--env', 'production'];
 
 test('audit exports all entries as lines, of any number, through its filters', async () => {
   const management = new Management(node);
   await management.createProject('deck');
   for (let n = 0; n < 30; n++) await management.putState('deck', 'staging', 'a', { enabled: true, value: n });
-  const env = { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken };
   const exported = async (...words: string[]) => {
-    const { exitCode, out } = await runCaptured(['audit', '--format', 'ndjson', ...words], { env });
+    const { exitCode, out } = await halyard(['audit', '--format', 'ndjson', ...words]);
     expect(exitCode).toBe(0);
     return out
       .trimEnd()
@@ -53,13 +52,62 @@ test('clients shows open streams, delivery who received a change', async () => {
   const stream = await openSse(url, { headers: { 'x-service-key': key } });
   await stream.nextFrame();
   const clients = /\nproduction +all +1 +1\nproduction +till \(\.\.\.\w{4}\) +1 +1 +\d{4}-.+Z\n/;
-  expect(await seen('clients --project shop', clients)).toMatch(clients);
+  expect(await shows('clients --project shop', clients)).toMatch(clients);
   await management.putState('shop', 'production', 'a', { enabled: true });
   const audit = (await management.request('GET', '/api/audit?target=a&limit=1')) as {
     readonly entries: readonly { readonly seq: number }[];
   };
   const delivery =
     /^Revision 1 of production of shop: seen by 1 of 1 stream, slowest \d+ ms\.\nNODE .*\n\S+ +1 +1 +\d+ ms\n$/;
-  expect(await seen(`delivery ${audit.entries[0]?.seq}`, delivery)).toMatch(delivery);
+  expect(await shows(`delivery ${audit.entries[0]?.seq}`, delivery)).toMatch(delivery);
   stream.close();
+});
+
+describe('audit', () => {
+  test('shows changes with a note in any script', async () => {
+    await halyard(['flag', 'set', 'noted', ...PRODUCTION, '--on', '--note', 'déjà vu → 日本']);
+    const entry = (await json('audit --project deck --env production --target noted --limit 1')).entries[0];
+    expect(entry).toMatchObject({ action: 'flag.changed', target: 'noted', note: 'déjà vu → 日本' });
+    expect(await seen(['audit', ...PRODUCTION])).toMatch(
+      /^SEQ +TIME +ACTOR +ACTION +WHERE +TARGET +NOTE\n[\s\S]*noted +déjà vu → 日本\n/,
+    );
+  });
+
+  test('says how to see older entries, while there are any', async () => {
+    const newest = await seen('audit --limit 1');
+    const [, seq] = /^(\d+) .*\nOlder entries: --before \1\n$/m.exec(newest) ?? [];
+    expect([newest, seq !== undefined]).toEqual([newest, true]);
+    expect(await seen(`audit --limit 1 --before ${seq}`)).toMatch(/^SEQ .*\n\d+ /);
+    expect(await seen('audit --target no-such-flag')).not.toContain('--before');
+    expect(await seen('audit --limit 1000 --target noted')).not.toContain('--before');
+  });
+});
+
+test('removes control characters from a note', async () => {
+  const run = await halyard([
+    'flag',
+    'set',
+    'noted',
+    ...PRODUCTION,
+    '--off',
+    '--note',
+    'fix:\u001b[31m\r\nred\u0001',
+  ]);
+  expect(run).toMatchObject({ exitCode: 0 });
+  const entry = (await json('audit --project deck --target noted --limit 1')).entries[0];
+  expect(entry.note).toBe('fix: [31m red');
+});
+
+describe('the filters of audit', () => {
+  test('filter by actor, action and time', async () => {
+    await json(['flag', 'set', 'audited', ...PRODUCTION, '--on']);
+    const count = async (...filter: string[]) => (await json(['audit', ...filter])).entries.length;
+    const [{ actor }] = (await json('audit --limit 1')).entries;
+    expect(await count('--since', '1h', '--actor', actor, '--action', 'flag')).toBeGreaterThan(0);
+    expect(await count('--until', '1h')).toBe(0);
+    expect(await count('--since', '2100-01-01')).toBe(0);
+    expect(await count('--actor', 'nobody')).toBe(0);
+    expect(await count('--action', 'schedule')).toBe(0);
+    expect(await halyard('audit --since yesterday')).toMatchObject({ exitCode: 2, out: '' });
+  });
 });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { beforeDeadline, type NodeProcess, startNode, until } from '@halyard/testing';
-import { type CliRun, runCaptured } from './test-shell.ts';
+import { commandsAt } from './test-shell.ts';
 
 setDefaultTimeout(60_000);
 
 let node: NodeProcess;
+const { halyard, json, seen } = commandsAt(() => node);
 
 beforeAll(async () => {
   node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '0' } });
@@ -12,25 +13,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => node.stop());
-
-function halyard(line: string | readonly string[], isTerminal = false): Promise<CliRun> {
-  const env = { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken };
-  return runCaptured(typeof line === 'string' ? line.split(' ') : line, { env, isTerminal });
-}
-
-/** Runs as in a pipe, expects success, and returns the JSON. */
-async function json(line: string | readonly string[]) {
-  const run = await halyard(line);
-  expect(run).toMatchObject({ exitCode: 0 });
-  return JSON.parse(run.out);
-}
-
-/** Runs as on a terminal, expects success with an empty standard error, and returns what a person sees. */
-async function seen(line: string | readonly string[]): Promise<string> {
-  const run = await halyard(line, true);
-  expect(run).toMatchObject({ exitCode: 0, err: '' });
-  return run.out;
-}
 
 describe('flag', () => {
   test('archive and restore change the lists of flags', async () => {
@@ -66,8 +48,8 @@ describe('flag', () => {
     expect(asked).toMatchObject({ exitCode: 2, out: '' });
     expect(asked.err).toContain('--yes');
     const made = await json('token create --name editing --role editor --no-protected --json');
-    const env = { HALYARD_URL: node.url, HALYARD_TOKEN: made.token as string };
-    const refused = await runCaptured('flag delete doomed --project shop --yes'.split(' '), { env });
+    const env = { HALYARD_TOKEN: made.token as string };
+    const refused = await halyard('flag delete doomed --project shop --yes', { env });
     expect(refused).toMatchObject({ exitCode: 4, out: '' });
     // A refused command has changed nothing.
     expect(await seen('flag list --project shop')).toContain('doomed');

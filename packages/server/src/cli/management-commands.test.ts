@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
 import { Management, type NodeProcess, startNode } from '@halyard/testing';
-import { type CapturedShellOptions, type CliRun, runCaptured } from './test-shell.ts';
+import { commandsAt } from './test-shell.ts';
 
 let node: NodeProcess;
+const { halyard, json, seen } = commandsAt(() => node);
 const folder = mkdtempSync(join(tmpdir(), 'halyard-cli-'));
 
 beforeAll(async () => {
@@ -18,25 +19,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await node.stop();
 }, 60_000);
-
-function halyard(line: string | readonly string[], options: CapturedShellOptions = {}): Promise<CliRun> {
-  const env = { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken, ...options.env };
-  return runCaptured(typeof line === 'string' ? line.split(' ') : line, { ...options, env });
-}
-
-/** Runs as in a pipe, expects success, and returns the JSON. */
-async function json(line: string | readonly string[]) {
-  const run = await halyard(line);
-  expect(run).toMatchObject({ exitCode: 0 });
-  return JSON.parse(run.out);
-}
-
-/** Runs as on a terminal, expects success with an empty standard error, and returns what a person sees. */
-async function seen(line: string | readonly string[]): Promise<string> {
-  const run = await halyard(line, { isTerminal: true });
-  expect(run).toMatchObject({ exitCode: 0, err: '' });
-  return run.out;
-}
 
 const PRODUCTION = ['--project', 'shop', '--env', 'production'];
 
@@ -267,41 +249,6 @@ describe('token', () => {
   });
 });
 
-describe('audit', () => {
-  test('shows changes with a note in any script', async () => {
-    await halyard(['flag', 'set', 'noted', ...PRODUCTION, '--on', '--note', 'déjà vu → 日本']);
-    const entry = (await json('audit --project shop --env production --target noted --limit 1')).entries[0];
-    expect(entry).toMatchObject({ action: 'flag.changed', target: 'noted', note: 'déjà vu → 日本' });
-    expect(await seen(['audit', ...PRODUCTION])).toMatch(
-      /^SEQ +TIME +ACTOR +ACTION +WHERE +TARGET +NOTE\n[\s\S]*noted +déjà vu → 日本\n/,
-    );
-  });
-
-  test('says how to see older entries, while there are any', async () => {
-    const newest = await seen('audit --limit 1');
-    const [, seq] = /^(\d+) .*\nOlder entries: --before \1\n$/m.exec(newest) ?? [];
-    expect([newest, seq !== undefined]).toEqual([newest, true]);
-    expect(await seen(`audit --limit 1 --before ${seq}`)).toMatch(/^SEQ .*\n\d+ /);
-    expect(await seen('audit --target no-such-flag')).not.toContain('--before');
-    expect(await seen('audit --limit 1000 --target noted')).not.toContain('--before');
-  });
-});
-
-test('removes control characters from a note', async () => {
-  const run = await halyard([
-    'flag',
-    'set',
-    'noted',
-    ...PRODUCTION,
-    '--off',
-    '--note',
-    'fix:\u001b[31m\r\nred\u0001',
-  ]);
-  expect(run).toMatchObject({ exitCode: 0 });
-  const entry = (await json('audit --project shop --target noted --limit 1')).entries[0];
-  expect(entry.note).toBe('fix: [31m red');
-});
-
 describe('export and import', () => {
   test('an exported document can be imported: unchanged it changes nothing, edited it applies the differences', async () => {
     await halyard('project create copied');
@@ -393,20 +340,6 @@ test('flag list --stale shows the state that a flag has everywhere, and for how 
   expect(await seen('flag list --project old --stale 0m')).toMatch(/^FLAG .*\nfinished {2}on +0 days/);
   expect(await halyard('flag list --project old --stale soon')).toMatchObject({ exitCode: 2 });
   expect(await halyard('flag list --project old --stale 1d --archived')).toMatchObject({ exitCode: 2 });
-});
-
-describe('the filters of audit', () => {
-  test('filter by actor, action and time', async () => {
-    await json(['flag', 'set', 'audited', ...PRODUCTION, '--on']);
-    const count = async (...filter: string[]) => (await json(['audit', ...filter])).entries.length;
-    const [{ actor }] = (await json('audit --limit 1')).entries;
-    expect(await count('--since', '1h', '--actor', actor, '--action', 'flag')).toBeGreaterThan(0);
-    expect(await count('--until', '1h')).toBe(0);
-    expect(await count('--since', '2100-01-01')).toBe(0);
-    expect(await count('--actor', 'nobody')).toBe(0);
-    expect(await count('--action', 'schedule')).toBe(0);
-    expect(await halyard('audit --since yesterday')).toMatchObject({ exitCode: 2, out: '' });
-  });
 });
 
 test('reports an answer that is not from Halyard', async () => {

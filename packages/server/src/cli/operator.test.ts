@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type NodeProcess, startNode } from '@halyard/testing';
-import { type CapturedShellOptions, type CliRun, runCaptured } from './test-shell.ts';
+import { type CliRun, commandsAt } from './test-shell.ts';
 
 let node: NodeProcess;
+const { halyard } = commandsAt(() => node);
 
 beforeAll(async () => {
   node = await startNode({
@@ -11,11 +12,6 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(() => node.stop(), 60_000);
-
-function halyard(line: string, options: CapturedShellOptions = {}): Promise<CliRun> {
-  const env = { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken, ...options.env };
-  return runCaptured(line.split(' '), { ...options, env });
-}
 
 function post(path: string, body: object): Promise<Response> {
   const headers = { 'Content-Type': 'application/json', Origin: 'https://flags.example' };

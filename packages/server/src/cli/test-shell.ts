@@ -1,3 +1,5 @@
+import { expect } from 'bun:test';
+import type { NodeProcess } from '@halyard/testing';
 import { runCli } from './program.ts';
 import type { Shell } from './shell.ts';
 
@@ -48,4 +50,29 @@ export async function runCaptured(
   };
   const exitCode = await runCli(argv, shell);
   return { exitCode, out, err };
+}
+
+/** What tests of commands do with the node that `current` returns. A text is split into words at its blanks. */
+export function commandsAt(current: () => NodeProcess) {
+  function halyard(line: string | readonly string[], options: CapturedShellOptions = {}): Promise<CliRun> {
+    const { url, adminToken } = current();
+    const env = { HALYARD_URL: url, HALYARD_TOKEN: adminToken, ...options.env };
+    return runCaptured(typeof line === 'string' ? line.split(' ') : line, { ...options, env });
+  }
+
+  /** Runs as in a pipe, expects success, and returns the JSON. */
+  async function json(line: string | readonly string[]) {
+    const run = await halyard(line);
+    expect(run).toMatchObject({ exitCode: 0 });
+    return JSON.parse(run.out);
+  }
+
+  /** Runs as on a terminal, expects success with an empty standard error, and returns what a person sees. */
+  async function seen(line: string | readonly string[]): Promise<string> {
+    const run = await halyard(line, { isTerminal: true });
+    expect(run).toMatchObject({ exitCode: 0, err: '' });
+    return run.out;
+  }
+
+  return { halyard, json, seen };
 }
