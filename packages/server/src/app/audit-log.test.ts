@@ -54,6 +54,37 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
     expect(entry.ip).toBe('203.0.113.9');
   });
 
+  test('is filtered by actor, action, text and time', async () => {
+    const { name, path } = await app.project();
+    app.node.now = Date.now();
+    const { token } = await app.done('POST', '/api/tokens', { body: { name: `bot-${name}` } });
+    await app.call('PUT', `${path}/environments/staging/flags/Needle_1`, { body: { enabled: true }, token });
+    await app.done('PUT', `${path}/environments/production/flags/b`, {
+      body: { enabled: true },
+      headers: { 'X-Change-Note': '100% of a needle' },
+    });
+    const actions = async (query: string) =>
+      (await app.call('GET', `/api/audit?project=${name}&${query}`)).json.entries.map(
+        (one: { action: string; target: string }) => `${one.action} ${one.target}`,
+      );
+    expect(await actions(`actor=token:bot-${name}`)).toEqual([
+      'flag.changed Needle_1',
+      'flag.created Needle_1',
+    ]);
+    expect(await actions('action=flag.created')).toEqual(['flag.created b', 'flag.created Needle_1']);
+    expect(await actions('action=project')).toEqual([`project.created ${name}`]);
+    expect(await actions('action=flag_')).toEqual([]);
+    expect((await actions('q=NEEDLE')).length).toBe(4);
+    expect(await actions('q=needle_1')).toEqual(['flag.changed Needle_1', 'flag.created Needle_1']);
+    expect((await actions('q=100%25')).length).toBe(2);
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    const before = new Date(Date.now() - 3_600_000).toISOString();
+    expect(await actions(`since=${soon}`)).toEqual([]);
+    expect(await actions(`until=${before}`)).toEqual([]);
+    expect((await actions(`since=${before}&until=${soon}`)).length).toBeGreaterThan(5);
+    expect((await app.call('GET', '/api/audit?since=yesterday')).json.error).toBe('invalid_argument');
+  });
+
   test('is followed by its cursor to the end, also inside one change and between changes of others', async () => {
     const { name, path } = await app.project();
     const changes = ['a', 'b', 'c'].map((key) => ({ key, state: { enabled: true } }));
@@ -162,5 +193,23 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
     ['project=none', 404],
   ])('the query %s answers %i', async (query, status) => {
     expect((await app.call('GET', `/api/audit?${query}`)).status).toBe(status);
+  });
+
+  test('is exported whole, one entry per line', async () => {
+    const { name, path } = await app.project();
+    await app.done('PUT', `${path}/environments/production/flags/a`, { body: { enabled: true } });
+    const answer = await app.app.request(`/api/audit?project=${name}&format=ndjson&limit=1`, {
+      headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
+    });
+    expect(answer.headers.get('Content-Type')).toBe('application/x-ndjson');
+    expect(answer.headers.get('Content-Disposition')).toContain('attachment; filename="halyard-audit');
+    const lines = (await answer.text())
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(lines).toEqual((await app.call('GET', `/api/audit?project=${name}`)).json.entries);
+    expect(lines.length).toBeGreaterThan(4);
+    const none = await app.call('GET', '/api/audit?project=none&format=ndjson');
+    expect([none.status, none.json.error]).toEqual([404, 'project_not_found']);
   });
 });

@@ -76,7 +76,9 @@ test.each(['twelve chars', 'a long passphrase '.repeat(12).slice(0, 200)])(
 
 setDefaultTimeout(60_000);
 
-describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
+const HOUR_MS = 3_600_000;
+
+describe.each(ENGINES)('sign-ins on $name', (engine: TestEngine) => {
   let app: TestApp;
   beforeAll(async () => {
     app = await openTestApp(engine);
@@ -225,5 +227,64 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     }
     app.node.isLost = false;
     expect((await browser.signIn('ada@example.com')).status).toBe(200);
+  });
+
+  test('a sign-in ends the session that its browser had, whoever had it', async () => {
+    const { email } = await join(app, { email: 'mia@example.com', role: 'viewer' });
+    const other = await join(app, { email: 'max@example.com', role: 'viewer' });
+    const browser = new TestBrowser(app);
+    const isLive = async (id: string | undefined) => {
+      const kept = new TestBrowser(app);
+      kept.id = id;
+      return (await kept.call('GET', '/api/session')).json.signedIn;
+    };
+    await browser.signIn(email);
+    const { id: first } = browser;
+    // A wrong password ends nothing.
+    expect((await browser.signIn(email, 'not the password')).status).toBe(401);
+    expect(await isLive(first)).toBe(true);
+    await browser.signIn(other.email);
+    const { id: second } = browser;
+    expect([await isLive(first), await isLive(second), await isLive(other.browser.id)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    const { entries } = (await app.call('GET', '/api/audit?limit=3')).json;
+    expect(entries.map(({ action, target }: Record<string, string>) => [action, target])).toContainEqual([
+      'session.ended',
+      email,
+    ]);
+    const { token } = (
+      await app.call('POST', '/api/invitations', { body: { email: 'moe@example.com', role: 'viewer' } })
+    ).json;
+    await browser.call('POST', '/api/invitations/accept', { body: { token, password: PASSWORD } });
+    expect([await isLive(second), await isLive(browser.id)]).toEqual([false, true]);
+  });
+
+  test('a session ends after 12 hours without use, and after 7 days in any case', async () => {
+    const ada = new TestBrowser(app);
+    await ada.signIn('ada@example.com');
+    const isIn = async () => (await ada.call('GET', '/api/whoami')).status === 200;
+    app.node.now += 12 * HOUR_MS;
+    expect(await isIn()).toBe(false);
+    expect((await ada.call('GET', '/api/session')).json.signedIn).toBe(false);
+    await ada.signIn('ada@example.com');
+    const start = app.node.now;
+    const end = start + 7 * 24 * HOUR_MS;
+    while (app.node.now + 11 * HOUR_MS < end) {
+      app.node.now += 11 * HOUR_MS;
+      expect(await isIn()).toBe(true);
+      // The use is noted in the background; the next request would otherwise meet the old one.
+      const noted = async () =>
+        app.home.database.query('SELECT 1 FROM sessions WHERE last_used_at = $1', [app.node.now]);
+      await until('the use is noted', async () => (await noted()).length > 0);
+    }
+    const { expiresAt } = (await ada.call('GET', '/api/session')).json;
+    expect(Date.parse(expiresAt)).toBe(end);
+    app.node.now = end - 1;
+    expect(await isIn()).toBe(true);
+    app.node.now = end;
+    expect(await isIn()).toBe(false);
   });
 });
