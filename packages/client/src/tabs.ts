@@ -23,11 +23,19 @@ interface Locks {
   request(name: string, options: object, callback: () => Promise<void>): Promise<void>;
 }
 
+/** A page that follows the stream, by itself or with others. */
+interface Tab {
+  follow(): Promise<void>;
+  onShown(): void;
+  onHidden(): void;
+  /** The network is back, or the tab was frozen: its own stream may be dead. */
+  onReturn(): void;
+}
+
 /**
  * Follows the stream from a page, like `followStream` (`own`). Browsers open six connections to an origin over HTTP/1.1,
- * and a stream in each tab would leave none for the seventh. The tabs of an origin therefore share one: the tab that
- * holds a lock has the stream and posts each frame to the others, which wait for the lock. Where tabs cannot share, as
- * without Web Locks or with headers of the application's own, a hidden tab gives the stream up until it is shown.
+ * and a stream in each tab would leave none for the seventh. The tabs of an origin therefore share one, if they can:
+ * without Web Locks, or with headers of the application's own, a hidden tab gives the stream up until it is shown.
  *
  * A page that is left gives up its stream and its lock, which would keep it out of the browser's back/forward cache, and
  * begins again when it is shown. A tab whose network is back, or that was frozen, opens a new stream, as its own may be dead.
@@ -41,48 +49,141 @@ export async function followInPage(
   controller: AbortController,
   events: StreamEvents,
 ): Promise<void> {
-  const { document, navigator } = globalThis as {
-    document?: Document;
-    navigator?: { readonly locks?: Locks };
-  };
-  const { platform, baseUrl, environment, requestTimeoutMs, isPlain } = target;
   const { signal } = controller;
   if (isAway) await shownAgain(signal);
   signal.throwIfAborted(); // the client was closed while this part was loaded, or the page was away
 
-  const locks = isPlain && typeof BroadcastChannel === 'function' ? navigator?.locks : undefined;
-  const name = `halyard/1 ${baseUrl} ${environment}`;
-  const channel = locks && new BroadcastChannel(name);
-  /** Waiting for the lock, which ends when the tab that holds it is silent: then it is taken from that tab. */
+  const { document, navigator } = globalThis as {
+    document?: Document;
+    navigator?: { readonly locks?: Locks };
+  };
+  const locks = target.isPlain && typeof BroadcastChannel === 'function' && navigator?.locks;
+  const leave = () => controller.abort(left);
+  const tab: Tab = locks
+    ? sharingTab(locks, own, left, target, controller, events)
+    : {
+        follow: async () => {
+          await shown(document, signal);
+          await own(target, controller, events);
+        },
+        onShown: () => {},
+        onHidden: leave,
+        onReturn: leave,
+      };
+
+  const over = new AbortController();
+  const on = (source: Partial<EventTarget> | undefined, type: string, listener: () => void) =>
+    source?.addEventListener?.(type, listener, { signal: over.signal });
+  on(document, 'visibilitychange', () => (document?.hidden ? tab.onHidden() : tab.onShown()));
+  on(document, 'resume', tab.onReturn);
+  on(globalThis, 'online', tab.onReturn);
+  on(globalThis, 'pagehide', () => {
+    isAway = true;
+    leave();
+  });
+
+  try {
+    await tab.follow();
+  } catch (thrown) {
+    throw signal.aborted ? signal.reason : thrown;
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * A tab that shares the stream with the others of its origin. The one that holds a lock has the stream and posts each
+ * frame. The others wait for the lock, which they take from a tab that is silent.
+ */
+function sharingTab(
+  locks: Locks,
+  own: typeof followStream,
+  left: object,
+  target: Target,
+  controller: AbortController,
+  events: StreamEvents,
+): Tab {
+  const { signal } = controller;
+  const name = `halyard/1 ${target.baseUrl} ${target.environment}`;
+  const channel = new BroadcastChannel(name);
+  const post = (message: Message) => channel.postMessage(message);
   const queue = new AbortController();
+  const waiting = createWaiting(post, target, events, () => queue.abort(left));
+  const leading = createLeading(post, events);
 
-  let cancelSilence = () => {};
-  let last: Message = {};
+  let role: 'waits' | 'leads' | 'led' = 'waits';
+  const lead = async () => {
+    role = 'leads';
+    waiting.stop();
+    try {
+      await own(target, controller, leading.events);
+    } finally {
+      role = 'led';
+      if (!signal.aborted) post('end');
+    }
+  };
+  const leave = () => controller.abort(left);
+
+  return {
+    follow: async () => {
+      signal.addEventListener('abort', () => queue.abort(signal.reason));
+      channel.onmessage = ({ data }: { readonly data: unknown }) => {
+        try {
+          (role === 'waits' ? waiting : leading).hear(data as Message); // posted by this very function in another tab
+        } catch (thrown) {
+          controller.abort(thrown);
+        }
+      };
+
+      waiting.ask('ask');
+      try {
+        await locks.request(name, { signal: queue.signal }, lead).catch((thrown: unknown) => {
+          if (queue.signal.reason !== left || signal.aborted) throw thrown;
+          return locks.request(name, { steal: true }, lead);
+        });
+      } catch (thrown) {
+        // A lock that was taken from us goes to a tab that could not hear us.
+        throw role === 'leads' ? left : thrown;
+      } finally {
+        waiting.stop();
+        channel.close();
+      }
+    },
+
+    onShown: () => {
+      if (role === 'waits') waiting.ask('ask');
+    },
+    onHidden: () => {
+      if (role !== 'waits' && leading.isFollowed()) leave();
+    },
+    onReturn: () => {
+      if (role !== 'waits') leave();
+    },
+  };
+}
+
+/** What a tab does that waits for the lock: it takes the frames of the other, and asks for signs of life. */
+function createWaiting(
+  post: (message: Message) => void,
+  { platform, requestTimeoutMs }: Target,
+  events: StreamEvents,
+  onSilent: () => void,
+) {
   let isOpen = false;
-  let isLeading = false;
-  let hasEnded = false;
-  let isFollowed = false;
-
-  const post = (message: Message) => channel?.postMessage(message);
+  let stop = () => {};
+  const expectSign = (ms: number, otherwise: () => void) => {
+    stop();
+    stop = platform.setTimer(otherwise, ms);
+  };
   const ask = (question: 'ask' | 'ping') => {
     post(question);
-    expectSign(requestTimeoutMs, () => queue.abort(left));
-  };
-  const expectSign = (ms: number, otherwise: () => void) => {
-    cancelSilence();
-    cancelSilence = platform.setTimer(otherwise, ms);
-  };
-  /** What a tab with the stream hears: the others' questions. Timers of hidden tabs are slow, messages are not. */
-  const answer = (message: Message) => {
-    if (message === 'ask') post(last);
-    else if (message === 'ping') post({});
-    else return;
-    isFollowed = true;
+    expectSign(requestTimeoutMs, onSilent);
   };
 
   const hear = (message: Message) => {
     if (message === 'end') throw new Error('the stream of the tab that holds it broke');
     if (message === 'ask' || message === 'ping') return;
+
     // All tabs spread, lest each of them asks.
     expectSign(SILENCE_MS * (1 + platform.random() / 4), () => ask('ping'));
     if (!isOpen && 'revision' in message) {
@@ -91,83 +192,37 @@ export async function followInPage(
     }
     if ('data' in message) events.onFrame(message.data, message.revision);
   };
+  return { ask, hear, stop: () => stop() };
+}
 
-  const lead = async () => {
-    isLeading = true;
-    cancelSilence();
-    try {
-      await own(target, controller, {
-        ...events,
-        onOpen: (revision) => {
-          last = { revision };
-          post(last);
-          events.onOpen(revision);
-        },
-        onFrame: (data, revision) => {
-          last = { revision, data };
-          post(last);
-          events.onFrame(data, revision);
-        },
-      });
-    } finally {
-      hasEnded = true;
-      if (!signal.aborted) post('end');
-    }
+/** What a tab does that holds the lock: it posts what its stream brings, and answers the others' questions. */
+function createLeading(post: (message: Message) => void, events: StreamEvents) {
+  let last: Message = {};
+  let isFollowed = false;
+  const share = (message: Message) => {
+    last = message;
+    post(message);
   };
 
-  const onVisibility = () => {
-    if (!document?.hidden) {
-      if (channel && !isLeading) ask('ask');
-    } else if (!channel || (isLeading && isFollowed)) controller.abort(left);
+  const shared: StreamEvents = {
+    ...events,
+    onOpen: (revision) => {
+      share({ revision });
+      events.onOpen(revision);
+    },
+    onFrame: (data, revision) => {
+      share({ revision, data });
+      events.onFrame(data, revision);
+    },
   };
-  const onLeave = () => {
-    isAway = true;
-    controller.abort(left);
+  /** Timers of hidden tabs are slow, messages are not. */
+  const hear = (message: Message) => {
+    if (message === 'ask') post(last);
+    else if (message === 'ping') post({});
+    else return;
+    isFollowed = true;
   };
-  const onReturn = () => {
-    if (!channel || isLeading) controller.abort(left);
-  };
-
-  const window: Partial<EventTarget> = globalThis;
-  const onAbort = () => queue.abort(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  document?.addEventListener?.('visibilitychange', onVisibility);
-  document?.addEventListener?.('resume', onReturn);
-  window.addEventListener?.('online', onReturn);
-  window.addEventListener?.('pagehide', onLeave);
-
-  try {
-    if (!locks || !channel) {
-      await shown(document, signal);
-      await own(target, controller, events);
-      return;
-    }
-
-    channel.onmessage = ({ data }: { readonly data: unknown }) => {
-      try {
-        (isLeading ? answer : hear)(data as Message); // posted by this very function in another tab
-      } catch (thrown) {
-        controller.abort(thrown);
-      }
-    };
-
-    ask('ask');
-    await locks.request(name, { signal: queue.signal }, lead).catch((thrown: unknown) => {
-      if (queue.signal.reason !== left || signal.aborted) throw thrown;
-      return locks.request(name, { steal: true }, lead);
-    });
-  } catch (thrown) {
-    // A lock that was taken from us goes to a tab that could not hear us.
-    throw signal.aborted ? signal.reason : isLeading && !hasEnded ? left : thrown;
-  } finally {
-    cancelSilence();
-    channel?.close();
-    signal.removeEventListener('abort', onAbort);
-    document?.removeEventListener?.('visibilitychange', onVisibility);
-    document?.removeEventListener?.('resume', onReturn);
-    window.removeEventListener?.('online', onReturn);
-    window.removeEventListener?.('pagehide', onLeave);
-  }
+  return { events: shared, hear, isFollowed: () => isFollowed };
 }
 
 /** The document of the page, or what a test or another runtime has in its place. */
