@@ -78,7 +78,7 @@ export function follow(connection: Followed): () => void {
         ? pollIntervalMs
         : Math.min(pollIntervalMs, MAX_FALLBACK_MS) * 0.9) *
     (0.9 + random() / 5);
-  /** The same in the mode `poll`, where failures make the waits longer and nothing else is asked meanwhile. */
+  /** How long until REST is asked again in the mode `poll`, where only REST brings flags: failures lengthen the wait. */
   const pause = (error?: FlagsError) => {
     if (!error) backoff.startAgain();
     const delayMs = error ? backoff.delayAfter(error) : interval();

@@ -21,7 +21,7 @@ export interface ObserveOptions {
   readonly onError?: (thrown: unknown) => void;
 }
 
-/** So many reads are remembered, so that they are told only once. */
+/** How many reads `once` remembers; it calls the listener again for older ones. */
 const MAX_REMEMBERED = 10_000;
 
 /** A listener is not called more often: one that reads the observed client would call itself forever. */

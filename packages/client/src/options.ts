@@ -35,6 +35,7 @@ export interface ClientOptions {
   readonly apiKey: string | false;
   /** The environment. A client reads only one. (Spec: S1.8) */
   readonly environment: 'development' | 'staging' | 'production' | (string & {});
+
   /**
    * Address of the service. Default: in a browser the page's own origin; elsewhere the variable `HALYARD_URL`, or
    * `http://127.0.0.1:7070` without it.
@@ -45,10 +46,12 @@ export interface ClientOptions {
    * `refresh()`, for workers, functions and scripts.
    */
   readonly mode?: Mode;
+
   /** Flags to use until the first load, from `toBootstrap()` of another client or from `evaluateAll`. */
   readonly bootstrap?: Bootstrap;
   /** Default targeting key of reads, which decides partial rollouts. Default: the one of the bootstrap. */
   readonly targetingKey?: TargetingKey | undefined;
+
   /** Timeout for the headers of an answer, in milliseconds. Default 5,000. */
   readonly requestTimeoutMs?: number;
   /** Timeout of `ready()`, in milliseconds. Default 5,000. */
@@ -57,6 +60,7 @@ export interface ClientOptions {
   readonly pollIntervalMs?: number;
   /** Milliseconds between losing the connection and becoming `stale`. Default 30,000. */
   readonly staleAfterMs?: number;
+
   /** Whether the key may be sent over plain `http:` to another machine. Default `false`; loopback is always allowed. */
   readonly allowInsecureHttp?: boolean;
   /**
@@ -64,10 +68,12 @@ export interface ClientOptions {
    * minute and when the client is closed. Default `true`.
    */
   readonly reportUsage?: boolean;
+
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch;
   /** Additional headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
+
   /** Called with every failure. Without it, each kind of failure is logged at most once a minute. (Spec: S1.7) */
   readonly onError?: (error: FlagsError) => void;
   /** The first listener of `onChange`. */

@@ -31,7 +31,8 @@ interface Page {
 
 /** Opens the panel; returns a function that closes it. No inline styles and no HTML, so that strict policies allow it. */
 export function openPanel(flags: OverriddenClient): () => void {
-  const { document, CSSStyleSheet } = globalThis as unknown as Page; // elsewhere opening a panel rejects
+  // `Page`: only pages have a document; elsewhere the first use of it throws, and opening the panel rejects.
+  const { document, CSSStyleSheet } = globalThis as unknown as Page;
   const element = (name: string, members: object, ...children: readonly Element[]): Element => {
     const made = Object.assign(document.createElement(name), members);
     made.append(...children);

@@ -28,7 +28,7 @@ export const systemPlatform: Platform = {
   setTimer: (callback, ms, held) => {
     /** The longest delay a timer can have; a longer one would fire at once. */
     const MAX_TIMER_MS = 2 ** 31 - 1;
-    // A number or an object: the types of the runtimes differ.
+    // `number`: a number or an object, as the types of the runtimes differ; both only go back to the runtime.
     const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS)) as unknown as number;
     if (!held) unref(timer);
     return () => clearTimeout(timer);

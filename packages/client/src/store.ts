@@ -35,8 +35,8 @@ const RENEW_MS = 5 * 60_000;
 const TEXT = /^halyard\/1 (\d{1,15}) (\d{1,10}) (.*)$/s;
 
 /**
- * Returns the flags that {@link keepFlags} stored for an environment; `undefined` if there are none, or if they are older than
- * `maxAgeMs`, damaged or of another version. Never throws.
+ * Returns the flags that {@link keepFlags} stored for an environment; `undefined` if nothing usable is stored: no flags, or
+ * flags that are older than `maxAgeMs`, damaged, or from another version of the format. Never throws.
  *
  * @example
  * ```ts

@@ -21,11 +21,11 @@ interface Case {
 }
 
 const CASES = evaluation.cases.map(({ name, flagKey, state, targetingKey, expected }) => {
-  // `Expected`: the compiler lists every shape that occurs in the table.
   const each: Case = {
     flagKey,
     targetingKey,
     state: parseFlagState(state),
+    // `Expected`: the table is written so; from its JSON the compiler infers each shape that occurs in it.
     expected: expected as unknown as Expected,
   };
   return [name, each] as const;

@@ -180,8 +180,9 @@ describe.each([
   ['server', ServerProvider, OpenFeature, ServerEvents],
   ['web', WebProvider, WebFeature, WebEvents],
 ] as const)('%s: a provider that is set again after it was shut down', (_, Provider, Feature, Events) => {
-  // Both SDKs have these; only their types differ.
+  // `OpenFeature`: what the tests use of it exists in both SDKs; only the types differ.
   const api = Feature as unknown as typeof OpenFeature;
+  // `ServerProvider`: the same of the providers.
   const provide = (options: ConstructorParameters<typeof ServerProvider>[0]) =>
     new Provider(options) as unknown as ServerProvider;
 

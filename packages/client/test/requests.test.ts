@@ -111,8 +111,9 @@ describe('where fetch gives no body to read piece by piece', () => {
 
   test.each(Object.entries(BODIES))('as in %s, REST keeps the flags new', async (_, body) => {
     const server = new ScriptedServer();
+    // `Response`: such a runtime's answer has no other members, though its types promise them.
     const fetch: Fetch = async (url, init) =>
-      answerWith(body, await server.fetch(url, init)) as unknown as Response; // the part that there is
+      answerWith(body, await server.fetch(url, init)) as unknown as Response;
     const { client, platform, codes } = harness({ fetch }, server);
     const ready = client.ready();
     await platform.advance(1);
@@ -127,6 +128,7 @@ describe('where fetch gives no body to read piece by piece', () => {
 
   test('an answer that never ends is given up in time', async () => {
     const endless = answerWith(undefined, new Response('x'));
+    // `Response`: the client reads only these members where there is no stream.
     const fetch = async () => ({ ...endless, text: () => new Promise(() => {}) }) as unknown as Response;
     const { client, platform, codes } = harness({ fetch, mode: 'poll' });
     void client.ready();

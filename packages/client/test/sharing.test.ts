@@ -118,11 +118,11 @@ describe('close', () => {
   test('lets go of the signals that listeners were added with', async () => {
     const { client } = harness();
     const held = new Set<unknown>();
-    // `AbortSignal`: the client uses these three members, and a real one does not tell who listens.
     const signal = {
       aborted: false,
       addEventListener: (_: string, listener: unknown) => held.add(listener),
       removeEventListener: (_: string, listener: unknown) => held.delete(listener),
+      // `AbortSignal`: the client uses these three members, and a real one does not say who listens.
     } as unknown as AbortSignal;
     client.onChange(() => {}, { signal });
     client.onStatus(() => {}, { signal });
