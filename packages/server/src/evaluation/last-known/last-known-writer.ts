@@ -136,12 +136,19 @@ export class LastKnownWriter implements ReadPlaneObserver {
   }
 
   async #write(): Promise<void> {
-    const { retryMs = RETRY_MS } = this.#options;
-    const { cursor } = this.#options.plane.follower;
+    const { retryMs = RETRY_MS, plane } = this.#options;
+    const { cursor } = plane.follower;
     const change = this.#pressing;
     clearTimeout(this.#timer);
     this.#dueAt = Number.POSITIVE_INFINITY;
     if (cursor === undefined || change === undefined) return;
+
+    // Before the first proof, nothing says how old the flags are, and those of unknown age are never served. (Spec: S14.2)
+    if (!Number.isFinite(plane.follower.sinceProofMs())) {
+      this.#lastWrite = { endedAt: performance.now() + retryMs, tookMs: 0 };
+      this.#schedule(change);
+      return;
+    }
 
     this.#pressing = undefined;
     this.#isWriting = true;

@@ -12,6 +12,7 @@ import {
 import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { temporaryFolder, until } from '@halyard/testing';
 import pino from 'pino';
+import type { LogSource } from '../../domain/change-log.ts';
 import { insertKey, storeKeyRevocation } from '../../nouns/keys/key-table.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
@@ -153,6 +154,38 @@ describe('the last known flags', () => {
       sync.mockRestore();
       await handle.close();
     }
+  });
+
+  test('are not replaced before a first proof says how old the new ones are', async () => {
+    const { home, place, writer, seq } = await setUp();
+    await writer.close();
+    const proof = Promise.withResolvers<void>();
+    const source: LogSource = {
+      open: async (...place) => {
+        const session = await logSourceOf(home.database).open(...place);
+        return {
+          snapshot: () => session.snapshot(),
+          head: async (after) => {
+            if (plane.follower.hasSnapshot) await proof.promise;
+            return session.head(after);
+          },
+          read: (after) => session.read(after),
+          onWake: (callback) => session.onWake(callback),
+          onLost: (callback) => session.onLost(callback),
+          close: () => session.close(),
+        };
+      },
+    };
+
+    const plane = new ReadPlane({ source, log: LOG, maxQueuedBytes: 1024 });
+    open.push(() => plane.close());
+    const next = new LastKnownWriter({ place, plane, log: LOG });
+    plane.observe(next);
+    plane.start();
+    await until('the snapshot is loaded', () => plane.follower.hasSnapshot);
+    await next.close();
+    proof.resolve();
+    expect((await readLastKnown(place, Date.now()))?.snapshot.cursor.seq).toBe(seq);
   });
 
   test('leave nothing of a process that was killed while it wrote', async () => {
