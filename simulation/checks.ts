@@ -76,8 +76,8 @@ export class Checks {
   readonly #truth: Truth;
   /** The highest revision that each process has shown of each environment, and when. */
   readonly #shown = new Map<string, { revision: number; at: number }[]>();
-  /** The newest write that each place has shown of each environment. */
-  readonly #served = new Map<string, Committed>();
+  /** The newest write that each place has shown of each environment, and when. */
+  readonly #served = new Map<string, { readonly write: Committed; readonly at: number }>();
   /** When each place refused a key for the first time after its end. */
   readonly #refused = new Map<string, number>();
 
@@ -210,7 +210,9 @@ export class Checks {
     const newest = known.findLast(({ at }) => at < asked.requestedAt);
     if (newest !== undefined && revision < newest.revision)
       this.#report('back', asked, `showed revision ${revision} after ${newest.revision}`);
-    const before = this.#served.get(placeOf({ node: asked.place }, write));
+    const served = this.#served.get(placeOf({ node: asked.place }, write));
+    // Answers overtake each other on their way: what was shown since the question says nothing about the answer.
+    const before = served && served.at < asked.requestedAt ? served.write : undefined;
     if (asked.isUndisturbed && before !== undefined && before.lostAt === undefined && write.seq < before.seq)
       this.#report(
         'returned',
@@ -227,9 +229,9 @@ export class Checks {
     this.#shown.set(place, known);
 
     const name = placeOf({ node: asked.place }, write);
-    const before = this.#served.get(name);
+    const before = this.#served.get(name)?.write;
     if (before === undefined || before.lostAt !== undefined || before.seq < write.seq)
-      this.#served.set(name, write);
+      this.#served.set(name, { write, at: this.#kernel.now });
   }
 
   #since(at: number): number {
