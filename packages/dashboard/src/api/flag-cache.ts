@@ -69,20 +69,28 @@ export function onceReplaced(
 ): () => void {
   const cache = queries.getQueryCache();
   const queryKey = queryKeys.flags(project);
-  const isReplaced = (key: string) => {
-    const flag =
-      queries.getQueryData<readonly FlagRecord[]>(queryKey)?.find((each) => each.key === key) ??
-      queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
+
+  function isReplaced(flag: FlagRecord | undefined): boolean {
     if (flag === undefined) return false;
     const now = flag.environments[environment]?.revision;
     const isOlder = (now ?? Infinity) < (revision ?? 0);
     return now !== revision && !isOlder;
-  };
+  }
+
+  /** One pass over the list, however many flags were written. */
+  function isOneReplaced(): boolean {
+    const list = queries.getQueryData<readonly FlagRecord[]>(queryKey) ?? [];
+    const unlisted = new Set(keys);
+    const isReplacedInList = list.some((flag) => unlisted.delete(flag.key) && isReplaced(flag));
+    const single = (key: string) => queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
+    return isReplacedInList || [...unlisted].some((key) => isReplaced(single(key)));
+  }
+
   return cache.subscribe((event) => {
     if (event.type !== 'updated') return;
     const { query, action } = event;
     if (action.type === 'invalidate' && query === cache.find({ queryKey })) query.fetch().catch(() => {});
-    if (keys.some(isReplaced)) end();
+    if (isOneReplaced()) end();
   });
 }
 
