@@ -21,7 +21,7 @@ import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './protected-note.tsx';
-import { useUndoChange } from './undo-change.ts';
+import { useUndoOffer } from './undo-change.ts';
 
 /**
  * Copies states from one environment to another as one change. It previews what the server would do, which also asks for
@@ -57,7 +57,7 @@ export function CopyDialog({
   const [note, setNote] = useState('');
   const [isCopying, setCopying] = useState(false);
   const [error, setError] = useState<unknown>();
-  const undo = useUndoChange();
+  const undoOf = useUndoOffer();
   const catchUp = useCatchUp();
 
   async function copy(shown: Copied): Promise<void> {
@@ -88,9 +88,7 @@ export function CopyDialog({
       kind: 'done',
       title,
       detail: <DeliveryProof seq={seq} />,
-      ...(seq === undefined
-        ? {}
-        : { action: { label: messages.undo, run: () => undo(seq, to.protected ? [to.name] : []) } }),
+      ...undoOf(seq, to),
     });
   }
 

@@ -1,25 +1,34 @@
-import { useCallback } from 'react';
 import { revertChange } from '../api/audit.ts';
 import { useCatchUp } from '../api/live.tsx';
+import type { EnvironmentRecord } from '../api/types.ts';
 import { DONE_MS, toastFailure } from '../components/actions.tsx';
 import { announce } from '../components/live-region.tsx';
 import { toast } from '../components/toasts.tsx';
 import { messages } from './messages.ts';
 
-/** Undoes a change made a moment ago; `confirmed` names the environments that the person consented to then. */
-export function useUndoChange(): (seq: number, confirmed: readonly string[]) => void {
+/** The part of a toast that offers to undo change `seq`; empty without a number. */
+interface UndoOffer {
+  readonly action?: { readonly label: string; readonly run: () => void };
+}
+
+/** Offers to undo a change that was just made in an environment. If that is protected, the person has consented already. */
+export function useUndoOffer(): (seq: number | undefined, environment: EnvironmentRecord) => UndoOffer {
   const catchUp = useCatchUp();
-  return useCallback(
-    (seq, confirmed) => {
-      revertChange(seq, { confirmed, note: 'Undo' }).then(
-        () => {
-          catchUp();
-          announce(messages.undoneShort);
-          toast({ kind: 'done', title: messages.undone(seq), durationMs: DONE_MS });
-        },
-        (error: unknown) => toastFailure(messages.undoFailed(seq), error),
-      );
-    },
-    [catchUp],
-  );
+
+  function undo(seq: number, confirmed: readonly string[]): void {
+    revertChange(seq, { confirmed, note: 'Undo' }).then(
+      () => {
+        catchUp();
+        announce(messages.undoneShort);
+        toast({ kind: 'done', title: messages.undone(seq), durationMs: DONE_MS });
+      },
+      (error: unknown) => toastFailure(messages.undoFailed(seq), error),
+    );
+  }
+
+  return (seq, environment) => {
+    if (seq === undefined) return {};
+    const confirmed = environment.protected ? [environment.name] : [];
+    return { action: { label: messages.undo, run: () => undo(seq, confirmed) } };
+  };
 }

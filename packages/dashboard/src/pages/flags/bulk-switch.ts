@@ -1,5 +1,4 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useCallback } from 'react';
 import { isMade } from '../../api/api-error.ts';
 import { onceReplaced } from '../../api/flag-cache.ts';
 import { switchStates } from '../../api/flag-states.ts';
@@ -7,7 +6,7 @@ import { useCatchUp } from '../../api/live.tsx';
 import { writeInTurn } from '../../api/state-writes.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
-import { useUndoChange } from '../../changes/undo-change.ts';
+import { useUndoOffer } from '../../changes/undo-change.ts';
 import { toastFailure } from '../../components/actions.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -29,51 +28,46 @@ interface BulkSwitch {
 export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> {
   const { askConsent } = useChangeGuards();
   const queries = useQueryClient();
-  const undoChange = useUndoChange();
+  const undoOf = useUndoOffer();
   const catchUp = useCatchUp();
-  return useCallback(
-    async ({ environment, flags, enabled }) => {
-      const steps = flags.flatMap(({ key, environments }) => {
-        const before = environments[environment.name]?.state;
-        const after: FlagState = { ...before, enabled };
-        return before?.enabled === enabled ? [] : [{ key, before, after }];
+  return async ({ environment, flags, enabled }) => {
+    const steps = flags.flatMap(({ key, environments }) => {
+      const before = environments[environment.name]?.state;
+      const after: FlagState = { ...before, enabled };
+      return before?.enabled === enabled ? [] : [{ key, before, after }];
+    });
+    if (steps.length === 0) {
+      toast({ kind: 'news', title: words.already(enabled, environment.name) });
+      return true;
+    }
+
+    const consent = await askConsent({ project, environment, steps });
+    if (consent === undefined) return false;
+
+    const keys = steps.map(({ key }) => key);
+    const confirmed = environment.protected ? environment.name : undefined;
+    const places = { project, environment: environment.name, keys };
+
+    try {
+      const { seq, revision } = await writeInTurn(queries, places, {
+        run: () => switchStates({ ...places, enabled, confirmed, note: consent.note }),
+        // The message says it once for all of them.
+        isQuiet: () => true,
       });
-      if (steps.length === 0) {
-        toast({ kind: 'news', title: words.already(enabled, environment.name) });
-        return true;
-      }
 
-      const consent = await askConsent({ project, environment, steps });
-      if (consent === undefined) return false;
-
-      const keys = steps.map(({ key }) => key);
-      const confirmed = environment.protected ? environment.name : undefined;
-      const places = { project, environment: environment.name, keys };
-
-      try {
-        const { seq, revision } = await writeInTurn(queries, places, {
-          run: () => switchStates({ ...places, enabled, confirmed, note: consent.note }),
-          // The message says it once for all of them.
-          isQuiet: () => true,
-        });
-
-        catchUp();
-        const title = words.done(steps.length, enabled, environment.name);
-        announce(words.saved(title));
-        const undo =
-          seq === undefined ? undefined : () => undoChange(seq, confirmed === undefined ? [] : [confirmed]);
-        toast({
-          kind: 'done',
-          title,
-          watch: (end) => onceReplaced(queries, { ...places, revision }, end),
-          ...(undo === undefined ? {} : { action: { label: words.undo, run: undo } }),
-        });
-        return true;
-      } catch (error) {
-        toastFailure(words.failed, error);
-        return isMade(error);
-      }
-    },
-    [project, queries, askConsent, undoChange, catchUp],
-  );
+      catchUp();
+      const title = words.done(steps.length, enabled, environment.name);
+      announce(words.saved(title));
+      toast({
+        kind: 'done',
+        title,
+        watch: (end) => onceReplaced(queries, { ...places, revision }, end),
+        ...undoOf(seq, environment),
+      });
+      return true;
+    } catch (error) {
+      toastFailure(words.failed, error);
+      return isMade(error);
+    }
+  };
 }

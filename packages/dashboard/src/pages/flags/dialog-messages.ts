@@ -35,7 +35,6 @@ export const messages = {
       `${count} ${count === 1 ? 'flag is' : 'flags are'} ${onOff(enabled)} in ${environment}`,
     saved: (what: string) => `Saved: ${what}`,
     failed: 'No flags were changed',
-    undo: 'Undo',
   },
 
   describe: {
