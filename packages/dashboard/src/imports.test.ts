@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { findImports, findRings, type Import } from '@halyard/testing';
 
-/** The layers, the lowest first: a file imports files of its own layer and of those below. */
+/** The layers, the lowest first: a file imports files of the same layer and of the layers below. */
 const LAYERS = ['browser', 'api', 'components', 'changes', 'flags', 'pages', 'shell', 'root'];
 
 let imports: readonly Import[];

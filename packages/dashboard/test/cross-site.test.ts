@@ -44,7 +44,7 @@ for (const [host, whose] of [
     await page.getByRole('heading', { name: 'Account' }).waitFor();
     const operator = (await read('operators'))[0]?.id ?? '';
     for (const [name, script] of ATTACKS) {
-      // Each in a page of its own, which is left as it is: closing one in the middle of a navigation can hang.
+      // Each in its own page, which is left as it is: closing one in the middle of a navigation can hang.
       const evil = await context.newPage();
       await evil.goto(`http://${host}:${other.port}/`);
       const status = await statusOf(evil, script(`${world.node.url}/api`, operator));

@@ -281,7 +281,7 @@ const COUNT_RENDERS = `
 
 /** Waits until nothing is rendered for a moment, as once all parts have come, and counts from there. */
 async function untilStill(page: Page): Promise<void> {
-  await until('nothing is rendered any more', async () => {
+  await until('nothing more is rendered', async () => {
     await page.evaluate('renders = 0');
     await Bun.sleep(300);
     return (await page.evaluate('renders')) === 0;

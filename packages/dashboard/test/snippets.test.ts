@@ -119,6 +119,6 @@ test('the snippets in TypeScript compile against the published packages, whose t
     stdout: 'pipe',
   });
   const lines = (await new Response(compiler.stdout).text()).split('\n');
-  // The declarations of OpenFeature's packages have errors of their own.
+  // The declarations of OpenFeature's packages have their own errors.
   expect(lines.filter((line) => line !== '' && !/^( |node_modules\/)/.test(line))).toEqual([]);
 }, 60_000);

@@ -59,8 +59,8 @@ export function withState(flag: FlagRecord, environment: string, state: StateRec
 }
 
 /**
- * Calls `end` once one of the states is known to have another revision than the written one, `undefined` if they were removed.
- * Reads the flags again when they may have changed, also while no screen shows them. Returns the function that stops watching.
+ * Calls `end` once one of the states has another revision than the one that was written (`undefined`: they were removed).
+ * Reads the flags again when they may have changed, even if no screen shows them. Returns the function that stops watching.
  */
 export function onceReplaced(
   queries: QueryClient,

@@ -14,7 +14,7 @@ export function onLostAnswer(listener: Listener): () => void {
 let open = 0;
 const watchers = new Set<() => void>();
 
-/** How many changes there are of which it is being found out whether they were made. */
+/** How many changes lost their answer and are still being looked up. */
 export function useLostAnswers(): number {
   return useSyncExternalStore(
     (watcher) => {

@@ -17,7 +17,7 @@ interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What leaves no change in the audit log, or has no actor yet. */
+/** Requests that write no audit entry, or that have no actor yet. */
 const UNRECORDED = /^\/api\/(session|setup|invitations\/(accept|inspect))$|\/(test|replay)$|\?dryRun=true$/;
 
 type Listener = () => void;

@@ -124,7 +124,7 @@ export async function signOut(): Promise<void> {
     writeStored(SIGNED_IN, '');
     // A browser may keep the page as it is for its Back button.
     addEventListener('pageshow', () => location.reload());
-    // The identity provider has a session of its own, and sends the browser back.
+    // The identity provider has its own session, and sends the browser back.
     leaveAtOnce(ended?.continueAt ?? '/sign-in');
   } catch (error) {
     isSigningOut = false;

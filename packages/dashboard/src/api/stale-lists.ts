@@ -5,8 +5,8 @@ import { isOpenPlan } from './rollouts.ts';
 import type { RolloutPlanRecord, ScheduleRecord } from './types.ts';
 
 /**
- * The lists that show what a change was about, besides the states, which are merged. By the kind of the change or an action of
- * its entries in the audit log, or by the noun of all others.
+ * The lists to read again after a change, by the kind of the change and by the actions of its audit entries, or by the noun
+ * of either. States are not read again: they come with the change.
  */
 export const LISTS: Readonly<Record<string, (project: string) => readonly QueryKey[]>> = {
   'project.created': (project) => [
@@ -49,8 +49,8 @@ export function touchedBy({ kind, project, actions = [] }: LiveChange): readonly
 }
 
 /**
- * The lists of rollout plans and schedules, where a change is about a flag of one that is on the screen: it is its step, or
- * interrupts it.
+ * The lists of rollout plans and of schedules that a change makes stale because it touches a flag of an open plan or of a
+ * pending schedule: the change is a step of it, or interrupts it.
  */
 export function touchedPlans(
   queries: QueryClient,

@@ -187,7 +187,7 @@ function createStateWriter({
   }
 }
 
-/** The state that the person saw was not written, so that this change of it has nothing to begin from. */
+/** The state on the screen was never written, so a change of it has nothing to start from. */
 class Overtaken extends Error {}
 
 /** The record that a change begins from. Where it was still being written, it is the server's, which is known by now. */
@@ -198,7 +198,7 @@ function beginningOf({ before }: StateChange): StateRecord | undefined {
   return confirmed;
 }
 
-/** What a write has made of a state, and the number of the change. */
+/** A state before and after a write, and the number of the change. */
 interface Written {
   readonly before: StateRecord | undefined;
   readonly record: StateRecord | undefined;
@@ -222,7 +222,7 @@ async function readWritten(place: StatePlace, lost: ApiError): Promise<WrittenSt
   }
 }
 
-/** The outcome in as few words as possible. A value that would be cut is only said to be new, or left out if it is not. */
+/** The outcome in as few words as possible. A value that is too long is only called new, or left out if it is not new. */
 function outcomeText(before: StateRecord | undefined, after: FlagState | null): string {
   if (after === null) return messages.removed;
   if (before !== undefined && differsInSwitchOnly(before.state, after)) return after.enabled ? 'on' : 'off';

@@ -1,4 +1,4 @@
-/** A checkbox without a label of its own, as in a table; a square of 26 pixels takes the click. */
+/** A checkbox without a visible label, as in a table; a square of 26 pixels takes the click. */
 export function Checkbox({
   label,
   isChecked,

@@ -92,7 +92,7 @@ export function DateField({
   return <TextField type={kind} {...rest} />;
 }
 
-/** A date without a label of its own. */
+/** A date without a visible label. */
 export function DateInput({
   label,
   value,
@@ -147,7 +147,7 @@ export function CheckField({
   );
 }
 
-/** A choice of one out of a few. `rows` puts each on a line of its own, `boxes` side by side. */
+/** A choice of one out of a few. `rows` puts each on its own line, `boxes` side by side. */
 export function ChoiceField<Value extends string>({
   legend,
   hint,

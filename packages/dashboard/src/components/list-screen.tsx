@@ -19,8 +19,8 @@ interface ListTexts {
 }
 
 /**
- * The screen of a list of records: its heading, the list or why there is none, and the dialog that creates one, which the
- * button, `n`, the palette and `?new` open.
+ * A screen that lists records: its heading, the list or what to show instead, and the dialog that creates a record. The
+ * button, `n`, the palette and `?new` open the dialog.
  */
 export function ListScreen<Data>({
   texts,
@@ -38,21 +38,21 @@ export function ListScreen<Data>({
   children,
 }: {
   texts: ListTexts;
-  /** The project that it belongs to, for the title of the window. */
+  /** The project of the records, for the title of the window. */
   project?: string;
-  /** The id of the command that creates one, as "key.new". */
+  /** The id of the command that creates a record, such as `key.new`. */
   command: string;
   reading: Reading<Data>;
   isEmpty: (data: Data) => boolean;
-  /** How many gray rows stand for the list while it is read. */
+  /** How many gray rows are shown while the list loads. */
   rows?: number;
   icon?: ComponentType<{ readonly size: number; readonly 'aria-hidden': true }>;
   canRead?: boolean;
   canCreate: boolean;
-  /** Whether there is everything that the dialog needs. */
+  /** Whether everything that the dialog needs has loaded. */
   isReady?: boolean;
   dialog: (onClose: () => void) => ReactNode;
-  /** Below the list, whatever became of it. */
+  /** Shown below the list, and below what is shown instead of it. */
   below?: ReactNode;
   children: (data: Data) => ReactNode;
 }) {
@@ -70,7 +70,7 @@ export function ListScreen<Data>({
     <Page
       title={project === undefined ? title : `${title} · ${project}`}
       heading={title}
-      // An empty list has it in its middle.
+      // The empty list shows the button itself.
       actions={!isBlank && button}
       intro={texts.intro}
     >

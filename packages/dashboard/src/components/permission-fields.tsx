@@ -34,7 +34,7 @@ function RoleLabel({ role }: { role: GlobalRole }) {
   );
 }
 
-/** The rights that a new person or token begins with: those of an editor, where the person who asks may give them. */
+/** The rights that a new person or token starts with: an editor's, where the signed-in person may give them. */
 export function useDefaultPermissions(): Permissions {
   const administered = useAdministered();
   if (administered === undefined) return { role: 'editor', canChangeProtected: false, projects: [] };
@@ -165,7 +165,7 @@ export function permissionMembers({ role, canChangeProtected, projects }: Permis
   return { role, canChangeProtected: mayChange({ role, canChangeProtected }), projects };
 }
 
-/** Rights as cells show them: a line for all projects, and one for each of those with a role of its own. */
+/** Rights in a cell: a line for all projects, and one for each project that has its own role. */
 export function RightsText({ rights }: { rights: Rights }): ReactNode {
   const { role, projects = [] } = rights;
   return (

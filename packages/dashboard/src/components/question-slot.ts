@@ -7,7 +7,7 @@ interface QuestionSlot<Question> {
   readonly ask: <Answer>(pose: Pose<Question, Answer>, no: Answer) => Promise<Answer>;
 }
 
-/** Creates a question; each has an `id` of its own. */
+/** Creates a question; each has its own `id`. */
 type Pose<Question, Answer> = (answer: (answer: Answer) => void, id: number) => Question;
 
 /** Creates the place; `show` gets the question to show, or `undefined`. */

@@ -16,7 +16,7 @@ interface SelectProps
   readonly none?: string;
 }
 
-/** A native select without a label of its own. */
+/** A native select without its label. */
 export function NativeSelect({ choices, none, onSelect, ...rest }: SelectProps) {
   return (
     <select {...rest} onChange={(event) => onSelect(event.target.value)}>

@@ -51,7 +51,7 @@ type FlagType = 'boolean' | 'string' | 'number' | 'json';
 /** What the snippets are made of. Keys, names and addresses have no quotes in them. */
 interface Facts extends Omit<SnippetInput, 'value'> {
   readonly type: FlagType;
-  /** Python, Go and Java read integers and floats with methods of their own. */
+  /** Python, Go and Java have separate methods for integers and floats. */
   readonly isInteger: boolean;
   readonly variable: string;
   /** The default in JavaScript. */

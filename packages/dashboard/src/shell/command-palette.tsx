@@ -99,7 +99,7 @@ function useNavigationKeys(): void {
       event.stopPropagation();
       navigate(screen.to(project));
     };
-    // Before the keys of the screen itself, of which one may be the same.
+    // Before the screen's own keys: one of them may be the same.
     addEventListener('keydown', listener, { once: true, capture: true });
   });
 }

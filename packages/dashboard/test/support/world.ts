@@ -11,7 +11,7 @@ export interface World {
   readonly browser: Browser;
   /** Prepares data, with all permissions. */
   readonly management: Management;
-  /** Opens an address in a window of its own, signed in as the administrator by default. */
+  /** Opens an address in its own window, signed in as the administrator by default. */
   open(path: string, options?: OpenOptions): Promise<OpenedPage>;
   /** Stops the node and the browser. Rejects if the console of a page had errors. */
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export interface World {
 
 /** The options of a world. */
 export interface WorldOptions {
-  /** Default: SQLite. On PostgreSQL a world has a database of its own. */
+  /** Default: SQLite. On PostgreSQL a world has its own database. */
   readonly engine?: 'SQLite' | 'PostgreSQL';
   /** Without an administrator the first visitor has to set the server up. */
   readonly admin?: 'ready' | 'none';
@@ -56,7 +56,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     close: async () => {
       // In this order: a page that loses its server reports errors.
       await browser.close();
-      // Stopping gracefully drains streams for a second, and has tests of its own.
+      // Stopping gracefully drains streams for a second, and has its own tests.
       await node.kill();
       const complaints = opened.flatMap((page) => page.complaints);
       if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join('\n')}`);

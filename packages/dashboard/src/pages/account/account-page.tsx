@@ -76,7 +76,7 @@ function Line({ term, children }: { term: string; children: ReactNode }) {
   );
 }
 
-/** Signs out here, and tells how to sign out in other browsers. */
+/** Signs out here, and explains how to sign out in other browsers. */
 function SignOutSection() {
   const { data: session } = useSession();
   const signOut = useSignOut();

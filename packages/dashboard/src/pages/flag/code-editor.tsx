@@ -10,7 +10,7 @@ import { flushSync } from 'react-dom';
 import type { JsonProblem } from './json-text.ts';
 import type { ValueEditorProps } from './value-field.tsx';
 
-/** JSON with colors, matching brackets and marked problems. A chunk of its own, since it is large. */
+/** JSON with colors, matching brackets and marked problems. It is a separate chunk, because it is large. */
 export function CodeEditor({
   label,
   text,

@@ -173,7 +173,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 /** Longer texts are cut, in characters: about four lines. */
 const LONG = 400;
 
-/** A text of which the first lines are shown, and all when the person asks. */
+/** Shows the first lines of a text, and all of it when the person asks. */
 function LongText({ text }: { text: string }) {
   const [isWhole, setWhole] = useState(false);
   if (text.length <= LONG) return <span className="text-ink-2">{text}</span>;

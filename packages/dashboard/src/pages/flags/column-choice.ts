@@ -1,6 +1,6 @@
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 
-/** What the person hides and pins, by the names of environments; `owner` and `changed` are columns of their own. */
+/** What the person hides and pins, by the names of environments; `owner` and `changed` are columns too. */
 export interface ColumnChoice {
   readonly hidden: readonly string[];
   readonly pinned: readonly string[];

@@ -13,7 +13,7 @@ import { messages } from './dialog-messages.ts';
 
 const words = messages.describe;
 
-/** How many flags are changed at the same time: each is a request of its own. */
+/** How many flags are changed at the same time: each is a separate request. */
 const AT_ONCE = 4;
 
 /** Adds tags to the selected flags, removes tags from them, and sets their owner. */

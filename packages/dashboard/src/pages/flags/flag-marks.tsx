@@ -5,7 +5,7 @@ import { isUnread, useLastReads } from '../../api/usage.ts';
 import { STALE_DAYS, staleDays } from '../../flags/flag-filter.ts';
 import { useSame } from '../../flags/flag-tags.ts';
 
-// Contexts, so that a row is drawn again for a change of its own flag alone: each holds the same object until its content
+// Contexts, so that a row renders again only when its own flag changes: each holds the same object until its content
 // changes.
 
 /** The keys of the flags that are in use and were not read for 30 days. */
@@ -17,7 +17,7 @@ const StaleFlags = createContext<ReadonlyMap<string, number>>(new Map());
 const NO_PLANS: OpenPlans = new Map();
 const PlansContext = createContext(NO_PLANS);
 
-/** What rows inside of it say about their flags, beside the states. */
+/** Tells the rows inside what to say about their flags, besides the states. */
 export function FlagMarks({
   project,
   flags,

@@ -12,7 +12,7 @@ import { type LastChangeFacts, lastChange } from '../../flags/flag-filter.ts';
 import { useFlagMarks } from './flag-marks.tsx';
 import { messages } from './messages.ts';
 
-/** Keys that are longer may be cut in their middle, for their end tells them apart. In characters. */
+/** Longer keys may be cut in the middle, because their ends tell them apart. In characters. */
 const [LONG, LONGEST_END, SHORTEST_END] = [24, 16, 4];
 
 /** Where a key may be cut: before its last parts, or not at all. */
@@ -23,8 +23,8 @@ function cutOf(key: string): number {
 }
 
 /**
- * A flag's key on a line of its own, which links to its page; below it the description and the tags. The star and the
- * Copy button take space only in the row that is hovered or focused.
+ * A flag's key, which links to its page, and below it the description and the tags. The star and the Copy button take
+ * space only in the row that is hovered or focused.
  */
 export function FlagName({
   project,

@@ -200,7 +200,7 @@ function NoFlagsShown({
   );
 }
 
-/** The actions on the selected flags, of which the filter may hide some. */
+/** The actions on the selected flags. The filter may hide some of them. */
 function SelectedFlags({
   project,
   flags,

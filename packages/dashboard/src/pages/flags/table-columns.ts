@@ -3,7 +3,7 @@ import type { EnvironmentRecord } from '../../api/types.ts';
 import { useClientWidth, useWindow } from '../../components/windowing.ts';
 import type { Columns } from './column-choice.ts';
 
-/** The widths of the columns, in pixels. The key has at least 296 of its own, and more in wide windows. */
+/** The widths of the columns, in pixels. At least 296 are left for the key itself, and more in wide windows. */
 export const WIDTHS = {
   check: 44,
   leastKey: 320,

@@ -89,7 +89,7 @@ test('a burst keeps its identity while changes are added on top, and is not redr
   expect(burst([entry(5), ...flips])?.id).toBe(before?.id ?? '');
 });
 
-/** Each change at a time of its own. */
+/** Each change at its own time. */
 function atOf(given: AuditEntryRecord): AuditEntryRecord {
   return { ...given, at: new Date(Date.UTC(2027, 0, 31, 12, 0, given.seq)).toISOString() };
 }

@@ -80,7 +80,7 @@ const PAUSE_MS = 120_000;
 /** Fewer changes are listed one by one. */
 const FEWEST = 3;
 
-/** Groups the changes of flags that one author made in quick succession. A change with a note of its own stays alone. */
+/** Groups the changes of flags that one author made in quick succession. A change that has a note stays alone. */
 export function burstsOf(changes: readonly Change[]): readonly Burst[] {
   const runs: Change[][] = [];
   for (const change of changes) {

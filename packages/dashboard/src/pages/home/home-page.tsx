@@ -31,7 +31,7 @@ export function HomePage() {
   return <Redirect to={links.flags(project.name)} replace />;
 }
 
-/** On a new server the one that the start command names, whatever else was created before the first visit. */
+/** On a new server, the project that the start command created, even if others were created before the first visit. */
 function oldestOf(projects: readonly ProjectSummary[]): ProjectSummary | undefined {
   return projects.toSorted((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt))[0];
 }

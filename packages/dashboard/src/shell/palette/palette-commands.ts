@@ -235,7 +235,7 @@ export function useSearchCommands(project: string | undefined, text: string): re
   const { data } = useSearchHits(asked);
   return useMemo(() => {
     if (text.trim() === '') return [];
-    // Flags of this project are listed already, and projects have a group of their own.
+    // Flags of this project are listed already, and projects have their own group.
     const hits = (data ?? []).filter(({ kind, project: place }) =>
       kind === 'flag' ? place !== project : kind !== 'project',
     );
