@@ -115,6 +115,8 @@ class Planner {
       case 'flag.changed':
         // All states together, after the flags.
         return;
+      default:
+        action satisfies never;
     }
   }
 
