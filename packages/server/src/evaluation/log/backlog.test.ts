@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type BacklogRow, EncodedRows } from './backlog.ts';
 import { MessageReader } from './framing.ts';
-import { WHOLE_LOG } from './scope.ts';
+import { rowIn, WHOLE_LOG } from './scope.ts';
 
 /** A row whose message is a little larger than `size` bytes. */
 function rowOf(seq: number, size = 100): BacklogRow {
@@ -29,6 +29,16 @@ test('followers of one scope share the message of a row, also before the newest;
   const read = (messages: Uint8Array[]) => messages.flatMap((bytes) => [...new MessageReader().read(bytes)]);
   expect(read(first)).toMatchObject(rows.map(({ row }) => ({ type: 'row', row })));
   expect(read(elsewhere)).toMatchObject(rows.map(({ row }) => ({ row: { seq: row.seq, projectId: '' } })));
+});
+
+test('a kind of row that this program does not know reaches no follower with a scope', () => {
+  const { row, environmentName } = rowOf(1);
+  // As a newer node may send it.
+  const newer = { row: { ...row, kind: 'environment.renamed' as never }, environmentName };
+  const scope = { projects: new Set(['p']), environments: new Set(['production']) };
+  expect(rowIn(scope, { row, environmentName })).toEqual(row);
+  expect(rowIn(scope, newer)).toMatchObject({ seq: 1, kind: 'records.changed', projectId: '' });
+  expect(rowIn(WHOLE_LOG, newer)).toEqual(newer.row);
 });
 
 test('messages are bounded in bytes, whatever their size', () => {
