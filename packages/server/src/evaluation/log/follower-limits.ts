@@ -12,9 +12,11 @@ const LIMITS = {
   clocks: 400,
   /**
    * Most followers that load a large state at once, and from how many environments and keys on it is large. One that has loaded
-   * for longer has a slow link, costs this node little, and holds up no other.
+   * for longer has a slow link, costs this node little, and holds up no other. One token never has all the places, however often
+   * its followers come again.
    */
   loading: 4,
+  loadingPerToken: 3,
   largeState: 5000,
   loadingMs: 5000,
 };
@@ -55,13 +57,25 @@ export class FollowerLimits {
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 1 });
   }
 
-  /** Whether one more follower may load a state of that size now, beside those that do. (docs/decisions/0042-snapshots-are-objects.md) */
-  mayLoad(size: number, open: Iterable<Loader>): boolean {
-    const { loading, largeState, loadingMs } = this.#limits;
+  /**
+   * Whether one more follower with this token may load a state of that size now, beside those that do.
+   * (docs/decisions/0042-snapshots-are-objects.md)
+   */
+  mayLoad(
+    size: number,
+    followerId: string,
+    open: Iterable<readonly [Loader, { readonly id: string }]>,
+  ): boolean {
+    const { loading, loadingPerToken, largeState, loadingMs } = this.#limits;
     if (size < largeState) return true;
-    let loaders = 0;
-    for (const each of open) if (each.isLoading && each.sentMs() < loadingMs) loaders++;
-    return loaders < loading;
+
+    let [all, own] = [0, 0];
+    for (const [stream, { id }] of open) {
+      if (!stream.isLoading || stream.sentMs() >= loadingMs) continue;
+      all++;
+      if (id === followerId) own++;
+    }
+    return all < loading && own < loadingPerToken;
   }
 
   /** Throws `rate_limited` when there is no room for one more stream of this follower beside those that are open. */

@@ -195,13 +195,17 @@ test('a relay that finds no place to load a large state is asked to come again, 
   expect((await session.head()).seq).toBe(plane.follower.seq);
 });
 
-test('a few load a large state at once; those with a slow link hold up no other', () => {
-  const limits = new FollowerLimits({ loading: 2, largeState: 100, loadingMs: 5000 });
-  const stream = (isLoading: boolean, ms: number) => ({ isLoading, sentMs: () => ms });
-  const [busy, slow, done] = [stream(true, 10), stream(true, 5000), stream(false, 10)];
-  expect(limits.mayLoad(100, [busy, slow, done])).toBe(true);
-  expect(limits.mayLoad(100, [busy, busy, done])).toBe(false);
-  expect(limits.mayLoad(99, [busy, busy])).toBe(true);
+test('a few load a large state at once; neither a slow link nor one token holds up the others', () => {
+  const limits = new FollowerLimits({ loading: 3, loadingPerToken: 2, largeState: 100, loadingMs: 5000 });
+  const stream = (id: string, isLoading: boolean, ms: number) =>
+    [{ isLoading, sentMs: () => ms }, { id }] as const;
+  const [one, other] = [stream('one', true, 10), stream('other', true, 10)];
+  const [slow, done] = [stream('one', true, 5000), stream('one', false, 10)];
+  expect(limits.mayLoad(100, 'one', [one, slow, done])).toBe(true);
+  expect(limits.mayLoad(100, 'one', [one, one])).toBe(false);
+  expect(limits.mayLoad(100, 'other', [one, one])).toBe(true);
+  expect(limits.mayLoad(100, 'third', [one, one, other])).toBe(false);
+  expect(limits.mayLoad(99, 'one', [one, one, other])).toBe(true);
 });
 
 test('those who are asked to come again do not come together, and no sooner', () => {

@@ -299,7 +299,7 @@ export class LogServer implements ReadPlaneObserver {
     const isRelay = this.#options.authorize === undefined;
     const scope = nameIn(cursor, follower.scope);
     const continues = from?.scope === scope && this.#backlog.continues(from);
-    if (isRelay && !continues && !this.#limits.mayLoad(plane.catalog.size, this.#streams.keys()))
+    if (isRelay && !continues && !this.#limits.mayLoad(plane.catalog.size, follower.id, this.#streams))
       return busy();
     if (isRelay) plane.files.admitStream();
     server.timeout(request, 0);
