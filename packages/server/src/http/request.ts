@@ -53,6 +53,8 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 export interface BodyWatch {
   /** How long no byte may come, in milliseconds. A small body has this long as a whole. */
   readonly silenceMs: number;
+  /** Longest all of it may take, in milliseconds; absent for no limit. */
+  readonly wholeMs?: number;
   /** Called with the size of each piece of a body whose length was not announced, before it is kept. May throw. */
   readonly onPiece: (bytes: number) => void;
 }
@@ -91,8 +93,9 @@ const ONE_PIECE_BYTES = 64 * 1024;
 async function takeWatched(
   request: Request,
   maxBytes: number,
-  { silenceMs, onPiece }: BodyWatch,
+  { silenceMs, wholeMs = Number.POSITIVE_INFINITY, onPiece }: BodyWatch,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  const begunAt = performance.now();
   const length = announcedLength(request);
   if (length !== undefined && length <= Math.min(ONE_PIECE_BYTES, maxBytes)) {
     return notSilent(takeBytes(request, maxBytes), silenceMs);
@@ -102,7 +105,8 @@ async function takeWatched(
   const pieces = {
     async *[Symbol.asyncIterator]() {
       for (;;) {
-        const piece = await (reader && notSilent(reader.read(), silenceMs));
+        const leftMs = Math.min(silenceMs, begunAt + wholeMs - performance.now());
+        const piece = await (reader && notSilent(reader.read(), leftMs));
         if (piece === undefined || piece.done) return;
         if (length === undefined) onPiece(piece.value.length);
         yield piece.value;

@@ -29,7 +29,7 @@ test('old records are removed a minute after the start, and then every hour', as
     logServer: { takeContacts: () => new Set() },
     store: new SqlStore(database),
     database,
-    tally: { take: () => [], add: () => {} },
+    tally: { take: () => [], add: () => 0 },
     usage: new SqlUsageStore(database),
     deliveries: {
       prune: async () => {
@@ -62,7 +62,7 @@ test('the relay tokens that nodes follow with are noted every half minute', asyn
     store,
     database,
     deliveries: { prune: async () => {} },
-    tally: { take: () => [], add: () => {} },
+    tally: { take: () => [], add: () => 0 },
     usage: undefined as never,
     log: pino({ level: 'silent' }),
   });

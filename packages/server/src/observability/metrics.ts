@@ -3,6 +3,7 @@ import { type Aggregator, AggregatorRegistry, Counter, Gauge, Histogram, Registr
 import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { Catalog } from '../evaluation/catalog/catalog.ts';
+import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
 import type { EvaluationCounters } from '../evaluation/serving/counters.ts';
 import type { CloseCause } from '../evaluation/streaming/hub.ts';
@@ -27,7 +28,7 @@ export interface MetricsSources {
       }
     | undefined;
   /** The offer of the log to other nodes. */
-  readonly logServer?: { readonly followers: number; readonly backlogBytes: number };
+  readonly logServer?: Pick<LogServer, 'followers' | 'backlogBytes' | 'refusedEntries'>;
 }
 
 /** The metrics of one process, to combine with those of others. */
@@ -110,6 +111,8 @@ export class Metrics implements ReadPlaneObserver {
         'Recent rows of the change log that are kept for followers.',
         () => logServer.backlogBytes,
       );
+      const refused = 'Entries of reports of relays that were refused: of what does not exist, or too many.';
+      this.#counter('halyard_report_entries_refused_total', refused, () => logServer.refusedEntries);
     }
 
     this.#gauge('halyard_project_keys', 'Live project keys.', () => catalog.keys.size, 'max');

@@ -8,7 +8,7 @@ import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import type { RouteAnswer, Routes } from '../../http/listener.ts';
-import { bearerTokenIn, readBody, requestIdOf } from '../../http/request.ts';
+import { bearerTokenIn, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import { type BacklogRow, EncodedRows, LogBacklog } from './backlog.ts';
 import { busy, FollowerLimits, type FollowerLimitsOptions } from './follower-limits.ts';
@@ -23,8 +23,8 @@ import {
   LOG_VERSION,
   REPORTS_PATH,
 } from './messages.ts';
-import { MAX_REPORT_BYTES, nameBelow, parseReport } from './reports.ts';
-import { contentsIn, hasEnvironment, type LogScope, scopeName, scopeOf } from './scope.ts';
+import { ReportIntake, type ReportLimits } from './report-intake.ts';
+import { contentsIn, type LogScope, scopeName, scopeOf } from './scope.ts';
 import { behind, SharedHistory } from './shared-history.ts';
 import { encodeSnapshot } from './snapshot-parts.ts';
 import { TurnQueue } from './turn-queue.ts';
@@ -48,6 +48,7 @@ export interface LogServerOptions {
   /** Bytes of recent rows to keep; by default 16 MiB. */
   readonly backlogBytes?: number;
   readonly limits?: FollowerLimitsOptions;
+  readonly reportLimits?: ReportLimits;
 }
 
 const BACKLOG_BYTES = 16 * 1024 * 1024;
@@ -71,6 +72,7 @@ export class LogServer implements ReadPlaneObserver {
   readonly #limits: FollowerLimits;
   readonly #backlog: LogBacklog;
   readonly #history: SharedHistory;
+  readonly #intake: ReportIntake;
   readonly #turns = new TurnQueue();
   readonly #timer: Timer;
   readonly #streams = new Map<FollowerStream, LogFollower>();
@@ -90,6 +92,7 @@ export class LogServer implements ReadPlaneObserver {
     this.#limits = new FollowerLimits(options.limits);
     this.#backlog = new LogBacklog(options.backlogBytes ?? BACKLOG_BYTES);
     this.#history = new SharedHistory({ plane, log, backlog: this.#backlog });
+    this.#intake = new ReportIntake({ plane, limits: options.reportLimits });
     // Silence means that the connection is dead; how current this node is, the age in the heartbeat says.
     this.#timer = setInterval(() => this.#beatIfQuiet(), QUIET_MS / 5);
     this.#timer.unref();
@@ -115,6 +118,11 @@ export class LogServer implements ReadPlaneObserver {
     const contacts = new Set(this.#contacts);
     this.#contacts.clear();
     return contacts;
+  }
+
+  /** Entries of reports that were refused. */
+  get refusedEntries(): number {
+    return this.#intake.refused;
   }
 
   /** Bytes that recent rows take. */
@@ -240,33 +248,19 @@ export class LogServer implements ReadPlaneObserver {
     }
   }
 
-  /** Only what a follower can know counts: changes that were made, in environments that it has. */
   async #takeReport(request: Request): Promise<Response> {
-    this.#limits.countRequest('reports', (await this.#admit(request)).id);
-    const report = parseReport(await readBody(request, MAX_REPORT_BYTES));
+    const { id } = await this.#admit(request);
+    this.#limits.countRequest('reports', id);
+    const body = await this.#intake.read(request, id);
     // Reading the body may take long: the token must still be live now.
-    const { id, scope } = this.#authorize(request);
-    const { plane, onReport } = this.#options;
-    const { catalog } = plane;
-    const environmentOf = (environmentId: string) => {
-      const environment = catalog.environmentWithId(environmentId);
-      return environment && hasEnvironment(scope, environment) ? environment : undefined;
-    };
-    const receipts = report.receipts
-      .filter(({ seq, environmentId }) => environmentOf(environmentId) && seq <= plane.follower.seq)
-      .map(({ at, ...rest }) => ({ ...rest, node: nameBelow(id, rest.node), at: Math.min(at, Date.now()) }));
-    const nodes = report.nodes.map(({ node, streams }) => ({
-      node: nameBelow(id, node),
-      streams: streams.filter(({ environmentId, keyId }) => {
-        const environment = environmentOf(environmentId);
-        return environment && catalog.keys.withId(keyId)?.environments.has(environment.name);
-      }),
-    }));
-    if (report.lost !== undefined && (await this.#history.hasLost(report.lost))) return behind(report.lost);
-    for (const each of report.usage ?? []) if (environmentOf(each.environmentId)) plane.usage.add(each);
-    const contacts = new Set(report.relays);
-    for (const relay of catalog.relays.values()) if (contacts.has(relay.id)) this.#contacts.add(relay.id);
-    await onReport?.({ receipts, nodes }, report.dropped + report.receipts.length - receipts.length);
+    const follower = this.#authorize(request);
+
+    if (body.lost !== undefined && (await this.#history.hasLost(body.lost))) return behind(body.lost);
+    const { report, dropped } = this.#intake.take(follower, body);
+    const contacts = new Set(body.relays);
+    for (const relay of this.#options.plane.catalog.relays.values())
+      if (contacts.has(relay.id)) this.#contacts.add(relay.id);
+    await this.#options.onReport?.(report, dropped);
     return new Response(null, { status: 204 });
   }
 

@@ -166,8 +166,9 @@ export class RemoteLog implements LogSource {
   }
 }
 
-function reportRefused({ status }: Response): StoreOutage {
-  return new StoreOutage(`the upstream answered a report with status ${status}`);
+function reportRefused({ status, headers }: Response): StoreOutage {
+  const message = `the upstream answered a report with status ${status}`;
+  return new StoreOutage(message, { retryAfterMs: retryAfterMsIn(headers) });
 }
 
 async function checkAnswer(response: Response, url: string): Promise<void> {

@@ -7,6 +7,7 @@ import {
   PRESENCE_MS,
   type StreamCount,
 } from '../../domain/delivery.ts';
+import { StoreOutage } from '../../domain/errors.ts';
 import type { OpenStreams } from '../../domain/read-side.ts';
 import { usageParts } from '../../domain/usage.ts';
 import type { ReadPlaneObserver } from '../read-plane.ts';
@@ -21,6 +22,9 @@ const USAGE_MS = 60_000;
 
 /** Most flags in one report of reads; keys are short, so they fit. */
 const FLAGS_IN_REPORT = 2000;
+
+/** So many nodes below are named; of more, the streams are added up, so that a report does not grow with the tree. */
+const NAMED_BELOW = 10;
 
 /** Parts of a {@link ReportSender}. */
 export interface ReportSenderOptions {
@@ -56,6 +60,10 @@ export class ReportSender implements ReadPlaneObserver {
   #dropped = 0;
   #turnover = -1;
   #hasChangedBelow = false;
+  /** The nodes with streams in the last report that was taken: one that has none any longer is reported once more. */
+  #reported: ReadonlySet<string> = new Set();
+  /** The upstream asked not to be sent reports before. */
+  #pausedUntil = Number.NEGATIVE_INFINITY;
   #presenceAt = Number.NEGATIVE_INFINITY;
   #usageAt = performance.now();
   #isLive = false;
@@ -114,9 +122,10 @@ export class ReportSender implements ReadPlaneObserver {
 
   /** Keeps what a node below reported, as long as all of them fit a report. */
   #takeNode({ node, streams }: NodeStreams): void {
-    // A node that has closed its last stream is passed on where its streams were.
-    if (streams.length === 0 && !this.#below.has(node)) return;
+    this.#hasChangedBelow ||= streams.length > 0 || this.#below.has(node);
     this.#forget(node);
+    if (streams.length === 0) return;
+
     const bytes = reportBytesOf({ node, streams });
     if (this.#belowBytes + bytes > REPORT_LIMITS.nodesBytes) this.#forgetOld();
     if (this.#belowBytes + bytes > REPORT_LIMITS.nodesBytes) {
@@ -125,7 +134,6 @@ export class ReportSender implements ReadPlaneObserver {
     }
     this.#below.set(node, { streams, bytes, at: performance.now() });
     this.#belowBytes += bytes;
-    this.#hasChangedBelow = true;
   }
 
   #forget(node: string): void {
@@ -139,7 +147,7 @@ export class ReportSender implements ReadPlaneObserver {
   }
 
   #tick(): void {
-    if (!this.#isLive || this.#sending !== undefined) return;
+    if (!this.#isLive || this.#sending !== undefined || performance.now() < this.#pausedUntil) return;
     if (performance.now() - this.#usageAt >= USAGE_MS) {
       this.#hold(this.#sendUsage());
       return;
@@ -166,10 +174,17 @@ export class ReportSender implements ReadPlaneObserver {
     for (const part of usageParts(usage.take(), FLAGS_IN_REPORT)) {
       try {
         await send({ receipts: [], nodes: [], relays: [], dropped: 0, usage: part });
-      } catch {
+      } catch (cause) {
         for (const each of part) usage.add(each);
+        this.#pause(cause);
       }
     }
+  }
+
+  /** Leaves the upstream alone for as long as it asks. */
+  #pause(cause: unknown): void {
+    const askedMs = cause instanceof StoreOutage ? (cause.retryAfterMs ?? 0) : 0;
+    if (askedMs > 0) this.#pausedUntil = performance.now() + askedMs * (1 + Math.random());
   }
 
   async #send(withPresence: boolean): Promise<void> {
@@ -184,10 +199,12 @@ export class ReportSender implements ReadPlaneObserver {
     try {
       await this.#options.send(body);
       this.#dropped -= body.dropped;
-    } catch {
+      if (withPresence) this.#reported = new Set(body.nodes.flatMap(nameIfOpen));
+    } catch (cause) {
       // The log stream of the same upstream reports that it is away. Receipts are not worth a retry.
       this.#dropped += receipts.length;
       this.#presenceAt = Number.NEGATIVE_INFINITY;
+      this.#pause(cause);
     }
   }
 
@@ -199,18 +216,38 @@ export class ReportSender implements ReadPlaneObserver {
   #nodes(): DeliveryReport['nodes'] {
     this.#forgetOld();
     const own: NodeStreams = { node: this.#options.node, streams: countStreams(this.#options.streams) };
-    const below = [...this.#below].map(([node, { streams }]) => ({ node, streams }));
     let room: number = REPORT_LIMITS.nodesBytes;
     const nodes: NodeStreams[] = [];
-    for (const { node, streams } of [own, ...below]) {
+    const add = ({ node, streams }: NodeStreams) => {
       const part = { node, streams: streamsWithin(room, { node, streams }) };
       this.#dropped += streams.length - part.streams.length;
       const hasRoom = part.streams.length > 0 || streams.length === 0;
-      if (hasRoom && reportBytesOf(part) <= room) {
-        room -= reportBytesOf(part);
-        nodes.push(part);
-      }
-    }
+      if (!hasRoom || reportBytesOf(part) > room) return;
+      room -= reportBytesOf(part);
+      nodes.push(part);
+    };
+
+    for (const each of [own, ...this.#nodesBelow()]) add(each);
+    const listed = new Set(nodes.map(({ node }) => node));
+    for (const node of this.#reported) if (!listed.has(node)) add({ node, streams: [] });
     return nodes;
   }
+
+  /** The nodes below, or one that stands for them. */
+  #nodesBelow(): readonly NodeStreams[] {
+    const below = [...this.#below].map(([node, { streams }]) => ({ node, streams }));
+    if (below.length <= NAMED_BELOW) return below;
+
+    const sums = new Map<string, StreamCount>();
+    for (const count of below.flatMap(({ streams }) => streams)) {
+      const name = `${count.environmentId} ${count.keyId}`;
+      const streams = count.streams + (sums.get(name)?.streams ?? 0);
+      sums.set(name, { ...count, streams });
+    }
+    return [{ node: `${this.#options.node}/below`, streams: [...sums.values()] }];
+  }
+}
+
+function nameIfOpen({ node, streams }: NodeStreams): readonly string[] {
+  return streams.length > 0 ? [node] : [];
 }

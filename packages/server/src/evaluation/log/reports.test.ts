@@ -1,8 +1,10 @@
 import { describe, expect, jest, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import type { DeliveryReport } from '../../domain/delivery.ts';
+import { StoreOutage } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { EnvironmentUsage } from '../../domain/usage.ts';
+import { SqlDeliveryStore } from '../../nouns/deliveries/delivery-table.ts';
 import { insertKey } from '../../nouns/keys/key-table.ts';
 import { insertRelayToken } from '../../nouns/relays/relay-token-table.ts';
 import { logSourceOf } from '../../storage/change-log.ts';
@@ -105,6 +107,63 @@ describe('of a report, a node below cannot spoil more than its own part:', () =>
   });
 });
 
+for (const engine of ENGINES) {
+  test(`on ${engine.name}, one token has few rows, however much its followers invent`, async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    const key = makeKey(project, 'live');
+    const token = { id: 'first-token', name: 'first', createdAt: 1 };
+    await home.store.commit(ADA, async (transaction) => {
+      await insertKey(transaction, key, 'a'.repeat(64));
+      await insertRelayToken(transaction, token, digestOf('secret'));
+    });
+    const store = new SqlDeliveryStore(home.database);
+    const onReport = async ({ nodes, receipts }: DeliveryReport) => {
+      await store.savePresence(nodes, Date.now());
+      await store.saveReceipts(receipts);
+    };
+    using upstream = await startUpstream(logSourceOf(home.database), {
+      authorize: undefined,
+      onReport,
+      reportLimits: { nodes: 20, counts: 10, streams: 5_000, bytes: 1024 * 1024 },
+    });
+    const send = (body: Partial<ReportBody>) =>
+      upstream.remote({ token: 'secret' }).report({ ...REPORT, receipts: [], nodes: [], ...body });
+
+    const stream = { environmentId: environment.id, keyId: key.id, streams: 1_000_000_000 };
+    const own = { node: 'own', streams: [{ ...stream, streams: 7 }] };
+    await send({ nodes: [own] });
+    const { seq } = upstream.plane.follower;
+    const receipt = { ...RECEIPT, environmentId: environment.id, seq, streams: 1_000, seen: 0 };
+    for (let round = 0; round < 2; round++) {
+      const names = Array.from({ length: 300 }, (_, index) => `invented-${round}-${index}`);
+      await send({
+        nodes: [
+          own,
+          ...names.map((node, index) => ({ node, streams: [{ ...stream, streams: 10 * index }] })),
+        ],
+        receipts: names.map((node) => ({ ...receipt, node })),
+      });
+    }
+    await send({ nodes: [{ node: 'one', streams: [stream] }] });
+
+    const rows = await store.presence(Date.now());
+    expect(rows.length).toBeLessThanOrEqual(10);
+    expect(rows.filter(({ node }) => node.endsWith('/own')).map(({ streams }) => streams)).toEqual([7]);
+    expect(rows.reduce((sum, { streams }) => sum + streams, 0)).toBeLessThanOrEqual(5_000);
+    // The receipts of one change have no more streams than the open ones.
+    expect(await store.receipts(seq, seq)).toHaveLength(5);
+    expect(upstream.logServer.refusedEntries).toBeGreaterThan(1_000);
+
+    // What reports cost in bytes and rows is bounded, too.
+    const flood = async () => {
+      for (let count = 0; count < 50; count++)
+        await send({ relays: Array.from({ length: 900 }, (_, index) => `${index}${'x'.repeat(100)}`) });
+    };
+    await expect(flood()).rejects.toMatchObject({ name: 'StoreOutage', retryAfterMs: expect.any(Number) });
+  });
+}
+
 function report(more: object): string {
   return JSON.stringify({ ...REPORT, ...more });
 }
@@ -112,13 +171,21 @@ function report(more: object): string {
 /** A sender over no streams, and what it has sent. */
 function setUp() {
   const sent: ReportBody[] = [];
-  const upstream = { isAway: false, answered: Promise.resolve() };
+  const upstream = {
+    isAway: false,
+    answered: Promise.resolve(),
+    asked: 0,
+    askedMs: undefined as number | undefined,
+  };
   const usage: EnvironmentUsage[] = [];
   const sender = new ReportSender({
     node: 'own',
     streams: { size: 0, turnover: 0, streamsByKey: () => new Map() },
     send: async (body) => {
+      upstream.asked++;
       if (upstream.isAway) throw new Error('away');
+      const { askedMs } = upstream;
+      if (askedMs !== undefined) throw new StoreOutage('busy', { retryAfterMs: askedMs });
       sent.push(body);
       await upstream.answered;
     },
@@ -203,7 +270,7 @@ test('while the upstream is away nothing is sent, and a stop reports that no str
   expect(second.sent.map(({ nodes }) => nodes)).toEqual([[{ node: 'own', streams: [] }]]);
 });
 
-test('whatever nodes below report, a report is read as a whole by the next tier', async () => {
+test('a relay names a few nodes below it and adds up the streams of more, whatever they report', async () => {
   const { sender, sent } = setUp();
   const id = '01890000-0000-7000-8000-000000000000';
   const streams = Array.from({ length: 5 }, (_, index) => ({
@@ -212,19 +279,52 @@ test('whatever nodes below report, a report is read as a whole by the next tier'
     streams: 9,
   }));
   const nodes = Array.from({ length: 4000 }, (_, index) => ({ node: `${index}/${'n'.repeat(90)}`, streams }));
-  const closed = nodes.map(({ node }) => ({ node: `${node}/closed`, streams: [] }));
   const receipts = nodes.map(({ node }, seq) => ({ ...RECEIPT, environmentId: id, node, seq }));
-  await sender.take({ receipts, nodes: [...closed, ...nodes] }, 7);
+  await sender.take({ receipts: [], nodes: nodes.slice(0, 2) }, 0);
   sender.live();
-  await until('it is reported', () => sent.length === 1);
-  const text = JSON.stringify(sent[0]);
-  expect(text.length).toBeLessThanOrEqual(MAX_REPORT_BYTES);
-  const parsed = parseReport(text);
-  expect(parsed).toEqual(sent[0] as ReportBody);
-  expect(parsed.nodes.filter((node) => node.streams.length === 0).map(({ node }) => node)).toEqual(['own']);
-  const kept = parsed.nodes.reduce((sum, node) => sum + node.streams.length, 0);
-  expect(kept).toBeGreaterThan(3000);
-  expect(parsed.dropped).toBe(7 + 4000 * 5 - kept + 4000 - REPORT_LIMITS.receipts);
+  await until('the first ones are reported', () => sent.length === 1);
+  expect(sent[0]?.nodes).toEqual([{ node: 'own', streams: [] }, ...nodes.slice(0, 2)]);
+
+  await sender.take({ receipts, nodes }, 7);
+  await until('all are reported', () => sent.at(-1)?.nodes[1]?.node === 'own/below');
+  const [own, below, ...closed] = sent.at(-1)?.nodes ?? [];
+  const kept = (below?.streams[0]?.streams ?? 0) / 9;
+  expect(kept).toBeGreaterThan(600);
+  expect(own).toEqual({ node: 'own', streams: [] });
+  expect(below?.streams).toEqual(streams.map((count) => ({ ...count, streams: kept * 9 })));
+  // Their streams are counted where they were added up, and no longer by name.
+  expect(closed).toEqual(nodes.slice(0, 2).map(({ node }) => ({ node, streams: [] })));
+
+  const dropped = sent.reduce((sum, body) => sum + body.dropped, 0);
+  expect(dropped).toBe(7 + (4000 - kept) * 5 + 4000 - REPORT_LIMITS.receipts);
+  for (const body of sent) {
+    const text = JSON.stringify(body);
+    expect(text.length).toBeLessThanOrEqual(MAX_REPORT_BYTES);
+    expect(parseReport(text)).toEqual(body as ReportBody);
+  }
+  await sender.close();
+});
+
+test('a relay that is asked to come again sends no report before', async () => {
+  jest.useFakeTimers();
+  const { sender, sent, upstream } = setUp();
+  const seconds = async (count: number) => {
+    for (let ms = 0; ms < count * 1000; ms += 250) {
+      jest.advanceTimersByTime(250);
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    }
+  };
+  try {
+    upstream.askedMs = 5000;
+    sender.live();
+    await seconds(4);
+    expect(upstream.asked).toBe(1);
+    upstream.askedMs = undefined;
+    await seconds(7);
+    expect(sent.length).toBeGreaterThan(0);
+  } finally {
+    jest.useRealTimers();
+  }
   await sender.close();
 });
 

@@ -33,12 +33,17 @@ export class UsageTally {
     return this.#bytes;
   }
 
-  /** Counts reads of the flags of an environment. */
-  add({ environmentId, flags }: EnvironmentUsage): void {
+  /** Counts reads of the flags of an environment. Returns how many of these flags do not exist. */
+  add({ environmentId, flags }: EnvironmentUsage): number {
     const environment = this.#catalog.environmentWithId(environmentId);
-    if (environment?.wantsUsage !== true) return;
-    for (const reads of flags)
-      if (environment.state(reads[0]) !== undefined) this.#count(environmentId, reads);
+    if (environment?.wantsUsage !== true) return 0;
+
+    let unknown = 0;
+    for (const reads of flags) {
+      if (environment.state(reads[0]) === undefined) unknown++;
+      else this.#count(environmentId, reads);
+    }
+    return unknown;
   }
 
   /** Counts one read of a flag that exists, in an environment that wants it. (Spec: S17.7) */
