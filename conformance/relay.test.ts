@@ -17,6 +17,7 @@ conformance('relays', (subject) => {
         '/v1/flags?env=production',
         '/v1/flags/a?env=production',
         '/v1/flags/b?env=production',
+        '/flagd/v1/flags.json?env=production',
       ]) {
         const [own, relayed] = await Promise.all([world.fetch(path), ask(path)]);
         expect([path, relayed.status]).toEqual([path, own.status]);

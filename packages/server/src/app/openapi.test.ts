@@ -64,6 +64,7 @@ test('describes every route of the application and the evaluation interface, and
   ];
   const evaluation = [
     ...['GET /v1/flags', 'GET /v1/flags/{key}', 'POST /v1/flags/batch', 'GET /v1/stream', 'POST /usage/v1'],
+    'GET /flagd/v1/flags.json',
     ...openFeature.flatMap((each) => [each, each.replace(' ', ' /environments/{environment}')]),
   ];
   const described = operations().map(({ method, path }) => `${method.toUpperCase()} ${path}`);

@@ -10,8 +10,9 @@ import {
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import { contentOf, describeErrors, SECURITY } from '../management/api/described-operation.ts';
 import { FlagKeySchema, FlagStateSchema, NameSchema } from '../management/api/schemas.ts';
+import { FlagdDocumentSchema, flagdQuery } from '../nouns/documents/document-schemas.ts';
 
-/** The security schemes of project keys: `/v1` takes the first alone, OFREP each of them. (Spec: S5.1, S15.2) */
+/** The security schemes of project keys: `/v1` takes the first alone, OFREP and flagd's each of them. (Spec: S5.1, S15.2) */
 export const KEY_SCHEMES = {
   [SECURITY.serviceKey]: { type: 'apiKey', in: 'header', name: SERVICE_KEY_HEADER },
   [SECURITY.apiKey]: {
@@ -91,7 +92,7 @@ const UsageReportSchema = z
 /** The answer to a reader who has the flags already. */
 export const notModified = { 304: { description: 'Not modified (`If-None-Match`).' } };
 
-/** The operations of `/v1` and the reports beside it, which are served elsewhere. (Spec: S4, S17) */
+/** The operations of `/v1`, flagd's and the reports beside it, which are served elsewhere. (Spec: S4, S17, S19) */
 export const V1_OPERATIONS: readonly RouteConfig[] = [
   {
     ...common,
@@ -147,6 +148,20 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
         description: 'Unnamed events `data: <flag map>`, the first one immediately.',
         content: { 'text/event-stream': { schema: z.string() } },
       },
+      ...errors,
+    },
+  },
+  {
+    tags: ['flagd'],
+    security: [SECURITY.serviceKey, SECURITY.apiKey, SECURITY.bearerKey].map((scheme) => ({ [scheme]: [] })),
+    method: 'get',
+    path: '/flagd/v1/flags.json',
+    operationId: 'readFlagsForFlagd',
+    summary: 'Read all flags of an environment in the format of flagd',
+    request: { query: z.object({ env, ...flagdQuery }) },
+    responses: {
+      200: { description: 'The flags.', headers: taggedHeaders, content: contentOf(FlagdDocumentSchema) },
+      ...notModified,
       ...errors,
     },
   },

@@ -15,12 +15,30 @@ export const exportCommand = command({
   options: {
     project: required('<project>', 'Project to export'),
     format: option('<format>', 'Format (default yaml; json with --json or --out *.json)', {
-      choices: ['yaml', 'json'],
+      choices: ['yaml', 'json', 'flagd'],
     }),
+    env: option('<environment>', 'Environment to export; only, and always, with --format flagd'),
+    omitRollouts: toggle('With --format flagd: leave out flags that are rolled out to a part of the users'),
     out: option('<file>', 'Write to this file instead of standard output'),
   },
-  examples: ['halyard export --project shop --out flags.yaml'],
-  run: async ({ project, out, ...options }, shell) => {
+  examples: [
+    'halyard export --project shop --out flags.yaml',
+    'halyard export --project shop --format flagd --env production --out flags.flagd.json',
+  ],
+  run: async ({ project, env, omitRollouts = false, out, ...options }, shell) => {
+    if ((options.format === 'flagd') !== (env !== undefined) || (omitRollouts && env === undefined))
+      throw usageError('--env goes with --format flagd, which needs it; --omit-rollouts goes with both.');
+    if (env !== undefined) {
+      const path = apiPath`/projects/${project}/environments/${env}/flagd`;
+      const query = { rollouts: omitRollouts ? 'omit' : 'include' };
+      const { text } = await connect(shell, options).request({ path, query });
+      await printDocument(shell, text, {
+        out,
+        sentence: `Wrote the flags of ${project}/${env} to ${out}.`,
+      });
+      return;
+    }
+
     const format = options.format ?? (options.json || out?.endsWith('.json') ? 'json' : 'yaml');
     const path = apiPath`/projects/${project}/export`;
     const { text } = await connect(shell, options).request({ path, query: { format } });

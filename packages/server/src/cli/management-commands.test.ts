@@ -290,6 +290,20 @@ describe('export and import', () => {
     expect(JSON.parse((await halyard('export --project twin --format json')).out)).toEqual(JSON.parse(input));
   });
 
+  test('export writes an environment in the format of flagd', async () => {
+    await halyard('project create for-flagd');
+    await halyard('flag set half --project for-flagd --env staging --on --rollout 50');
+    const { out } = await halyard('export --project for-flagd --format flagd --env staging');
+    expect(JSON.parse(out)).toMatchObject({
+      flags: { half: { defaultVariant: 'off' } },
+      metadata: { environment: 'staging', revision: 1 },
+    });
+    const omitted = await halyard('export --project for-flagd --format flagd --env staging --omit-rollouts');
+    expect(JSON.parse(omitted.out).flags).toEqual({});
+    for (const wrong of ['--format flagd', '--env staging', '--omit-rollouts'])
+      expect(await halyard(`export --project for-flagd ${wrong}`)).toMatchObject({ exitCode: 2, out: '' });
+  });
+
   test('import ends with 2 for an invalid document', async () => {
     expect(await halyard('import -', { input: 'just: text' })).toMatchObject({ exitCode: 2, out: '' });
     expect(await halyard('import -', { input: ' ' })).toMatchObject({ exitCode: 2, out: '' });

@@ -123,6 +123,7 @@ async function useHistory(): Promise<void> {
   await ask('POST', `/api/changes/close?reference=${crypto.randomUUID()}`);
   await ask('POST', `/api/changes/${seq}/revert`, { force: true });
   const document = await ask('GET', `${PROJECT}/export`);
+  await ask('GET', `${PROJECT}/environments/production/flagd`);
   await ask('POST', '/api/diff', document);
   await ask('POST', '/api/import', { ...document, project: 'copy' });
   const dueAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -175,6 +176,7 @@ async function readFlags(): Promise<void> {
   await read('GET', '/v1/flags/b?env=production');
   await read('POST', '/v1/flags/batch', { env: 'production', keys: ['a', 'b', 'none'] });
   await read('GET', '/v1/stream?env=production');
+  await read('GET', '/flagd/v1/flags.json?env=production');
   await read('POST', '/usage/v1', { env: 'production', flags: { a: { on: 3 } } });
   const context = { targetingKey: 'ada', plan: 'gold' };
   for (const place of ['', '/environments/production']) {

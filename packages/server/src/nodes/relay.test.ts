@@ -88,6 +88,8 @@ describe('two relays in a row', () => {
         return answer.headers.get('X-Flags-Stale') === null ? undefined : answer;
       });
       expect(await stale.json()).toEqual({ environment: 'production', flags: { a: ON } });
+      const forFlagd = await fetch(`${relay.url}/flagd/v1/flags.json?env=production`, { headers });
+      expect([forFlagd.status, forFlagd.headers.has('X-Flags-Stale')]).toEqual([200, true]);
       const refused = await fetch(`${relay.url}/v1/stream?env=production`, { headers });
       expect([refused.status, refused.headers.get('Retry-After')]).toEqual([500, '1']);
     }

@@ -5,18 +5,14 @@ import {
   type ErrorBody,
   type OfrepErrorCode,
   REQUEST_ID_HEADER,
-  SERVICE_KEY_HEADER,
 } from '@halyard/protocol';
 import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse } from '../../http/errors.ts';
-import { bearerTokenIn } from '../../http/request.ts';
 import type { Dialect } from '../serving/context.ts';
-
-/** The header in which most OpenFeature providers send a key. */
-const API_KEY_HEADER = 'X-API-Key';
+import { KEY_HEADERS, KEY_PLACES, keyInAnyHeader } from '../serving/key-headers.ts';
 
 /** The headers by which an answer may differ. */
-export const VARY = [SERVICE_KEY_HEADER, API_KEY_HEADER, 'Authorization', ENVIRONMENT_HEADER].join(', ');
+export const VARY = `${KEY_HEADERS.join(', ')}, ${ENVIRONMENT_HEADER}`;
 
 /** A refusal with an OpenFeature error code of its own. */
 export class OfrepRefusal extends ServiceError {
@@ -30,12 +26,10 @@ export class OfrepRefusal extends ServiceError {
 
 /** How OFREP's routes take keys, and how they refuse. */
 export const OFREP_DIALECT: Dialect = {
-  keyOf,
-  keyPlaces: `${SERVICE_KEY_HEADER}, ${API_KEY_HEADER} or Authorization: Bearer. Headers that carry a key must all carry the same one`,
+  keyOf: keyInAnyHeader,
+  keyPlaces: KEY_PLACES,
   requestHeaders: [
-    SERVICE_KEY_HEADER,
-    API_KEY_HEADER,
-    'Authorization',
+    ...KEY_HEADERS,
     ENVIRONMENT_HEADER,
     'Content-Type',
     'If-None-Match',
@@ -54,15 +48,6 @@ export const MANIFEST_DIALECT: Dialect = {
       error: { message, status: ERROR_STATUS[code], code, docs },
     })),
 };
-
-/** The project key from any of its three headers; `null` without one, or when two headers disagree. */
-function keyOf({ headers }: Request): string | null {
-  const ours = headers.get(SERVICE_KEY_HEADER);
-  const apiKey = headers.get(API_KEY_HEADER);
-  const bearer = bearerTokenIn(headers.get('Authorization')) ?? null;
-  const key = ours ?? apiKey ?? bearer;
-  return [ours, apiKey, bearer].every((each) => each === null || each === key) ? key : null;
-}
 
 /** OFREP's form of a refusal; one that does not concern a flag or the context also has the members of every error. */
 function failureBody(error: ServiceError, ours: ErrorBody, key: string | undefined): object {

@@ -11,7 +11,7 @@ import { parseStored } from '../../domain/flag-state-text.ts';
 import type { StateText } from '../../domain/project.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { type Representation, readHeaders } from '../catalog/representation.ts';
-import { BulkAnswer } from './bulk-answer.ts';
+import { NegotiatedAnswer } from '../serving/negotiated-answer.ts';
 import { VARY } from './dialect.ts';
 import { manifestOf } from './manifest.ts';
 
@@ -101,7 +101,7 @@ interface AtRevision {
   /** The header fields of bulk answers; each answer writes its tag into them. */
   readonly bulkHeaders: Headers;
   /** The last bulk answers by their tag: a key without partial rollouts gets one and the same. */
-  readonly answers: Map<string, BulkAnswer>;
+  readonly answers: Map<string, NegotiatedAnswer>;
   set?: FlagSet;
   manifest?: Representation;
 }
@@ -143,7 +143,7 @@ export class EvaluatedEnvironment {
    * All flags as they are now, for a target, with the event streams that tell of changes. The tag is of the set and of
    * what the targeting key decides; an answer that is among the last ones is not made again.
    */
-  bulk(targetingKey: string | undefined, eventStreams: readonly OfrepEventStream[]): BulkAnswer {
+  bulk(targetingKey: string | undefined, eventStreams: readonly OfrepEventStream[]): NegotiatedAnswer {
     const now = this.#now();
     now.set ??= this.#makeSet(now.revision);
     let decisions = '';
@@ -157,7 +157,7 @@ export class EvaluatedEnvironment {
     const etag = `"${now.set.tag}-${shortHash(decisions)}-${shortHash(end)}"`;
     const known = now.answers.get(etag);
     if (known !== undefined) return known;
-    const made = new BulkAnswer(etag, now.bulkHeaders, [...parts, encoder.encode(end)]);
+    const made = new NegotiatedAnswer(etag, now.bulkHeaders, [...parts, encoder.encode(end)]);
     now.answers.set(etag, made);
     forgetOldest(now.answers);
     return made;
@@ -227,7 +227,7 @@ function atRevision(revision: number): AtRevision {
 }
 
 /** Leaves the newest answers: the last one, and more while all of them are small. */
-function forgetOldest(answers: Map<string, BulkAnswer>): void {
+function forgetOldest(answers: Map<string, NegotiatedAnswer>): void {
   let size = 0;
   for (const answer of answers.values()) size += answer.size;
   for (const [etag, answer] of answers) {

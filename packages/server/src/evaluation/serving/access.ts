@@ -1,3 +1,4 @@
+import { type Parsed, parseEnvQuery } from '@halyard/protocol';
 import { invalid, logIsLost, ServiceError, temporaryError } from '../../domain/errors.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
@@ -79,6 +80,18 @@ export function openEnvironment(context: InterfaceContext, key: KeyEntry, name: 
     );
   }
   return environment;
+}
+
+/** Reads the environment's name from the query of a request. (Spec: S10.1) */
+export function environmentInQuery(request: Request): string {
+  const start = request.url.indexOf('?');
+  return accept(parseEnvQuery(start < 0 ? '' : request.url.slice(start + 1)));
+}
+
+/** The value that a parser of the protocol read; refuses with its message. */
+export function accept<T>(parsed: Parsed<T>): T {
+  if (!parsed.ok) throw invalid(parsed.problem);
+  return parsed.value;
 }
 
 /**

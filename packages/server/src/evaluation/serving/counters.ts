@@ -8,6 +8,7 @@ export type EvaluationOperation =
   | 'ofrep-bulk'
   | 'ofrep-stream'
   | 'manifest'
+  | 'flagd'
   | 'usage'
   | 'other';
 

@@ -1,21 +1,21 @@
 import {
   MAX_BATCH_BYTES,
-  type Parsed,
   parseBatchRequest,
-  parseEnvQuery,
   REQUEST_ID_HEADER,
   SERVICE_KEY_HEADER,
   STALE_HEADER,
 } from '@halyard/protocol';
 import type { Server } from 'bun';
-import { invalid, ServiceError } from '../../domain/errors.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse } from '../../http/errors.ts';
 import type { Routes } from '../../http/listener.ts';
 import { readBody } from '../../http/request.ts';
 import {
+  accept,
   admitStream,
   authenticate,
   checkEscapes,
+  environmentInQuery,
   factsOf,
   findAgain,
   openEnvironment,
@@ -52,13 +52,13 @@ export function v1Routes(evaluation: EvaluationContext): Routes {
 
   function readAll(request: Request, requestId: string): Response {
     const key = authenticate(context, request);
-    const environment = openEnvironment(context, key, environmentName(request));
+    const environment = openEnvironment(context, key, environmentInQuery(request));
     return wholeMapAnswer(request, environment, factsOf(context, requestId));
   }
 
   function readOne(request: Request, flagKey: string, requestId: string): Response {
     const key = authenticate(context, request);
-    const name = environmentName(request);
+    const name = environmentInQuery(request);
     checkEscapes(request, flagKey);
     const flag = openEnvironment(context, key, name).flag(flagKey);
     if (flag === undefined) return flagMissing(requestId);
@@ -85,7 +85,7 @@ export function v1Routes(evaluation: EvaluationContext): Routes {
 
   function openStream(request: Request, requestId: string, server: Server<undefined>): Response {
     const key = authenticate(context, request);
-    const environment = openEnvironment(context, key, environmentName(request));
+    const environment = openEnvironment(context, key, environmentInQuery(request));
     admitStream(context, key);
     server.timeout(request, 0);
     const { revision } = environment;
@@ -101,16 +101,4 @@ function flagNotFound(): ServiceError {
     'flag_not_found',
     'This flag does not exist in this environment: check the key, or create the flag.',
   );
-}
-
-/** Reads the environment's name from the query of a request. (Spec: S10.1) */
-function environmentName(request: Request): string {
-  const start = request.url.indexOf('?');
-  return accept(parseEnvQuery(start < 0 ? '' : request.url.slice(start + 1)));
-}
-
-/** The value that a parser of the protocol read; refuses with its message. */
-function accept<T>(parsed: Parsed<T>): T {
-  if (!parsed.ok) throw invalid(parsed.problem);
-  return parsed.value;
 }

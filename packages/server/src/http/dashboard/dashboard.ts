@@ -22,7 +22,7 @@ const SCREENS: readonly RegExp[] = [
 ];
 
 /** Paths for programs, which get JSON or text whatever they accept. */
-const PROGRAM_PATHS = /^\/(api|v1|ofrep|docs|assets|metrics|healthz|readyz|favicon\.svg)(\/|$)/;
+const PROGRAM_PATHS = /^\/(api|v1|ofrep|flagd|docs|assets|metrics|healthz|readyz|favicon\.svg)(\/|$)/;
 
 const METHODS = ['GET', 'HEAD'] as const;
 

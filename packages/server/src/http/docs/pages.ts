@@ -33,6 +33,7 @@ import delivery from '../../../../../docs/operations/delivery.md' with { type: '
 import drain from '../../../../../docs/operations/drain.md' with { type: 'text' };
 import failover from '../../../../../docs/operations/failover.md' with { type: 'text' };
 import failures from '../../../../../docs/operations/failures.md' with { type: 'text' };
+import flagd from '../../../../../docs/operations/flagd.md' with { type: 'text' };
 import flagsAsCode from '../../../../../docs/operations/flags-as-code.md' with { type: 'text' };
 import health from '../../../../../docs/operations/health.md' with { type: 'text' };
 import history from '../../../../../docs/operations/history.md' with { type: 'text' };
@@ -142,6 +143,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/usage', usage],
   ['operations/webhooks', webhooks],
   ['operations/publishing', publishing],
+  ['operations/flagd', flagd],
   ['operations/health', health],
   ['operations/metrics', metrics],
   ['operations/logs', logs],

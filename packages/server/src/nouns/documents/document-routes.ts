@@ -7,8 +7,15 @@ import type { ManagementContext } from '../../management/context.ts';
 import { isAdministrator } from '../../management/rights.ts';
 import { readDocument } from './declaration.ts';
 import { type DeclarationFormat, IMPORT_POLICIES, isEmptyPlan } from './document.ts';
-import { DeclarationSchema, DifferenceSchema, ImportResultSchema, planRecord } from './document-schemas.ts';
-import { exportProject, writeDeclaration } from './export.ts';
+import {
+  DeclarationSchema,
+  DifferenceSchema,
+  FlagdDocumentSchema,
+  flagdQuery,
+  ImportResultSchema,
+  planRecord,
+} from './document-schemas.ts';
+import { exportForFlagd, exportProject, writeDeclaration } from './export.ts';
 import { importDeclaration, type NotAllowed, previewImport } from './import.ts';
 
 const tag = 'Import and export';
@@ -51,6 +58,26 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     async ({ params, query: { format }, actor }) => {
       const text = writeDeclaration(await exportProject(context, actor, params.project), format);
       return new Response(text, { headers: { 'Content-Type': `application/${format}` } });
+    },
+  );
+
+  mount(
+    app,
+    {
+      method: 'get',
+      path: '/api/projects/{project}/environments/{environment}/flagd',
+      id: 'exportForFlagd',
+      isHeavy: true,
+      tag,
+      role: 'viewer',
+      summary: 'Export the flags of an environment in the format of flagd',
+      query: z.strictObject(flagdQuery),
+      answer: { status: 200, description: 'The document.', schema: FlagdDocumentSchema },
+      errors: ['project_not_found', 'environment_not_found'],
+    },
+    async ({ params, query, actor }) => {
+      const text = await exportForFlagd(context, actor, { ...params, ...query });
+      return new Response(text, { headers: { 'Content-Type': 'application/json' } });
     },
   );
 

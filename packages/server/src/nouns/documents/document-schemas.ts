@@ -1,5 +1,6 @@
 import { ENVIRONMENT_COLORS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
+import { FLAGD_ROLLOUTS } from '../../domain/flagd-document.ts';
 import { detailsOf, type Environment } from '../../domain/project.ts';
 import { rawJson, type Writable } from '../../domain/raw-json.ts';
 import {
@@ -82,6 +83,30 @@ const planMembers = {
 const notAllowedMember = {
   notAllowed: z.array(z.object({ what: z.string(), why: z.string() })).openapi({
     description: 'Which of these changes the caller may not make: the import would be refused as a whole.',
+  }),
+} as const;
+
+/** An environment in the format of flagd. */
+export const FlagdDocumentSchema = z
+  .object({
+    flags: z.record(
+      FlagKeySchema,
+      z.object({
+        state: z.enum(['ENABLED', 'DISABLED']),
+        variants: z.record(z.string(), z.unknown()),
+        defaultVariant: z.enum(['on', 'off']),
+        targeting: z.unknown().optional(),
+      }),
+    ),
+    metadata: z.object({ environment: NameSchema, revision: z.number() }),
+  })
+  .openapi('FlagdDocument');
+
+/** Whether a document for flagd has partial rollouts. */
+export const flagdQuery = {
+  rollouts: z.enum(FLAGD_ROLLOUTS).default('include').openapi({
+    description:
+      '`omit` leaves out flags that are rolled out to a part of the users: only some versions of flagd choose the same part.',
   }),
 } as const;
 

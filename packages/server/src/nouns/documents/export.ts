@@ -1,12 +1,13 @@
 import type { Actor } from '../../domain/audit.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
+import { type FlagdRollouts, flagdDocument } from '../../domain/flagd-document.ts';
 import { detailsOf, type Project, type StateText } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { readAllArchivedStates, readFlags } from '../flags/flag-table.ts';
 import { readable } from '../flags/flags.ts';
-import { findProject } from '../lookup.ts';
+import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
 import { readStoredStates } from '../states/state-table.ts';
 import {
   DECLARATION_VERSION,
@@ -55,6 +56,22 @@ async function declare(db: Queryable, { id, name }: Project): Promise<Declaratio
     }),
   );
   return { project: name, environments: declared, flags };
+}
+
+/** The flags of one environment for flagd, as they are now. `project_not_found`, `environment_not_found`. (Spec: S19.1) */
+export async function exportForFlagd(
+  context: ManagementContext,
+  actor: Actor,
+  { rollouts, ...place }: EnvironmentPlace & { readonly rollouts: FlagdRollouts },
+): Promise<string> {
+  const source = await context.store.read(async (db) => {
+    const { id, name, revision } = await findEnvironment(db, actor, place);
+    const stored = readable(await readStoredStates(db, id));
+    const states = stored.map(({ flagKey, state }) => [flagKey, state] as const);
+    return { environment: name, revision, states };
+  });
+
+  return await flagdDocument(source, rollouts);
 }
 
 /**

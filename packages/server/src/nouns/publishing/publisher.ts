@@ -1,9 +1,9 @@
+import { flagdDocument } from '../../domain/flagd-document.ts';
 import type { ObjectStorage, StoredFile } from './object-storage.ts';
 import type { PendingPublication, PublishedMap } from './publication.ts';
 import {
   CACHE,
   FLAGD,
-  flagdText,
   objectName,
   POINTER,
   type Pointer,
@@ -116,7 +116,9 @@ export class Publisher {
 
   async #writeFlagd(path: string, map: PublishedMap, { flagdTag }: Known): Promise<string | undefined> {
     const environment = path.slice(path.indexOf('/') + 1);
-    const file: StoredFile = { body: await flagdText(environment, map), cacheControl: CACHE.newest };
+    const { revision } = map;
+    const body = await flagdDocument({ environment, revision, states: map.states() });
+    const file: StoredFile = { body, cacheControl: CACHE.newest };
     return this.#storage.write(`${path}/${FLAGD}`, file, { etag: flagdTag });
   }
 }

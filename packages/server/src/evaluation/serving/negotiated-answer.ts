@@ -10,11 +10,11 @@ import {
   MIN_COMPRESSED_BYTES,
   type Representation,
 } from '../catalog/representation.ts';
-import { type AnswerFacts, notModified, representationAnswer } from '../serving/answers.ts';
+import { type AnswerFacts, notModified, representationAnswer } from './answers.ts';
 
 /**
- * Answers may differ by target, so compressing must be cheap: at this level, gzip takes a fifth of the time that it takes
- * by default, for a third more bytes.
+ * OFREP's answers may differ by target, so compressing must be cheap: at this level, gzip takes a fifth of the time that it
+ * takes by default, for a third more bytes.
  */
 const LEVEL = 1;
 
@@ -23,8 +23,8 @@ const MAX_ASIDE = 8;
 
 let aside = 0;
 
-/** All flags as they answer one target. The body and its compressed forms are made when they are first needed. */
-export class BulkAnswer implements Representation {
+/** All flags in one body. The body and its compressed forms are made when they are first needed. */
+export class NegotiatedAnswer implements Representation {
   readonly etag: string;
   /** Bytes of the body. */
   readonly size: number;
