@@ -4,6 +4,7 @@ import { prepare } from './programs.ts';
 import { ProviderProgram } from './protocol.ts';
 import { exampleNames, openDemo, runExample } from './run-examples.ts';
 import { tryCli } from './try-cli.ts';
+import { FLAGD_PROGRAMS, tryFlagd } from './try-flagd.ts';
 import { tryProvider } from './try-provider.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -18,7 +19,7 @@ interface Row {
 const rows: Row[] = [];
 const failures: string[] = [];
 const examples = exampleNames().map((name) => `examples/${name}`);
-const known = [...LANGUAGES.map(({ folder }) => folder), 'cli', 'examples', ...examples];
+const known = [...LANGUAGES.map(({ folder }) => folder), 'flagd', 'cli', 'examples', ...examples];
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -32,6 +33,14 @@ for (const language of LANGUAGES) {
   const { folder: name, provider } = language;
   if (!isChosen(name)) continue;
   await attempt(name, async () => ({ name, provider, ...(await runLanguage(language, world)) }));
+}
+for (const each of FLAGD_PROGRAMS) {
+  if (!isChosen('flagd')) continue;
+  await attempt(`flagd: ${each.name}`, async () => {
+    const { failures: found, version, ...row } = await tryFlagd(each, world);
+    failures.push(...found);
+    return { ...row, name: `flagd: ${each.name}`, provider: version };
+  });
 }
 if (isChosen('cli')) {
   await attempt('cli', async () => {

@@ -12,6 +12,8 @@ export interface World extends AsyncDisposable {
   /** A key of `production` only. */
   readonly keyOfOne: string;
   readonly management: Management;
+  /** Writes a state to `production` from JSON text, so that its notation is the caller's. */
+  readonly write: (flagKey: string, state: string) => Promise<void>;
 }
 
 /** Starts a node and fills it. Disposing of the world stops it. */
@@ -20,11 +22,15 @@ export async function openWorld(): Promise<World> {
   const management = new Management(node);
   await management.createProject('interop');
   await management.change('interop', 'production', FLAGS);
-  await fetch(`${node.url}/api/projects/interop/environments/production/flags/${WRITTEN_AS_FLOAT.key}`, {
-    method: 'PUT',
-    headers: { Authorization: `Bearer ${node.adminToken}`, 'Content-Type': 'application/json' },
-    body: WRITTEN_AS_FLOAT.state,
-  });
+  const write = async (flagKey: string, state: string) => {
+    const answer = await fetch(`${node.url}/api/projects/interop/environments/production/flags/${flagKey}`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${node.adminToken}`, 'Content-Type': 'application/json' },
+      body: state,
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+  };
+  await write(WRITTEN_AS_FLOAT.key, WRITTEN_AS_FLOAT.state);
   const { key } = await management.createKey('interop', ['development', 'production']);
   const { key: keyOfOne } = await management.createKey('interop', ['production']);
   return {
@@ -33,6 +39,7 @@ export async function openWorld(): Promise<World> {
     key,
     keyOfOne,
     management,
+    write,
     [Symbol.asyncDispose]: async () => {
       await node.stop();
     },
