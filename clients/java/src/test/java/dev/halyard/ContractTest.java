@@ -1,0 +1,62 @@
+package dev.halyard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract of all clients, against the server of broken behaviors. */
+class ContractTest {
+  private static Repository.Program program;
+  private static String server;
+
+  @BeforeAll
+  static void start() throws IOException {
+    program = Repository.start(Map.of(), "conformance/clients/serve.ts");
+    server = (String) ((Map<?, ?>) Json.parse(program.output().readLine())).get("url");
+  }
+
+  @AfterAll
+  static void stop() {
+    program.close();
+  }
+
+  @TestFactory
+  Stream<DynamicTest> scenarios(@TempDir Path folder) {
+    String only = System.getProperty("scenario", "");
+    return Repository.objects(Repository.ask("GET", server + "/scenarios", null).body()).stream()
+        .filter(scenario -> scenario.get("name").toString().contains(only))
+        .map(
+            scenario -> {
+              String name = (String) scenario.get("name");
+              List<Map<String, Object>> steps = Repository.objects(scenario.get("steps"));
+              return DynamicTest.dynamicTest(
+                  scenario.get("clause") + " " + name,
+                  () -> {
+                    Path own = java.nio.file.Files.createDirectory(folder.resolve(name));
+                    new Scenario(server, name, own).perform(steps);
+                  });
+            });
+  }
+
+  @Test
+  void tenThousandTargetsGetTheSameAnswer() { // C4.2
+    List<Map<String, Object>> targets =
+        Repository.objects(Repository.ask("GET", server + "/targets?seed=1&count=10000", null).body());
+    assertEquals(10_000, targets.size());
+    for (Map<String, Object> target : targets) {
+      double pct = ((Number) target.get("rolloutPct")).doubleValue();
+      boolean isIn = Rollout.includes((String) target.get("flagKey"), (String) target.get("targetingKey"), pct);
+      assertEquals(target.get("isIn"), isIn, target::toString);
+    }
+  }
+}
