@@ -66,7 +66,7 @@ export class ContractServer {
     if (!scenario) return refusal(404, `there is no scenario ${name}`);
 
     const run = new Run(crypto.randomUUID(), scenario);
-    scenario.prepare?.(run);
+    await scenario.prepare?.(run);
     await run.up();
     this.#runs.set(run.id, run);
 

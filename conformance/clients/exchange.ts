@@ -29,12 +29,22 @@ const REASONS: Readonly<Record<number, string>> = {
 /** A request and its socket. Every answer closes its connection, so that none stays in a client's pool. */
 export class Exchange {
   readonly request: SeenRequest;
+  /** When its connection ended, in milliseconds, once it has. */
+  closedAt: number | undefined;
   readonly #socket: Socket;
   #isChunked = false;
 
   constructor(request: SeenRequest, socket: Socket) {
     this.request = request;
     this.#socket = socket;
+    socket.once('close', () => {
+      this.closedAt = performance.now();
+    });
+  }
+
+  /** How long its connection stood, in milliseconds; 0 while it stands. */
+  get lifetimeMs(): number {
+    return this.closedAt === undefined ? 0 : this.closedAt - this.request.at;
   }
 
   /** Whether the connection still stands. */

@@ -16,8 +16,8 @@ const MAX_REQUESTS = 60;
 /** How long the connections of a closed client may take to end. */
 const CLOSE_MS = 2_000;
 
-/** How long a closed client is watched for further requests. */
-const SILENCE_MS = 150;
+/** How long a closed client is watched, for what it sent before and then for what it must not send. */
+const SILENCE_MS = 100;
 
 /** A server on a port of its own. */
 export class Run {
@@ -39,6 +39,8 @@ export class Run {
   /** Most requests that count as a client with pauses. */
   maxRequests = MAX_REQUESTS;
 
+  /** How many connections another host got, to which this server redirects. */
+  foreignConnections = 0;
   readonly requests: SeenRequest[] = [];
   /** Exchanges of streams, as they were asked for; some may have ended. */
   readonly streams: Exchange[] = [];
@@ -46,6 +48,7 @@ export class Run {
   readonly #watchers = new Set<() => void>();
   readonly #timers = new Set<Timer>();
   #server: Server | undefined;
+  #foreign: Server | undefined;
 
   constructor(id: string, scenario: Scenario) {
     this.id = id;
@@ -98,9 +101,22 @@ export class Run {
     if (server) await new Promise((resolve) => server.close(resolve));
   }
 
+  /** Starts another host, which must stay alone. Gives its address. */
+  async openForeign(): Promise<string> {
+    const server = createServer((socket) => {
+      this.foreignConnections++;
+      socket.on('error', () => {}).end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    });
+    this.#foreign = server;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    return `http://localhost:${typeof address === 'object' ? address?.port : ''}`;
+  }
+
   /** Ends everything. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#foreign?.close();
     await this.down();
   }
 
@@ -138,6 +154,7 @@ export class Run {
     const problems: string[] = [];
     const isClosed = this.scenario.steps.some((step) => step.do === 'close');
     if (isClosed) {
+      await Bun.sleep(SILENCE_MS); // what was sent before close() may still be on its way
       await this.until('every connection ends', () => this.connections === 0, CLOSE_MS).catch(() => {
         problems.push(`${this.connections} connections are open after close()`);
       });
@@ -225,6 +242,43 @@ export function serveRest(exchange: Exchange, run: Run): void {
   const headers = { ETag: etag, ...revisionHeader(run), ...run.headers };
   if (exchange.request.headers.get('if-none-match') === etag) exchange.answer(304, '', headers);
   else exchange.json(200, { environment: ENVIRONMENT, flags: run.flags }, headers);
+}
+
+/** An answer that gives each request of its way the next of `answers`, and the last one to all that follow. */
+export function inTurn(...answers: readonly Answer[]): Answer {
+  let count = 0;
+  return (exchange, run) => answers[Math.min(count++, answers.length - 1)]?.(exchange, run);
+}
+
+/** Begins a stream with the map of now, and leaves it without heartbeats. */
+export function openSilently(exchange: Exchange, run: Run): void {
+  beginStream(exchange, run);
+  exchange.write(frameOf(run.flags));
+}
+
+/** Never answers. */
+export function stall(): void {}
+
+/** Resets the connection instead of answering. */
+export function resetAnswer(exchange: Exchange): void {
+  exchange.reset();
+}
+
+/** Refuses as a server that is busy, without saying for how long. */
+export function refuseBusy(exchange: Exchange): void {
+  exchange.refuse(503, 'internal_error');
+}
+
+/** The gaps between one request for a path and the next, in milliseconds. */
+export function gapsOf(run: Run, path: string): number[] {
+  const times = run.requests.filter((request) => request.path === path).map(({ at }) => at);
+  return times.slice(1).map((at, index) => at - (times[index] ?? 0));
+}
+
+/** Lets the flag `a` have another value at the next revision, which no open stream hears of. */
+export function move(run: Run, value: number): void {
+  run.flags = { ...run.flags, a: { enabled: true, value } };
+  if (run.revision !== undefined) run.revision++;
 }
 
 /** A frame of a map. */

@@ -65,7 +65,7 @@ export interface Scenario {
   readonly sentence: string;
   readonly steps: readonly Step[];
   /** Sets up the server before the client connects. Without it, the server behaves as Halyard does. */
-  readonly prepare?: (run: Run) => void;
+  readonly prepare?: (run: Run) => Promise<void> | void;
   /** What the steps `act` do. One that waits does so with `run.until`. */
   readonly acts?: Readonly<Record<string, (run: Run) => Promise<void> | void>>;
   /** What only the server can judge: a sentence for each thing that is wrong. */
@@ -106,6 +106,36 @@ export const steadyNumber = (key: string, value: number, forMs: number): Step =>
   read: numberRead(key, value),
   forMs,
 });
+
+/** A read whose first answer counts. */
+export const read = (
+  key: string,
+  type: ReadStep['type'],
+  fallback: unknown,
+  expect: ReadStep['expect'],
+  targetingKey?: string,
+): Step => ({
+  do: 'read',
+  key,
+  type,
+  default: fallback,
+  expect,
+  ...(targetingKey !== undefined && { targetingKey }),
+});
+
+/** A read of a flag that the map must not have. */
+export const readMissing = (key: string): Step =>
+  read(key, 'integer', -1, { value: -1, errorCode: 'FLAG_NOT_FOUND' });
+
+/** A read of a number with its reason, as it must stay for a while. */
+export const steadyReason = (key: string, value: number, reason: string, forMs: number): Step => ({
+  do: 'steady',
+  read: { ...numberRead(key, value), expect: { value, reason } },
+  forMs,
+});
+
+/** A state that is on and has a value. */
+export const on = (value: unknown) => ({ enabled: true, value });
 
 function numberRead(key: string, value: number): ReadStep {
   return { key, type: 'integer', default: -1, expect: { value } };

@@ -1,5 +1,27 @@
 import type { Scenario } from './scenario.ts';
-import { FIRST } from './scenarios/first.ts';
+import { END } from './scenarios/end.ts';
+import { KEY } from './scenarios/key.ts';
+import { MAPS } from './scenarios/maps.ts';
+import { ORDER } from './scenarios/order.ts';
+import { READS } from './scenarios/reads.ts';
+import { REFUSALS } from './scenarios/refusals.ts';
+import { RETRIES } from './scenarios/retries.ts';
+import { STATE } from './scenarios/state.ts';
+import { STATUS } from './scenarios/status.ts';
+import { STREAM } from './scenarios/stream.ts';
+import { USAGE } from './scenarios/usage.ts';
 
-/** Every scenario, in the order of the clauses. */
-export const SCENARIOS: readonly Scenario[] = [...FIRST];
+/** Every scenario. */
+export const SCENARIOS: readonly Scenario[] = [
+  READS,
+  STREAM,
+  MAPS,
+  RETRIES,
+  REFUSALS,
+  ORDER,
+  STATUS,
+  KEY,
+  STATE,
+  USAGE,
+  END,
+].flat();
