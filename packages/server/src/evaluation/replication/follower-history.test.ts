@@ -184,6 +184,19 @@ describe('a follower whose log does not continue', () => {
     expect(follower.cursor?.epoch).not.toBe(epoch);
   });
 
+  test('loads no other history under the name of its own, as from a copy that lacks the new epoch yet', async () => {
+    const { database, source, follower, heard, until, write } = await setUp();
+    await follower.waitForApplied(await write(1));
+    const { epoch } = follower.cursor ?? {};
+    source.isSilent = true;
+    // What is begun in the database shows later in the copy.
+    source.beginEpochAfter = async () => void Reflect.deleteProperty(source, 'beginEpochAfter');
+    await database.query(`UPDATE change_log SET change_id = 'another' WHERE seq = (SELECT seq FROM feed)`);
+    await until('live', 2);
+    expect(heard).toEqual(['live', seen(1), 'lost', 'still lost', 'live']);
+    expect(follower.cursor?.epoch).not.toBe(epoch);
+  });
+
   test('does not go back when rows are lost between the look at the log and the snapshot', async () => {
     const { database, source, follower, until, write } = await setUp();
     await follower.waitForApplied(await write(1));

@@ -229,8 +229,9 @@ export class Follower {
     if (cursor !== undefined && place === 'lost') await source.beginEpochAfter?.(cursor);
 
     const { cursor: loaded, ...contents } = await session.snapshot();
-    // Readers of one address are never taken back within a history. (Spec: S14.12)
-    if (loaded.epoch === cursor?.epoch && loaded.seq < cursor.seq)
+    // Readers of one address are never taken back within a history. A copy may not have the epoch yet that began after a
+    // lost row. (Spec: S14.12)
+    if (loaded.epoch === cursor?.epoch && (place === 'lost' || loaded.seq < cursor.seq))
       throw new StoreOutage(`the source ends at row ${loaded.seq}, and this node has row ${cursor.seq}`);
     // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
     if (loaded.changeId !== '' && (await find(session, loaded)) !== 'held') {
