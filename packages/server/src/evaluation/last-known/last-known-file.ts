@@ -15,8 +15,8 @@ export const LAST_KNOWN_VERSION = 1;
 /** Bytes in front of the snapshot: the time of the last proof on a line of its own, and a record that names the rest. */
 export const HEADER_BYTES = 1024;
 
-/** Digits of the time of the last proof, in epoch milliseconds: rewritten in place while nothing changes. */
-export const PROOF_DIGITS = 13;
+/** Digits of the time of the last proof, in epoch milliseconds. */
+const PROOF_DIGITS = 13;
 
 /** Where last known flags are kept, and of what. */
 export interface LastKnownPlace {
@@ -53,6 +53,13 @@ export class LastKnownError extends Error {
 /** The place of the last known flags of a source, in a data folder. `origin` may hold secrets: only a digest is kept. */
 export function lastKnownPlace(dataFolder: string, origin: string): LastKnownPlace {
   return { path: join(dataFolder, FILE_NAME), origin: digestOf(origin).slice(0, 32) };
+}
+
+/** The first line: the time of the last proof, rewritten in place while nothing changes, and a checksum of it and the record. */
+export function proofLine(provenAt: number, record: string): string {
+  const time = String(Math.max(0, Math.floor(provenAt))).padStart(PROOF_DIGITS, '0');
+  const checksum = Bun.hash.crc32(`${time}\n${record}`);
+  return `${time} ${checksum.toString(16).padStart(8, '0')}`;
 }
 
 /** Reads the file; `undefined` if it does not exist. Throws a {@link LastKnownError} if it cannot be used. */
@@ -92,9 +99,13 @@ function parseHeader(bytes: Buffer): { readonly header: LastKnownHeader; readonl
   if (header.format !== 'halyard-last-known-flags') throw new LastKnownError('is not of Halyard');
   if (header.version !== LAST_KNOWN_VERSION)
     throw new LastKnownError(`has version ${header.version}, and this program reads ${LAST_KNOWN_VERSION}`);
-  if (!/^\d{13}$/.test(proof) || typeof header.savedAt !== 'number') throw new LastKnownError('is damaged');
-  // The checksum covers the body; of the header, each member is checked where it is used.
-  return { header: header as LastKnownHeader, provenAt: Number(proof) };
+
+  const provenAt = Number(proof.slice(0, PROOF_DIGITS));
+  // Without a checksum: an earlier version wrote it.
+  const isWhole = /^\d{13}$/.test(proof) || proof === proofLine(provenAt, text);
+  if (!isWhole || typeof header.savedAt !== 'number') throw new LastKnownError('is damaged');
+  // Each other member is checked where it is used.
+  return { header: header as LastKnownHeader, provenAt };
 }
 
 function parseBody(body: Buffer): Snapshot {

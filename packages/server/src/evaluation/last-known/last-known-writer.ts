@@ -9,7 +9,7 @@ import {
   LAST_KNOWN_VERSION,
   type LastKnownHeader,
   type LastKnownPlace,
-  PROOF_DIGITS,
+  proofLine,
 } from './last-known-file.ts';
 
 /** How soon changes are written, in milliseconds. What was revoked is written at once; a snapshot may have some of it. */
@@ -62,6 +62,8 @@ export class LastKnownWriter implements ReadPlaneObserver {
   #lastWrite = { endedAt: 0, tookMs: 0 };
   #isWriting = false;
   #file: FileHandle | undefined;
+  /** The record in its header. */
+  #record = '';
   #work: Promise<void> = Promise.resolve();
   #hasFailed = false;
   #isClosed = false;
@@ -214,9 +216,11 @@ export class LastKnownWriter implements ReadPlaneObserver {
         sha256: hash.digest('hex'),
       };
 
-      await file.write(headerText(header, provenAt), 0, 'latin1');
+      const record = JSON.stringify(header);
+      await file.write(headerText(record, provenAt), 0, 'latin1');
       await file.sync();
       await files.rename(path, place.path);
+      this.#record = record;
       return file;
     } catch (error) {
       await file.close();
@@ -240,15 +244,10 @@ export class LastKnownWriter implements ReadPlaneObserver {
   async #noteProof(): Promise<void> {
     const { follower } = this.#options.plane;
     if (this.#file === undefined || this.#pressing !== undefined || !follower.isLive) return;
-    await this.#file.write(proofText(Date.now() - follower.sinceProofMs()), 0, 'latin1');
+    await this.#file.write(proofLine(Date.now() - follower.sinceProofMs(), this.#record), 0, 'latin1');
   }
 }
 
-function proofText(provenAt: number): string {
-  return String(Math.max(0, Math.floor(provenAt))).padStart(PROOF_DIGITS, '0');
-}
-
-function headerText(header: LastKnownHeader, provenAt: number): string {
-  const text = `${proofText(provenAt)}\n${JSON.stringify(header)}\n`;
-  return text.padEnd(HEADER_BYTES);
+function headerText(record: string, provenAt: number): string {
+  return `${proofLine(provenAt, record)}\n${record}\n`.padEnd(HEADER_BYTES);
 }

@@ -247,6 +247,8 @@ describe('a file of last known flags', () => {
     ['cut in its header', (bytes) => bytes.subarray(0, 100), /damaged/],
     ['empty', () => Buffer.alloc(0), /damaged/],
     ['with one bit changed', (bytes) => flip(bytes, HEADER_BYTES + 20), /damaged/],
+    ['with one bit of its time changed', (bytes) => flip(bytes, 9), /damaged/],
+    ['with one bit of its record changed', (bytes) => flip(bytes, bytes.indexOf('savedAt') + 15), /damaged/],
     ['of another program', () => Buffer.from('1790000000000\n{"format":"other"}\n'), /not of Halyard/],
     ['of a newer version', (bytes) => edit(bytes, '"version":1', '"version":2'), /has version 2/],
   ])('%s is ignored with a reason', async (_, change, reason) => {
@@ -267,12 +269,13 @@ describe('a file of last known flags', () => {
     expect(await readLastKnown(absent, Date.now())).toBeUndefined();
   });
 
-  test('with a proof from the future is as old as its contents', async () => {
+  test('of an earlier version, with a proof from the future, is as old as its contents', async () => {
     const { place, writer } = await setUp();
     await writer.close();
     const bytes = readFileSync(place.path);
     const before = await readLastKnown(place, Date.now());
-    bytes.write('9999999999999', 0, 'latin1');
+    const [, record] = bytes.toString('latin1').split('\n');
+    bytes.write(`9999999999999\n${record}\n`.padEnd(HEADER_BYTES), 0, 'latin1');
     writeFileSync(place.path, bytes);
     const found = await readLastKnown(place, Date.now());
     expect(found?.provenAt).toBeLessThanOrEqual(before?.provenAt ?? 0);
