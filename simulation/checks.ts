@@ -55,6 +55,8 @@ export interface Asked {
   readonly environment: string;
   readonly key: string;
   readonly requestedAt: number;
+  /** When the process before it ended. */
+  readonly previousEndedAt: number;
   /** Whether the node may be without the environment, because a token on its way does not open it. */
   readonly mayLack: boolean;
   /** Whether its database has answered the process since it began: then it never shows less than the one before it. */
@@ -199,7 +201,7 @@ export class Checks {
   /** (Spec: S14.9) What a place knew to be revoked stays refused, also by its next process. */
   #checkMemory(asked: Asked, term: KeyTerm): void {
     const refusedAt = this.#refused.get(`${asked.place} ${asked.key}`);
-    if (refusedAt === undefined || refusedAt < term.until || refusedAt + SAVED_MS > asked.owner.startedAt)
+    if (refusedAt === undefined || refusedAt < term.until || refusedAt + SAVED_MS > asked.previousEndedAt)
       return;
     this.#report('forgot', asked, `granted a key that it had refused ${this.#since(refusedAt)} ms before`);
   }

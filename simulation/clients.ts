@@ -149,7 +149,7 @@ export class SimulatedClient {
     const { kernel, place, link, checks, name } = this.#parts;
     if (this.#begunAt === undefined) return;
     const isHealthy = place.isListening && place.owner.pausedUntil === 0 && link.isClearSince(this.#begunAt);
-    const isCurrent = kernel.as(place.owner, () => place.plane?.freshness.isCurrent) === true;
+    const isCurrent = kernel.see(place.owner, () => place.plane?.freshness.isCurrent) === true;
     const hasFlags = this.#client.getValue('counter', 0) !== 0;
     const isLate = kernel.now - this.#begunAt > BLANK_MS;
     const isWaiting = isHealthy && isCurrent && !hasFlags;

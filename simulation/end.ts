@@ -28,7 +28,7 @@ function troublesOfStreams({ audience, database }: World, places: readonly Place
 function troublesOfPlace(world: World, place: Place, isNewest: boolean): Trouble[] {
   const { plane, name, owner } = place;
   // Asked by its own clock.
-  const trouble = world.kernel.as(owner, () => {
+  const trouble = world.kernel.see(owner, () => {
     if (plane?.freshness.isCurrent) return undefined;
     return plane?.freshness.trouble() ?? 'it never was';
   });

@@ -66,9 +66,7 @@ const CAUSES: Record<FaultKind, Cause> = {
       restartLater(world, place, 0);
     });
   },
-  pause: ({ layout, kernel }, { where, ms }) => {
-    at(layout.places, where).owner.pausedUntil = kernel.now + ms;
-  },
+  pause: ({ layout, kernel }, { where, ms }) => kernel.pause(at(layout.places, where).owner, ms),
   'database away': (world, { ms }) => {
     world.database.stop();
     world.later(ms, () => world.database.start());

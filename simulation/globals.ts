@@ -1,3 +1,4 @@
+import systemFiles from 'node:fs';
 import fileSystem from 'node:fs/promises';
 import type { Disk } from './disk.ts';
 import type { Kernel } from './kernel.ts';
@@ -50,6 +51,9 @@ class VirtualTimer {
 /** What the product asks of files. */
 const FILE_CALLS = ['mkdir', 'readdir', 'readFile', 'open', 'rename', 'rm'] as const;
 
+/** How many files a process has open. */
+const OPEN_FILES = 20;
+
 /** Everything of the runtime that is simulated. */
 export interface SimulatedRuntime {
   readonly kernel: Kernel;
@@ -97,6 +101,8 @@ export function takeOver({ kernel, fetch, files }: SimulatedRuntime): () => void
     [crypto, 'randomUUID', () => kernel.chance.hex()],
     [Bun, 'sleep', (ms: number) => new Promise<void>((resolve) => void timeout(() => resolve(), ms))],
     [AbortSignal, 'timeout', (ms: number) => abortAfter(timeout, ms)],
+    // Each process looks once a second how many files it has open.
+    [systemFiles, 'statSync', () => ({ size: OPEN_FILES })],
     ...FILE_CALLS.map((name): [object, string, unknown] => [
       fileSystem,
       name,

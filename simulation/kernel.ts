@@ -9,13 +9,16 @@ export class Owner {
   /** How far its wall clock is ahead of the world's, in milliseconds. */
   readonly skewMs: number;
   isAlive = true;
-  /** Until then its events wait. */
+  /** Until then its events wait. Changed by {@link Kernel.pause} and {@link Kernel.resume}. */
   pausedUntil = 0;
+  /** What the digest takes for it. */
+  readonly hash: number;
 
   constructor(name: string, startedAt: number, skewMs = 0) {
     this.name = name;
     this.startedAt = startedAt;
     this.skewMs = skewMs;
+    this.hash = Number(Bun.hash.xxHash32(name));
   }
 }
 
@@ -25,6 +28,8 @@ interface Event {
   readonly owner: Owner;
   readonly run: () => void;
   isCanceled: boolean;
+  /** Whether it waits for the end of a pause. */
+  isHeld: boolean;
 }
 
 /** The wall clock at virtual time 0. */
@@ -90,6 +95,7 @@ export class Kernel {
       owner,
       run: work,
       isCanceled: false,
+      isHeld: false,
     };
     this.#push(event);
     return () => {
@@ -97,17 +103,37 @@ export class Kernel {
     };
   }
 
-  /** Does `work` now, as `owner`, inside the turn of another. */
-  as<T>(owner: Owner, work: () => T): T {
+  /** Lets a process stand still: its events wait. */
+  pause(owner: Owner, ms: number): void {
+    owner.pausedUntil = Math.max(owner.pausedUntil, this.#now + ms);
+  }
+
+  /** Ends a pause: what waits comes now, in its order and before what is new. */
+  resume(owner: Owner): void {
+    owner.pausedUntil = 0;
+    for (const event of this.#heap) if (event.owner === owner && event.isHeld) event.at = this.#now;
+    // A sorted list is a heap.
+    this.#heap.sort((a, b) => a.at - b.at || a.order - b.order);
+  }
+
+  /** What a process has at this moment, by its own clocks. */
+  see<T>(owner: Owner, look: () => T): T {
     const before = this.#owner;
     this.#owner = owner;
     try {
-      const result = work();
-      drainMicrotasks();
-      return result;
+      return look();
     } finally {
       this.#owner = before;
     }
+  }
+
+  /** Does `work` now, as `owner`, inside the turn of another. */
+  as<T>(owner: Owner, work: () => T): T {
+    return this.see(owner, () => {
+      const result = work();
+      drainMicrotasks();
+      return result;
+    });
   }
 
   /** Runs every event up to a virtual time, which it is then. Throws what nothing caught. */
@@ -118,6 +144,7 @@ export class Kernel {
       this.#now = Math.max(this.#now, event.at);
       if (event.owner.pausedUntil > this.#now) {
         event.at = event.owner.pausedUntil;
+        event.isHeld = true;
         this.#push(event);
         continue;
       }
@@ -127,17 +154,13 @@ export class Kernel {
     this.#now = Math.max(this.#now, end);
   }
 
-  /** Adds something that happened to the digest. */
-  note(text: string): void {
-    this.digest = Number(Bun.hash.xxHash32(text, this.digest));
-  }
-
   #turn(event: Event): void {
     const before = this.#owner;
     this.#owner = event.owner;
     this.#looks = 0;
     this.events++;
-    this.note(`${event.at} ${event.owner.name}`);
+    // Microseconds; and whose turn it is.
+    this.digest = Math.imul(this.digest ^ Math.floor(event.at * 1_000) ^ event.owner.hash, 0x9e3779b1) >>> 0;
     try {
       event.run();
       drainMicrotasks();

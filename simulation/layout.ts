@@ -94,14 +94,18 @@ export class Layout {
       : [source.link];
   }
 
-  /** Whether a token on the way from the database to the place opens less, or did a moment ago. */
+  /**
+   * Whether a token on the way from the database to the place opens less, or did a moment ago. A place that is not current keeps
+   * what an earlier token left it until it follows again.
+   */
   isNarrow(place: Place, projectId: string, environment: string): boolean {
+    const isCurrent = this.#kernel.see(place.owner, () => place.plane?.freshness.isCurrent) === true;
     return this.wayOf(place).some(({ name, source }) => {
       if (source.kind === 'database') return false;
-      return (
-        !opens(source.token, projectId, environment) ||
-        (this.narrowUntil.get(name) ?? 0) > this.#kernel.now - NARROW_MS
-      );
+      const narrowUntil = this.narrowUntil.get(name) ?? Number.NEGATIVE_INFINITY;
+      const isKept = !isCurrent && Number.isFinite(narrowUntil);
+      const isRecent = narrowUntil > this.#kernel.now - NARROW_MS;
+      return !opens(source.token, projectId, environment) || isKept || isRecent;
     });
   }
 

@@ -15,8 +15,14 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'older snapshot is loaded',
     file: `${SERVER}/replication/follower.ts`,
-    from: 'if (loaded.epoch === cursor?.epoch && loaded.seq < cursor.seq)',
+    from: "if (loaded.epoch === cursor?.epoch && (place === 'lost' || loaded.seq < cursor.seq))",
     to: 'if (false)',
+  },
+  {
+    name: 'another history of its epoch is loaded',
+    file: `${SERVER}/replication/follower.ts`,
+    from: "(place === 'lost' || loaded.seq < cursor.seq)",
+    to: '(loaded.seq < cursor.seq)',
   },
   {
     name: 'behind is not answered',
@@ -227,6 +233,12 @@ export const PLANTS: readonly Plant[] = [
     file: `${SERVER}/last-known/last-known-file.ts`,
     from: 'if (!isWhole)',
     to: 'if (false)',
+  },
+  {
+    name: 'a damaged time is believed',
+    file: `${SERVER}/last-known/last-known-file.ts`,
+    from: 'proof === proofLine(provenAt, text)',
+    to: 'true',
   },
   {
     name: 'a stream delays the first poll of the client',

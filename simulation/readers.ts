@@ -119,6 +119,7 @@ function askedOf({ kernel, place, mayLack, isUndisturbed }: ReaderParts, wish: W
     owner,
     ...wish,
     requestedAt: kernel.now,
+    previousEndedAt: place.endedAt,
     mayLack: mayBeWithout,
     isUndisturbed: isUndisturbed(place),
   };

@@ -89,7 +89,7 @@ export class World {
   /** Ends the faults of `core`; the others stay. */
   calm(core: readonly Place[]): void {
     this.#isCalm = true;
-    const { layout, database } = this;
+    const { kernel, layout, database } = this;
     const healed = new Set([layout.clientLink, ...core.flatMap((place) => layout.linksOf(place))]);
     for (const link of layout.links) {
       if (!healed.has(link)) link.dig();
@@ -101,7 +101,7 @@ export class World {
     database.wakeLoss = 0;
     database.start();
     for (const place of core) {
-      place.owner.pausedUntil = 0;
+      kernel.resume(place.owner);
       if (place.disk) place.disk.isFull = false;
       if (place.plane === undefined) place.owner.isAlive = false;
       place.start();

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import fileSystem from 'node:fs';
 import type { Logger } from 'pino';
 import { ServiceError } from '../domain/errors.ts';
 
@@ -91,7 +91,7 @@ export class OpenFiles {
 function countFiles(): number {
   try {
     // Since Linux 6.2 the size of the folder is their number. Reading the folder takes milliseconds for 20,000.
-    return statSync(FOLDER).size || readdirSync(FOLDER).length;
+    return fileSystem.statSync(FOLDER).size || fileSystem.readdirSync(FOLDER).length;
   } catch {
     return 0;
   }
@@ -100,7 +100,8 @@ function countFiles(): number {
 /** Infinite where there is no limit or it is not known. */
 function fileLimit(): number {
   try {
-    const [, soft] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    const [, soft] =
+      /^Max open files\s+(\S+)/m.exec(fileSystem.readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return Number(soft) || Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY;
