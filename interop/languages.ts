@@ -5,6 +5,8 @@ import type { ProviderDifferences } from './try-provider.ts';
 export interface Language {
   /** Its folder, and its name on the command line. */
   readonly folder: string;
+  /** Where its source is and where it runs, if that is not the folder of this name here. */
+  readonly source?: string;
   /** The package of the provider, as its registry calls it. */
   readonly provider: string;
   /** Commands that must be on the machine. */

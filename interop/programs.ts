@@ -8,21 +8,25 @@ export interface PreparedProgram {
   readonly env: Record<string, string>;
 }
 
-/** Installs and builds a program in a copy of its folder. Gives how to start it, or why it cannot be. */
+/**
+ * Installs and builds a program, in a copy of its folder or where its source is. Gives how to start it, or why it cannot be.
+ */
 export async function prepare({
   folder,
+  source,
   needs,
   install,
   build,
-}: Pick<Language, 'folder' | 'needs' | 'install' | 'build'>): Promise<PreparedProgram | string> {
+}: Pick<Language, 'folder' | 'source' | 'needs' | 'install' | 'build'>): Promise<PreparedProgram | string> {
   const missing = needs.find((command) => Bun.which(command) === null);
   if (missing !== undefined) return `${missing} is not on this machine`;
-  const source = join(import.meta.dir, folder);
+
   // Programs without packages of their own use those of the repository.
-  if (install.length === 0) return { cwd: source, env: toolEnvironment() };
-  const cwd = join(CACHE, folder);
-  mkdirSync(cwd, { recursive: true });
-  cpSync(source, cwd, { recursive: true });
+  const own = source ?? join(import.meta.dir, folder);
+  const cwd = source === undefined && install.length > 0 ? join(CACHE, folder) : own;
+  mkdirSync(CACHE, { recursive: true });
+  if (cwd !== own) cpSync(own, cwd, { recursive: true });
+
   const program = { cwd, env: toolEnvironment() };
   for (const command of install) {
     const { ok, text } = await run(command, program);

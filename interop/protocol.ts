@@ -31,6 +31,16 @@ export interface EvaluationAnswer {
   readonly metadata?: Readonly<Record<string, Json>>;
 }
 
+/** What a program says of a flag that it watches. */
+export interface WatchedFlag {
+  readonly key: string;
+  /** That of the client's flags. */
+  readonly revision: number;
+  readonly enabled: boolean;
+  /** Absent if the flag has none. */
+  readonly value?: Json;
+}
+
 /** How long a program may take for one step. Compilers have run before. */
 const STEP_MS = 60_000;
 
@@ -40,12 +50,14 @@ const STEP_MS = 60_000;
  */
 export class ProviderProgram implements AsyncDisposable {
   readonly #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>;
-  readonly #lines: AsyncIterator<string>;
+  /** The answer to the step that was asked last; `undefined` when the program has ended. */
+  #next = Promise.withResolvers<unknown>();
   readonly #errors: Promise<string>;
+  #onWatched: (flag: WatchedFlag) => void = () => {};
 
   private constructor(command: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
     this.#child = Bun.spawn([...command], { cwd, env, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' });
-    this.#lines = linesOf(this.#child.stdout);
+    void this.#listen();
     this.#errors = new Response(this.#child.stderr).text();
   }
 
@@ -89,6 +101,20 @@ export class ProviderProgram implements AsyncDisposable {
     return (await this.#ask({ do: 'statuses' })) as Record<string, number>;
   }
 
+  /**
+   * Follows a flag of the connection: calls `onWatched` with the flag as it is, and after each change. Another call replaces
+   * the listener.
+   */
+  async watch(key: string, onWatched: (flag: WatchedFlag) => void): Promise<void> {
+    this.#onWatched = onWatched;
+    await this.#send({ do: 'watch', key });
+  }
+
+  /** The process id. */
+  get pid(): number {
+    return this.#child.pid;
+  }
+
   /** Ends the program. Safe to call twice. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#child.stdin.end();
@@ -97,16 +123,33 @@ export class ProviderProgram implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  async #ask(step: Readonly<Record<string, unknown>>): Promise<unknown> {
+  async #send(step: Readonly<Record<string, unknown>>): Promise<void> {
     this.#child.stdin.write(`${JSON.stringify(step)}\n`);
     await this.#child.stdin.flush();
+  }
+
+  async #ask(step: Readonly<Record<string, unknown>>): Promise<unknown> {
+    await this.#send(step);
     return await this.#answer(JSON.stringify(step).slice(0, 200));
   }
 
+  /** Takes lines as they come: an answer, or news of a watched flag. */
+  async #listen(): Promise<void> {
+    for await (const line of linesOf(this.#child.stdout)) {
+      const data = JSON.parse(line);
+      // Only news have a revision; the programs are ours.
+      if ('revision' in data) this.#onWatched(data as WatchedFlag);
+      else this.#next.resolve(data);
+    }
+    this.#next.resolve(undefined);
+  }
+
   async #answer(what: string): Promise<unknown> {
-    const line = await within(`the program answers ${what}`, this.#lines.next(), STEP_MS);
-    if (line.done !== true) return JSON.parse(line.value);
-    throw new Error(`The program ended before ${what}. It wrote:\n${await this.#errors}`);
+    const answer = await within(`the program answers ${what}`, this.#next.promise, STEP_MS);
+    if (answer === undefined)
+      throw new Error(`The program ended before ${what}. It wrote:\n${await this.#errors}`);
+    this.#next = Promise.withResolvers();
+    return answer;
   }
 }
 

@@ -1,10 +1,12 @@
 /** `bun run interop [program…]`: drives published providers and the examples against a real node. */
+import { CLIENTS, type OwnClient, prepareClient } from './clients.ts';
 import { LANGUAGES, type Language } from './languages.ts';
-import { prepare } from './programs.ts';
+import { type PreparedProgram, prepare, run } from './programs.ts';
 import { ProviderProgram } from './protocol.ts';
 import { exampleNames, openDemo, runExample } from './run-examples.ts';
 import { tryCli } from './try-cli.ts';
 import { FLAGD_PROGRAMS, tryFlagd } from './try-flagd.ts';
+import { tryFollowing } from './try-following.ts';
 import { tryProvider } from './try-provider.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -42,6 +44,11 @@ for (const each of FLAGD_PROGRAMS) {
     return { ...row, name: `flagd: ${each.name}`, provider: version };
   });
 }
+for (const client of CLIENTS) {
+  const { folder: name, provider } = client;
+  if (!isChosen('clients', name)) continue;
+  await attempt(name, async () => ({ name, provider, ...(await runClient(client, world)) }));
+}
 if (isChosen('cli')) {
   await attempt('cli', async () => {
     const outcome = await tryCli(world);
@@ -74,20 +81,52 @@ async function attempt(name: string, work: () => Promise<Row>): Promise<void> {
 }
 
 async function runLanguage(language: Language, at: World) {
-  const prepared = await prepare(language);
+  return await runProgram(language, await prepare(language), at, async (program) =>
+    // Our own provider follows flags like the clients of other languages.
+    language.folder === 'halyard' ? await follow(language, program) : '',
+  );
+}
+
+/** As a language, and its tests, and what it takes to follow a flag. */
+async function runClient(client: OwnClient, at: World) {
+  const prepared = await prepareClient(client);
+  return await runProgram(client, prepared, at, async (program, where) => {
+    const followed = await follow(client, program);
+    const { ok, text } = await run(client.test, where);
+    if (!ok) failures.push(`${client.folder}: its tests fail\n${text.slice(-4_000)}`);
+    return `${followed}, its tests ${ok ? 'pass' : 'fail'}`;
+  });
+}
+
+async function follow({ folder }: Language, program: ProviderProgram): Promise<string> {
+  const { failures: missed, delaysMs } = await tryFollowing(program);
+  failures.push(...missed.map((failure) => `${folder}: ${failure}`));
+  const [median, slowest] = delaysMs.map((ms) => ms.toFixed(1));
+  return `, changes after ${median} ms (${slowest} at most)`;
+}
+
+/** Starts a program and tries its provider, and then whatever `more` does; gives its line of the summary. */
+async function runProgram(
+  language: Language,
+  prepared: PreparedProgram | string,
+  at: World,
+  more: (program: ProviderProgram, where: PreparedProgram) => Promise<string>,
+) {
   if (typeof prepared === 'string') {
     say(`${language.folder}: ${prepared}`);
-    return { runtime: '', result: 'skipped' };
+    return { runtime: '', result: `skipped, ${prepared}` };
   }
+
   const { program, facts } = await ProviderProgram.start(language.run, prepared);
   await using _ = program;
   const outcome = await tryProvider(program, at, language.differences);
   failures.push(...outcome.failures.map((failure) => `${language.folder}: ${failure}`));
   const all = outcome.passed + outcome.failures.length;
+  const rest = await more(program, prepared);
   return {
     provider: `${language.provider} ${facts.provider}`,
     runtime: facts.runtime,
-    result: `${outcome.passed} of ${all}, ${outcome.known} of them as this provider does it`,
+    result: `${outcome.passed} of ${all}, ${outcome.known} of them as this provider does it${rest}`,
   };
 }
 

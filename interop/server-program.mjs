@@ -3,9 +3,9 @@ import { openFeatureSteps } from './openfeature-steps.mjs';
 
 /**
  * Answers steps on standard input and output with OpenFeature's SDK for servers. `connect` sets a new provider of the
- * `version` that is tried.
+ * `version` that is tried. `watch`, if it can, calls a function with a flag as it is and after each change.
  */
-export async function runServerProgram({ OpenFeature, version, connect }) {
+export async function runServerProgram({ OpenFeature, version, connect, watch }) {
   OpenFeature.setLogger({ error() {}, warn() {}, info() {}, debug() {} });
   const client = OpenFeature.getClient();
   const steps = openFeatureSteps(connect, (method, ...read) => client[method](...read));
@@ -14,7 +14,8 @@ export async function runServerProgram({ OpenFeature, version, connect }) {
   answer({ provider: version, runtime });
   for await (const line of createInterface({ input: process.stdin })) {
     const step = JSON.parse(line);
-    answer(await steps[step.do](step));
+    if (step.do === 'watch') watch(step.key, answer);
+    else answer(await steps[step.do](step));
   }
   await OpenFeature.close();
 }
