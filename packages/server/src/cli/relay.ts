@@ -18,6 +18,7 @@ export const relayCommand = localCommand({
   examples: [
     'HALYARD_RELAY_TOKEN=hrl_... halyard relay --upstream https://flags.example.com',
     'halyard relay --upstream https://flags.example.com --relay-token-file ./relay-token --port 8080',
+    'halyard relay --upstream https://a.example.com,https://b.example.com --relay-token-file ./relay-token --workers auto',
   ],
   run: async (flags: FlagValues, shell) => {
     for (const warning of describeUnknownVariables(shell.env)) shell.writeError(`warning: ${warning}\n`);
@@ -37,7 +38,7 @@ async function relayUntilStopped(config: RelayConfig, shell: Shell): Promise<voi
 function banner(url: string, isReady: boolean, { upstream, docsUrl, data }: RelayConfig): string {
   const lines = [
     '',
-    `  Halyard ${VERSION} relays ${upstream} at ${url}`,
+    `  Halyard ${VERSION} relays ${upstream.join(', ')} at ${url}`,
     '',
     `  Documentation   ${docsUrl ?? `${url}/docs`}`,
     `  Data            ${data}`,

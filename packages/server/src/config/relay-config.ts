@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigSource, resolveSetting } from './config.ts';
-import { folderPath, httpUrl, secretText } from './setting-readers.ts';
+import { folderPath, httpUrls, secretText } from './setting-readers.ts';
 import { type Config, flagOf, SETTINGS, type Setting, variableOf } from './settings.ts';
 
 /** The settings that a relay has in common with a node. */
@@ -15,6 +15,7 @@ const COMMON = [
   'maxQueuedBytes',
   'maxStaleSeconds',
   'drainSeconds',
+  'workers',
   'reusePort',
   'logLevel',
   'logFormat',
@@ -22,22 +23,26 @@ const COMMON = [
 
 /** The value of every setting of a relay. */
 export type RelayConfig = Pick<Config, (typeof COMMON)[number]> & {
-  /** The base address of the node or relay to follow, without a slash at the end. */
-  readonly upstream: string;
+  /** The base addresses at which the log can be followed, the preferred one first, without slashes at the end. */
+  readonly upstream: readonly string[];
   readonly relayToken: string;
+  /** The file that holds the token, which may be replaced; absent if it was given in a variable. */
+  readonly relayTokenFile?: string;
   readonly data: string;
 };
 
 /** Every setting of `halyard relay` by name, in the order of help texts. */
 export const RELAY_SETTINGS: Readonly<Record<string, Setting<unknown>>> = {
   upstream: {
-    reader: httpUrl,
-    sentence: 'Address of the node or relay to follow, such as https://flags.example.com.',
+    reader: httpUrls,
+    sentence:
+      'Address of the node or relay to follow, such as https://flags.example.com; several, separated by commas, are tried in turn.',
   },
   relayToken: {
     reader: secretText,
     secret: 'hidden',
-    sentence: 'Relay token of the upstream; "halyard relay-token create" prints one.',
+    sentence:
+      'Relay token of the upstream; "halyard relay-token create" prints one. A file is read again when it changes.',
   },
   data: {
     reader: folderPath,
@@ -59,6 +64,8 @@ export function parseRelayConfig(source: ConfigSource): RelayConfig {
     else if (name === 'relayToken') problems.push(missing(name, `${flagOf(name)}-file`));
   }
   if (problems.length > 0) throw new ConfigError(problems);
+  const file = source.flags.relayTokenFile ?? source.env[`${variableOf('relayToken')}_FILE`];
+  if (file) values.relayTokenFile = String(file);
   if (values.logFormat === 'auto') values.logFormat = source.isTerminal ? 'pretty' : 'json';
   // The table types each member, and the required ones were checked.
   return Object.freeze(values) as unknown as RelayConfig;

@@ -138,6 +138,20 @@ export const httpUrl: SettingReader<string> = {
   },
 };
 
+/** Most addresses of upstreams. */
+const MAX_UPSTREAMS = 10;
+
+/** HTTP addresses, separated by commas. */
+export const httpUrls: SettingReader<readonly string[]> = {
+  placeholder: '<urls>',
+  expected: `up to ${MAX_UPSTREAMS} different http:// or https:// addresses without a query or credentials, separated by commas`,
+  read: (text) => {
+    const urls = text.split(',').flatMap((part) => httpUrl.read(part.trim()) ?? []);
+    const isWhole = urls.length === text.split(',').length && new Set(urls).size === urls.length;
+    return isWhole && urls.length <= MAX_UPSTREAMS ? Object.freeze(urls) : undefined;
+  },
+};
+
 /** An HTTP address without a path: the dashboard's files are at the root. Given without a slash at the end. */
 export const httpOrigin: SettingReader<string> = {
   placeholder: '<url>',

@@ -37,7 +37,7 @@ test('what is no reason to take a node out of service is a warning', async () =>
     staleSeconds: () => undefined,
   };
   const ask = async (...warnings: (string | undefined)[]) => {
-    const answer = healthRoutes(node, () => warnings)['/readyz'];
+    const answer = healthRoutes(node, { warnings: () => warnings })['/readyz'];
     // `never`: the route looks at the address only.
     const request = new Request('http://127.0.0.1/readyz') as never;
     const response = typeof answer === 'function' ? await answer(request, undefined as never) : undefined;

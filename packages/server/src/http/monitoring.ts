@@ -3,21 +3,30 @@ import { isSameSecret } from '../domain/secret.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import type { RouteAnswer, Routes } from './listener.ts';
 
-/**
- * `/healthz` and `/readyz` of a node. What makes it no less ready for reads and streams, such as a database that refuses writes,
- * is a warning: `warnings` are sentences.
- */
+/** What `/readyz` says besides how current a node is. */
+export interface ReadinessFacts {
+  /**
+   * Sentences about what makes the node no less ready for reads and streams, such as a database that refuses writes;
+   * `undefined` where there is nothing to say.
+   */
+  readonly warnings?: () => readonly (string | undefined)[];
+  /** The address of the node that a relay follows; `undefined` while it follows none. */
+  readonly upstream?: () => string | undefined;
+}
+
+/** `/healthz` and `/readyz` of a node. */
 export function healthRoutes(
   node: Readiness,
-  warnings: () => readonly (string | undefined)[] = () => [],
+  { warnings = () => [], upstream = () => undefined }: ReadinessFacts = {},
 ): Routes {
-  const warning = () => {
-    const text = warnings()
+  const facts = () => {
+    const warning = warnings()
       .filter((each) => each !== undefined)
       .join(' ');
-    return text === '' ? {} : { warning: text };
+    // JSON leaves out members that are undefined.
+    return { warning: warning === '' ? undefined : warning, upstream: upstream() };
   };
-  return { '/healthz': healthAnswer, '/readyz': (request) => readinessAnswer(node, request, warning()) };
+  return { '/healthz': healthAnswer, '/readyz': (request) => readinessAnswer(node, request, facts()) };
 }
 
 /**
@@ -43,9 +52,9 @@ function healthAnswer(): Response {
  * Whether this node should get traffic: its catalog is complete and current, it will see every change, and it is not
  * shutting down. It turns unready again when any of that ends.
  */
-function readinessAnswer(node: Readiness, request: Request, warning: object): Response {
+function readinessAnswer(node: Readiness, request: Request, facts: object): Response {
   if (isAboutReads(request)) return readsAnswer(node);
-  return node.canStream() ? statusAnswer(200, { status: 'ready', ...warning }) : notReadyAnswer(node);
+  return node.canStream() ? statusAnswer(200, { status: 'ready', ...facts }) : notReadyAnswer(node);
 }
 
 /**

@@ -87,10 +87,9 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const parts: ListenerParts = {
     files: plane.files,
     evaluation: { ...reads, ...logServer.routes },
-    health: healthRoutes(freshness, () => [
-      writeWarning(databases.writeRefusal()),
-      management.publishing?.trouble(),
-    ]),
+    health: healthRoutes(freshness, {
+      warnings: () => [writeWarning(databases.writeRefusal()), management.publishing?.trouble()],
+    }),
     scrape: guardMetrics(config.metricsToken, async () => metrics.scrape(await workers?.metrics())),
     docs: createDocs({ docsUrl, log, openApi: () => management.app.openApi() }),
     management: [management.app.answer, createDashboard({ load: loadBuiltAssets, docsUrl, log })],

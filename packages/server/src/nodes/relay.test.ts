@@ -272,10 +272,12 @@ test('a relay that starts while its upstream is away serves its last known flags
   // It continued where the file ended.
   expect(second.logs()).toContain('starting from the last known flags');
 
-  // A relay with another token has no right to these flags.
+  // With a token that is refused it has these flags and no others.
   const other = { ...relay, token: `hrl_${'x'.repeat(43)}` };
   await second.stop();
-  await expect(start({ relay: other, dataFolder: folder.path })).rejects.toThrow('not start');
+  const third = await start({ relay: other, dataFolder: folder.path, until: 'listening' });
+  expect((await read(third, key)).headers.has('X-Flags-Stale')).toBe(true);
+  expect(await (await fetch(`${third.url}/readyz`)).text()).toContain('wrong or was revoked');
 });
 
 interface Clients {

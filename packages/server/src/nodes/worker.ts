@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { WorkerConfig } from '../config/worker-config.ts';
 import type { LastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { RemoteLog } from '../evaluation/log/remote-log.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
@@ -15,12 +16,6 @@ import { findLastKnown } from './start-from-last-known.ts';
 
 export { processChannel };
 
-/** The settings of a node without secrets. */
-export type PublicConfig = Omit<
-  Config,
-  'databaseUrl' | 'databaseFollowUrl' | 'adminToken' | 'adminPassword' | 'metricsToken'
->;
-
 /**
  * The settings that the supervisor sends a worker. The only secret in them is the token in `inner`, which proves that a request
  * comes from a process of the node.
@@ -28,8 +23,8 @@ export type PublicConfig = Omit<
 export interface WorkerSettings {
   readonly number: number;
   readonly inner: InnerAddress;
-  /** The settings of the node without its secrets; `port` is the one that the workers share. */
-  readonly config: PublicConfig;
+  /** `port` is the one that the workers share. */
+  readonly config: WorkerConfig;
   readonly docsUrl: string;
   /** Where the supervisor keeps the last known flags, if it does. */
   readonly lastKnown?: LastKnownPlace;

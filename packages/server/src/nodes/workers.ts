@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { isSecret, SETTING_NAMES } from '../config/settings.ts';
+import { type WorkerConfig, workerConfigIn } from '../config/worker-config.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import type { LastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { LogServer } from '../evaluation/log/log-server.ts';
@@ -12,7 +12,7 @@ import { Listeners } from '../http/listeners.ts';
 import { addReports, type MetricsReport, totalsIn } from '../observability/metrics.ts';
 import { Fleet } from '../workers/fleet.ts';
 import { Readers } from '../workers/readers.ts';
-import type { PublicConfig, WorkerSettings } from './worker.ts';
+import type { WorkerSettings } from './worker.ts';
 
 /** Where the workers of a node listen, and where they reach their supervisor. */
 export interface WorkerPlace {
@@ -24,7 +24,9 @@ export interface WorkerPlace {
  * Checks that the port is free, as a single process would find out, and chooses one for port 0. Several processes that
  * share a port would not notice another node on it. `undefined` for one process. Throws a `ListenError`.
  */
-export async function placeOfWorkers(config: Config): Promise<WorkerPlace | undefined> {
+export async function placeOfWorkers(
+  config: Pick<Config, 'workers' | 'host' | 'port' | 'reusePort'>,
+): Promise<WorkerPlace | undefined> {
   if (config.workers === 1) return undefined;
   if (process.platform !== 'linux') {
     throw new Error('Several workers need Linux, where processes can share a port: leave out --workers.');
@@ -37,7 +39,7 @@ export async function placeOfWorkers(config: Config): Promise<WorkerPlace | unde
 
 /** Parts of {@link Workers}. */
 export interface WorkersParts {
-  readonly config: Config;
+  readonly config: WorkerConfig & Pick<Config, 'workers'>;
   readonly place: WorkerPlace;
   readonly plane: ReadPlane;
   readonly docsUrl: string;
@@ -74,7 +76,7 @@ export class Workers {
 
     const settings = {
       inner,
-      config: { ...withoutSecrets(config), port },
+      config: { ...workerConfigIn(config), port },
       docsUrl,
       ...(lastKnown && { lastKnown }),
     };
@@ -111,10 +113,4 @@ export class Workers {
     await this.fleet.close();
     this.#log.close();
   }
-}
-
-function withoutSecrets(config: Config): PublicConfig {
-  const names = SETTING_NAMES.filter((name) => !isSecret(name) && config[name] !== undefined);
-  // `PublicConfig`: the settings that are secrets are those that it leaves out.
-  return Object.fromEntries(names.map((name) => [name, config[name]])) as PublicConfig;
 }

@@ -27,6 +27,10 @@ export interface MetricsSources {
         readonly behindSeconds: number;
       }
     | undefined;
+  /** The addresses at which a relay follows the log; absent on a node with a database. */
+  readonly upstreams?:
+    | { states(): readonly { readonly url: string; readonly isFollowed: boolean }[] }
+    | undefined;
   /** The offer of the log to other nodes. */
   readonly logServer?: Pick<LogServer, 'followers' | 'backlogBytes' | 'refusedEntries'>;
 }
@@ -81,7 +85,7 @@ export class Metrics implements ReadPlaneObserver {
     registers: [this.#registry],
   });
 
-  constructor({ plane, screens, webhooks, publishing, logServer }: MetricsSources) {
+  constructor({ plane, screens, webhooks, publishing, logServer, upstreams }: MetricsSources) {
     const { hub, follower, freshness, catalog, counters } = plane;
     this.#build();
     this.#process(plane.files);
@@ -114,6 +118,8 @@ export class Metrics implements ReadPlaneObserver {
       const refused = 'Entries of reports of relays that were refused: of what does not exist, or too many.';
       this.#counter('halyard_report_entries_refused_total', refused, () => logServer.refusedEntries);
     }
+
+    if (upstreams !== undefined) this.#upstreams(upstreams);
 
     this.#gauge('halyard_project_keys', 'Live project keys.', () => catalog.keys.size, 'max');
     this.#gauge(
@@ -273,6 +279,19 @@ export class Metrics implements ReadPlaneObserver {
     const behind =
       'For how long the newest map of some environment has not been published; 0 at nodes that do not publish.';
     this.#gauge('halyard_publish_behind_seconds', behind, () => publishing.behindSeconds, 'max');
+  }
+
+  #upstreams(upstreams: NonNullable<MetricsSources['upstreams']>): void {
+    const followed: Gauge = new Gauge({
+      name: 'halyard_upstream_followed',
+      help: '1 for the upstream that is followed, 0 for the others.',
+      labelNames: ['upstream'],
+      registers: [this.#registry],
+      collect: (): void => {
+        for (const { url, isFollowed } of upstreams.states())
+          followed.set({ upstream: url }, Number(isFollowed));
+      },
+    });
   }
 
   #answers(counters: EvaluationCounters): void {

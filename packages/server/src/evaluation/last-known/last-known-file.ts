@@ -21,8 +21,8 @@ const PROOF_DIGITS = 13;
 /** Where last known flags are kept, and of what. */
 export interface LastKnownPlace {
   readonly path: string;
-  /** Names the source of the flags; those of another source are never served. */
-  readonly origin: string;
+  /** Name the source of the flags, which may have several addresses; those of another source are never served. */
+  readonly origins: readonly string[];
 }
 
 /** The record in the header of the file. */
@@ -30,6 +30,8 @@ export interface LastKnownHeader {
   readonly format: 'halyard-last-known-flags';
   readonly version: number;
   readonly origin: string;
+  /** All names of the source; absent in files of older versions. */
+  readonly origins?: readonly string[];
   readonly cursor: Cursor;
   /** When it was written, in epoch milliseconds. */
   readonly savedAt: number;
@@ -50,9 +52,9 @@ export class LastKnownError extends Error {
   override readonly name = 'LastKnownError';
 }
 
-/** The place of the last known flags of a source, in a data folder. `origin` may hold secrets: only a digest is kept. */
-export function lastKnownPlace(dataFolder: string, origin: string): LastKnownPlace {
-  return { path: join(dataFolder, FILE_NAME), origin: digestOf(origin).slice(0, 32) };
+/** The place of the last known flags of a source, in a data folder. Names of it may hold secrets: only digests are kept. */
+export function lastKnownPlace(dataFolder: string, ...names: readonly string[]): LastKnownPlace {
+  return { path: join(dataFolder, FILE_NAME), origins: names.map((name) => digestOf(name).slice(0, 32)) };
 }
 
 /** The first line: the time of the last proof, rewritten in place while nothing changes, and a checksum of it and the record. */
@@ -67,7 +69,9 @@ export async function readLastKnown(place: LastKnownPlace, now: number): Promise
   const file = await load(place.path);
   if (file === undefined) return undefined;
   const { header, provenAt } = parseHeader(file.subarray(0, HEADER_BYTES));
-  if (header.origin !== place.origin) throw new LastKnownError('has the flags of another source');
+  const origins = header.origins ?? [header.origin];
+  if (!origins.some((each) => place.origins.includes(each)))
+    throw new LastKnownError('has the flags of another source');
   const body = file.subarray(HEADER_BYTES);
   const isWhole = body.length === header.bytes && Bun.SHA256.hash(body, 'hex') === header.sha256;
   if (!isWhole) throw new LastKnownError('is damaged');

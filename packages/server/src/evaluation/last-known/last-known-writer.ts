@@ -209,7 +209,8 @@ export class LastKnownWriter implements ReadPlaneObserver {
       const header: LastKnownHeader = {
         format: 'halyard-last-known-flags',
         version: LAST_KNOWN_VERSION,
-        origin: place.origin,
+        origin: place.origins[0] ?? '',
+        origins: place.origins,
         cursor,
         savedAt: Math.floor(provenAt),
         bytes,

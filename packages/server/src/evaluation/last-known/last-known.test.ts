@@ -263,7 +263,7 @@ describe('a file of last known flags', () => {
   test('of another source is ignored, and no file is no error', async () => {
     const { place, writer } = await setUp();
     await writer.close();
-    const foreign = { ...place, origin: 'other' };
+    const foreign = { ...place, origins: ['other'] };
     await expect(readLastKnown(foreign, Date.now())).rejects.toThrow('another source');
     const absent = { ...place, path: `${place.path}.absent` };
     expect(await readLastKnown(absent, Date.now())).toBeUndefined();

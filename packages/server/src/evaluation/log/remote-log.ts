@@ -1,4 +1,4 @@
-import type { Cursor, LogHistory, LogSession, LogSource, OpenOptions } from '../../domain/change-log.ts';
+import type { Cursor, LogHistory, LogSource, OpenOptions } from '../../domain/change-log.ts';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { MessageReader } from './framing.ts';
 import {
@@ -30,6 +30,9 @@ export interface RemoteLogOptions {
 /** Longest a report may take, in milliseconds. */
 const REPORT_MS = 5000;
 
+/** The upstream does not accept the token. */
+export class TokenRefused extends StorageError {}
+
 /** A report that says nothing. */
 const EMPTY_REPORT: ReportBody = { receipts: [], nodes: [], relays: [], dropped: 0 };
 
@@ -53,7 +56,7 @@ export class RemoteLog implements LogSource {
   }
 
   /** Connects, and continues at the cursor if the upstream can. */
-  async open(at?: Cursor, { mustReload = false, signal }: OpenOptions = {}): Promise<LogSession> {
+  async open(at?: Cursor, { mustReload = false, signal }: OpenOptions = {}): Promise<RemoteSession> {
     const from = mustReload ? undefined : at;
     const canceled = new AbortController();
     const cancel = () => canceled.abort();
@@ -206,7 +209,7 @@ interface Refusal {
 /** Why the upstream does not give its log, in one line for the operator. Text of its own is never repeated. */
 function refusal({ status, code, retryAfterMs }: Refusal, url: string): Error {
   if (status === 401 && code === 'invalid_access_token')
-    return new StorageError(`${url} refused the relay token: it is wrong or was revoked. Create another.`);
+    return new TokenRefused(`${url} refused the relay token: it is wrong or was revoked. Create another.`);
   if (status === 404)
     return new StorageError(`${url} does not offer a log: it is not Halyard, or an older version.`);
   if (status >= 300 && status < 400)

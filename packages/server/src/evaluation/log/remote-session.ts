@@ -118,6 +118,21 @@ export class RemoteSession implements LogSession {
     return this.#hello.promise;
   }
 
+  /** Whether rows follow from the cursor of the follower on. */
+  get continues(): boolean {
+    return this.#base !== undefined && this.#base === this.#options.from;
+  }
+
+  /** Resolves with the first proof that the log ends here. */
+  get current(): Promise<void> {
+    return this.#current.promise;
+  }
+
+  /** Whether there was such a proof. */
+  get wasCurrent(): boolean {
+    return this.#isCurrent;
+  }
+
   async head(seq?: number): Promise<LogHead> {
     await this.#current.promise;
     if (this.#lost !== undefined) throw this.#lost;
@@ -140,8 +155,7 @@ export class RemoteSession implements LogSession {
 
   /** The snapshot that this session began with, once it is complete. */
   async snapshot(): Promise<Snapshot> {
-    if (this.#base !== undefined && this.#base === this.#options.from)
-      throw new StoreOutage('the upstream continued instead of sending a snapshot');
+    if (this.continues) throw new StoreOutage('the upstream continued instead of sending a snapshot');
     const snapshot = await this.#snapshot.promise;
     this.#isJoined = true;
     return snapshot;
