@@ -147,11 +147,15 @@ public final class HalyardClient implements AutoCloseable {
   /** The value as one of the type, {@code null} if it is of another. */
   private static Object as(Class<?> type, Object value) {
     if (type == Double.class && value instanceof Number number) return number.doubleValue();
-    if (type == Long.class && value instanceof Number number)
-      return number.doubleValue() == number.longValue() ? number.longValue() : null;
+    if (type == Long.class) return toLong(value);
     boolean isSameKind =
         Map.class.isAssignableFrom(type) ? value instanceof Map : List.class.isAssignableFrom(type) ? value instanceof List : type.isInstance(value);
     return isSameKind ? value : null;
+  }
+
+  /** A whole number, {@code null} for anything else. */
+  static Long toLong(Object value) {
+    return value instanceof Number number && number.doubleValue() == number.longValue() ? number.longValue() : null;
   }
 
   /**

@@ -129,6 +129,11 @@ public final class HalyardProvider extends EventProvider {
   }
 
   @Override
+  public ProviderEvaluation<Long> getLongEvaluation(String key, Long defaultValue, EvaluationContext context) {
+    return resolve(key, defaultValue, defaultValue, context, HalyardClient::toLong);
+  }
+
+  @Override
   public ProviderEvaluation<Double> getDoubleEvaluation(String key, Double defaultValue, EvaluationContext context) {
     return resolve(
         key, defaultValue, defaultValue, context, value -> value instanceof Number number ? number.doubleValue() : null);

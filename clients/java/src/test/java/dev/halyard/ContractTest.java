@@ -3,6 +3,7 @@ package dev.halyard;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The contract of all clients, against the server of broken behaviors. */
 class ContractTest {
@@ -31,6 +34,7 @@ class ContractTest {
   }
 
   @TestFactory
+  @Execution(ExecutionMode.CONCURRENT) // they wait most of the time
   Stream<DynamicTest> scenarios(@TempDir Path folder) {
     String only = System.getProperty("scenario", "");
     return Repository.objects(Repository.ask("GET", server + "/scenarios", null).body()).stream()
@@ -42,7 +46,7 @@ class ContractTest {
               return DynamicTest.dynamicTest(
                   scenario.get("clause") + " " + name,
                   () -> {
-                    Path own = java.nio.file.Files.createDirectory(folder.resolve(name));
+                    Path own = Files.createDirectory(folder.resolve(name));
                     new Scenario(server, name, own).perform(steps);
                   });
             });

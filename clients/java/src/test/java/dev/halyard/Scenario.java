@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.openfeature.sdk.Client;
+import dev.openfeature.sdk.ErrorCode;
 import dev.openfeature.sdk.EvaluationContext;
-import dev.openfeature.sdk.EventDetails;
 import dev.openfeature.sdk.FlagEvaluationDetails;
 import dev.openfeature.sdk.ImmutableContext;
 import dev.openfeature.sdk.OpenFeatureAPI;
@@ -34,7 +34,7 @@ final class Scenario {
   private final Path stateFile;
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private HalyardClient client;
-  private OpenFeatureProbe probe;
+  private Client features;
 
   @SuppressWarnings("unchecked") // as the README has it
   Scenario(String server, String name, Path folder) {
@@ -42,9 +42,6 @@ final class Scenario {
     run = (Map<String, Object>) Repository.ask("POST", server + "/scenarios/" + name + "/runs", null).body();
     stateFile = folder.resolve("flags.txt");
   }
-
-  /** Its provider, under a domain of its own. */
-  private record OpenFeatureProbe(String domain, Client features, Map<ProviderEvent, java.util.function.Consumer<EventDetails>> handlers) {}
 
   void perform(List<Map<String, Object>> steps) {
     try {
@@ -88,9 +85,9 @@ final class Scenario {
   private void open(Map<?, ?> given) {
     HalyardOptions.Builder options =
         HalyardOptions.builder()
-            .baseUrl((String) choose(given, "baseUrl"))
-            .apiKey((String) choose(given, "apiKey"))
-            .environment((String) choose(given, "environment"));
+            .baseUrl(choose(given, "baseUrl"))
+            .apiKey(choose(given, "apiKey"))
+            .environment(choose(given, "environment"));
     given.forEach(
         (name, value) -> {
           switch ((String) name) {
@@ -108,24 +105,25 @@ final class Scenario {
 
     client = new HalyardClient(options.build());
     String domain = "scenario-" + run.get("id");
-    Client features = API.getClient(domain);
-    if (probe == null) {
+    if (features == null) {
+      features = API.getClient(domain);
       for (ProviderEvent type : ProviderEvent.values())
         features.on(type, details -> events.add(new Event(type.name(), details.getFlagsChanged())));
-      probe = new OpenFeatureProbe(domain, features, Map.of());
     }
     API.setProvider(domain, new HalyardProvider(client));
   }
 
-  private Object choose(Map<?, ?> options, String name) {
-    return options.containsKey(name) ? options.get(name) : run.get(name);
+  private String choose(Map<?, ?> options, String name) {
+    if (!options.containsKey(name)) return (String) run.get(name);
+    String port = ((String) run.get("baseUrl")).replaceAll(".*:", "");
+    return ((String) options.get(name)).replace("{key}", (String) run.get("apiKey")).replace("{port}", port);
   }
 
   private void ready(Map<String, Object> step) {
     Ready ready = client.ready().orTimeout(millis(step, "withinMs"), TimeUnit.MILLISECONDS).join();
     assertEquals(step.get("expect"), ready.outcome().name().toLowerCase(Locale.ROOT), String.valueOf(ready.error()));
     long end = System.nanoTime() + millis(step, "withinMs") * 1_000_000;
-    while (probe.features.getProviderState().name().equals("NOT_READY")) pause(end, "the provider is not initialized");
+    while (features.getProviderState().name().equals("NOT_READY")) pause(end, "the provider is not initialized");
   }
 
   /** What a read answers, of the members that are expected. */
@@ -146,14 +144,19 @@ final class Scenario {
     Object fallback = step.get("default");
     String target = (String) step.get("targetingKey");
     EvaluationContext context = step.containsKey("targetingKey") ? new ImmutableContext(target) : new ImmutableContext();
-    Client features = probe.features;
     return switch ((String) step.get("type")) {
       case "boolean" -> features.getBooleanDetails(key, (Boolean) fallback, context);
       case "string" -> features.getStringDetails(key, (String) fallback, context);
-      case "integer" -> features.getIntegerDetails(key, (Integer) fallback, context);
+      case "integer" -> integer(key, ((Number) fallback).longValue(), context);
       case "float" -> features.getDoubleDetails(key, ((Number) fallback).doubleValue(), context);
       default -> features.getObjectDetails(key, Value.objectToValue(fallback), context);
     };
+  }
+
+  /** Java has two integers: what does not fit into the smaller one is read as the other. */
+  private FlagEvaluationDetails<?> integer(String key, long fallback, EvaluationContext context) {
+    FlagEvaluationDetails<?> details = features.getIntegerDetails(key, (int) fallback, context);
+    return details.getErrorCode() == ErrorCode.TYPE_MISMATCH ? features.getLongDetails(key, fallback, context) : details;
   }
 
   private void steady(Map<?, ?> read, long forMs) {
