@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,6 +20,9 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The contract of all clients, against the server of broken behaviors. */
 class ContractTest {
+  /** The clause whose scenarios move megabytes: they would hold up the others, whose time is scaled. */
+  private static final String OF_SIZE = "C2.10";
+
   private static Repository.Program program;
   private static String server;
 
@@ -36,8 +40,18 @@ class ContractTest {
   @TestFactory
   @Execution(ExecutionMode.CONCURRENT) // they wait most of the time
   Stream<DynamicTest> scenarios(@TempDir Path folder) {
+    return load(folder, clause -> !clause.equals(OF_SIZE));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> scenariosOfSize(@TempDir Path folder) {
+    return load(folder, OF_SIZE::equals);
+  }
+
+  private static Stream<DynamicTest> load(Path folder, Predicate<String> isChosen) {
     String only = System.getProperty("scenario", "");
     return Repository.objects(Repository.ask("GET", server + "/scenarios", null).body()).stream()
+        .filter(scenario -> isChosen.test((String) scenario.get("clause")))
         .filter(scenario -> scenario.get("name").toString().contains(only))
         .map(
             scenario -> {
@@ -45,10 +59,7 @@ class ContractTest {
               List<Map<String, Object>> steps = Repository.objects(scenario.get("steps"));
               return DynamicTest.dynamicTest(
                   scenario.get("clause") + " " + name,
-                  () -> {
-                    Path own = Files.createDirectory(folder.resolve(name));
-                    new Scenario(server, name, own).perform(steps);
-                  });
+                  () -> new Scenario(server, name, Files.createDirectory(folder.resolve(name))).perform(steps));
             });
   }
 

@@ -92,7 +92,7 @@ final class Scenario {
         (name, value) -> {
           switch ((String) name) {
             case "timeScale" -> options.timeScale(((Number) value).doubleValue());
-            case "targetingKey" -> options.targetingKey((String) value);
+          case "targetingKey" -> options.targetingKey((String) value);
             case "statePath" -> options.stateFile(stateFile);
             case "stateMaxAgeMs" -> options.stateMaxAge(Duration.ofMillis(((Number) value).longValue()));
             case "reportUsage" -> options.reportUsage((Boolean) value);
