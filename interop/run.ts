@@ -21,7 +21,8 @@ interface Row {
 const rows: Row[] = [];
 const failures: string[] = [];
 const examples = exampleNames().map((name) => `examples/${name}`);
-const known = [...LANGUAGES.map(({ folder }) => folder), 'flagd', 'cli', 'examples', ...examples];
+const languages = [...LANGUAGES, ...CLIENTS].map(({ folder }) => folder);
+const known = [...languages, 'clients', 'flagd', 'cli', 'examples', ...examples];
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !known.includes(name));
 if (unknown.length > 0) {

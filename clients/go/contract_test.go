@@ -27,6 +27,10 @@ import (
 	"github.com/halyard-flags/halyard/clients/go/provider"
 )
 
+// serverInput keeps the contract server alive: a pipe without a reference is
+// closed when garbage is collected.
+var serverInput io.Closer
+
 // contractServer starts the server of broken behaviors, and gives its address.
 // HALYARD_CONTRACT_URL names one that runs already.
 var contractServer = sync.OnceValues(func() (string, error) {
@@ -35,9 +39,11 @@ var contractServer = sync.OnceValues(func() (string, error) {
 	}
 	server := exec.Command("bun", "../../conformance/clients/serve.ts")
 	server.Stderr = os.Stderr
-	if _, err := server.StdinPipe(); err != nil { // it ends when this process does
+	input, err := server.StdinPipe() // it ends when this process does
+	if err != nil {
 		return "", err
 	}
+	serverInput = input
 	output, err := server.StdoutPipe()
 	if err != nil {
 		return "", err

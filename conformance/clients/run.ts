@@ -203,9 +203,18 @@ export class Run {
     if (request.path === '/v1/stream') this.streams.push(exchange);
 
     const answer = answers[request.path];
-    if (answer) void answer(exchange, this);
+    if (answer) void this.#give(answer, exchange);
     else exchange.refuse(404, 'not_found');
     this.#notify();
+  }
+
+  /** Lets an answer be given. One that waits for what does not happen ends its connection, not the server. */
+  async #give(answer: Answer, exchange: Exchange): Promise<void> {
+    try {
+      await answer(exchange, this);
+    } catch {
+      exchange.cut();
+    }
   }
 
   #notify(): void {
