@@ -45,6 +45,7 @@ const COMMANDS = [
   'change revert',
   'export',
   'import',
+  'convert',
   'watch',
   'token',
   'token create',

@@ -73,6 +73,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Import a project from such a document',
     load: async () => (await import('./documents.ts')).importCommand,
   },
+  convert: {
+    summary: 'Convert flags of another service into such a document',
+    load: async () => (await import('./convert.ts')).convertCommand,
+  },
   backup: {
     summary: 'Back up the database of an installation, while its nodes run',
     load: async () => (await import('./backup.ts')).backupCommand,
@@ -213,7 +217,7 @@ Examples:
 Commands print tables on a terminal and JSON when piped. The server comes from --url or HALYARD_URL (default: this
 machine), the access token from --token, HALYARD_TOKEN or the data folder of a server on this machine.
 Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 denied or conflicting,
-5 different (diff, refs).`;
+5 different (diff, refs), or something lost (convert).`;
 
 function report(error: unknown, shell: Shell): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;

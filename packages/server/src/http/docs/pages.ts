@@ -26,6 +26,7 @@ import gettingStarted from '../../../../../docs/getting-started.md' with { type:
 import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
 import growing from '../../../../../docs/growing.md' with { type: 'text' };
 import languages from '../../../../../docs/languages.md' with { type: 'text' };
+import moving from '../../../../../docs/moving.md' with { type: 'text' };
 import backup from '../../../../../docs/operations/backup.md' with { type: 'text' };
 import cleanUp from '../../../../../docs/operations/clean-up.md' with { type: 'text' };
 import cli from '../../../../../docs/operations/cli.md' with { type: 'text' };
@@ -153,6 +154,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/sizing', sizing],
   ['operations/security', security],
   ['operations/failures', failures],
+  ['moving', withClientLinks(moving)],
   ['growing', growing],
   ['performance', performance],
   ['architecture', architecture],

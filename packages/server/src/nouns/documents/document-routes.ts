@@ -6,6 +6,7 @@ import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { isAdministrator } from '../../management/rights.ts';
 import { readDocument } from './declaration.ts';
+import { writeDeclaration } from './declaration-text.ts';
 import { type DeclarationFormat, IMPORT_POLICIES, isEmptyPlan } from './document.ts';
 import {
   DeclarationSchema,
@@ -15,7 +16,7 @@ import {
   ImportResultSchema,
   planRecord,
 } from './document-schemas.ts';
-import { exportForFlagd, exportProject, writeDeclaration } from './export.ts';
+import { exportForFlagd, exportProject } from './export.ts';
 import { importDeclaration, type NotAllowed, previewImport } from './import.ts';
 
 const tag = 'Import and export';

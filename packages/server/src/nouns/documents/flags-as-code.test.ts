@@ -3,8 +3,8 @@ import { ENVIRONMENT_COLORS, VALUE_KINDS } from '@halyard/protocol';
 import fc from 'fast-check';
 import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { writeDeclaration } from './declaration-text.ts';
 import type { DeclaredFlag } from './document.ts';
-import { writeDeclaration } from './export.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,0 +1,83 @@
+import {
+  approximated,
+  type ConversionRules,
+  type Found,
+  type FoundState,
+  lost,
+  type Note,
+  type Source,
+} from './conversion.ts';
+import type { Piece } from './piece.ts';
+import { type Part, stateOf } from './served.ts';
+
+/** Reads a document of flagd, one environment each. */
+export function readFlagd({ root, environment }: Source, rules: ConversionRules): Found {
+  const flags = root.member('flags');
+  if (flags.isAbsent) throw flags.wrong('an object of flags');
+  return {
+    flags: flags.members.map(([key, flag]) => ({
+      key,
+      place: flag.place,
+      states: new Map([[environment(), readState(key, flag, rules)]]),
+    })),
+  };
+}
+
+function readState(key: string, flag: Piece, rules: ConversionRules): FoundState {
+  const state = flag.member('state').text();
+  if (state !== 'ENABLED' && state !== 'DISABLED') throw flag.member('state').wrong('ENABLED or DISABLED');
+  const variants = flag.member('variants');
+  const notes: Note[] = [];
+  const split = splitOf(key, flag.member('targeting'), notes);
+  const byDefault = flag.member('defaultVariant');
+  const parts: readonly Part[] = split?.parts ?? [
+    { value: byDefault.isAbsent ? '' : byDefault.text(), weight: 1 },
+  ];
+  // A name that is no variant is the default in the caller's code.
+  const valueAt = (name = '') => (variants.member(name).isAbsent ? undefined : variants.member(name).json());
+  const served = parts.map(({ value, weight }) => ({ value: valueAt(value), weight }));
+  return stateOf(
+    { piece: flag, isOn: state === 'ENABLED', parts: served, notes, isSameHash: split?.isOurs === true },
+    rules,
+  );
+}
+
+interface Split {
+  /** The names of variants with their weights. */
+  readonly parts: readonly Part[];
+  /** Whether it hashes what Halyard hashes. */
+  readonly isOurs: boolean;
+}
+
+/** The shares of a `fractional` that is all there is of the targeting; other targeting is lost. */
+function splitOf(key: string, targeting: Piece, notes: Note[]): Split | undefined {
+  if (targeting.isEmpty) return undefined;
+  const fractional = withoutGuard(targeting).member('fractional');
+  const [first, ...others] = fractional.isAbsent ? [] : fractional.elements;
+  if (first === undefined || targeting.members.length > 1) {
+    notes.push(lost(targeting, 'the targeting is left out'));
+    return undefined;
+  }
+
+  const hasUnit = !Array.isArray(first.data);
+  const parts = (hasUnit ? others : [first, ...others]).map((each) => {
+    const [name, weight] = each.elements;
+    return { value: name?.text() ?? '', weight: weight === undefined ? 1 : weight.number() };
+  });
+  const unit = { cat: [`${key}:`, { var: 'targetingKey' }] };
+  const isOurs = hasUnit && first.json() === JSON.stringify(unit);
+  const isKnown = isOurs || !hasUnit || first.json().includes('"targetingKey"');
+  if (!isKnown)
+    notes.push(approximated(first, 'decided by another attribute there, by the targeting key here'));
+  return { parts, isOurs };
+}
+
+/** The expression behind the guard that our own export writes: without a targeting key there is no answer. */
+function withoutGuard(targeting: Piece): Piece {
+  const [condition, , otherwise, ...more] = targeting.member('if').isAbsent
+    ? []
+    : targeting.member('if').elements;
+  const guard = { '===': [{ var: 'targetingKey' }, null] };
+  const isGuard = condition?.json() === JSON.stringify(guard) && more.length === 0;
+  return isGuard && otherwise !== undefined ? otherwise : targeting;
+}
