@@ -40,6 +40,25 @@ export const VALUE_KINDS = ['any', 'none', 'text', 'number', 'json'] as const;
 /** One of {@link VALUE_KINDS}. */
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
+/**
+ * The statuses of a proposal. `open` waits for approvals, `approved` for a person who applies it; the others are final, but for
+ * `emergency`: a change that was made without approval, until another person acknowledges it.
+ */
+export const PROPOSAL_STATUSES = [
+  'open',
+  'approved',
+  'applied',
+  'rejected',
+  'withdrawn',
+  'expired',
+  'outdated',
+  'emergency',
+  'acknowledged',
+] as const;
+
+/** The status of a proposal. */
+export type ProposalStatus = (typeof PROPOSAL_STATUSES)[number];
+
 /** What a webhook can be limited to: the nouns of a project's audit actions. */
 export const WEBHOOK_EVENTS = [
   'flag',
@@ -47,6 +66,7 @@ export const WEBHOOK_EVENTS = [
   'key',
   'schedule',
   'rollout',
+  'proposal',
   'project',
   'webhook',
 ] as const;

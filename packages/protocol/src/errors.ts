@@ -25,6 +25,8 @@ const MANAGEMENT_ERRORS = {
   flag_not_archived: 409,
   not_revertible: 409,
   already_planned: 409,
+  approval_required: 409,
+  proposal_closed: 409,
   confirmation_required: 428,
 } as const;
 

@@ -100,5 +100,7 @@ const ERROR_MESSAGES: Readonly<Record<ErrorCode | LostCode | 'unreachable', stri
   already_planned:
     'This flag has a rollout plan there, or a change of it is scheduled. When the change runs, the plan pauses.',
   not_revertible: 'This can no longer be reverted or canceled.',
+  approval_required: 'Other people must approve a change of this environment. Propose it.',
+  proposal_closed: 'This proposal has been decided on in the meantime.',
   confirmation_required: 'This environment is protected, and the change was not confirmed. Try again.',
 };

@@ -20,6 +20,7 @@ export const queryKeys = {
   keys: (project: string) => ['keys', project],
   webhooks: (project: string) => ['webhooks', project],
   schedules: (project: string) => ['schedules', project],
+  proposals: (project: string) => ['proposals', project],
   rollouts: (project: string) => ['rollouts', project],
   usage: (project: string) => ['usage', project],
   history: (project: string) => ['history', project],

@@ -30,6 +30,7 @@ export const LISTS: Readonly<Record<string, (project: string) => readonly QueryK
   webhook: (project) => [queryKeys.webhooks(project)],
   rollout: (project) => [queryKeys.rollouts(project)],
   schedule: (project) => [queryKeys.schedules(project)],
+  proposal: (project) => [queryKeys.proposals(project)],
   token: () => [queryKeys.tokens],
   relay: () => [queryKeys.relayTokens],
   operator: () => [queryKeys.operators, queryKeys.invitations],

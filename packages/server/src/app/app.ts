@@ -8,10 +8,13 @@ import { notePending } from '../management/api/answers.ts';
 import type { HeavyThread } from '../management/api/heavy-call.ts';
 import { IncomingBodies } from '../management/api/incoming-bodies.ts';
 import type { ManagementApp, ManagementEnv } from '../management/api/operation.ts';
+import type { ManagementContext } from '../management/context.ts';
 import { RunningReferences } from '../nouns/history/references.ts';
+import type { Repeat } from '../nouns/proposals/proposals.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
 import { mountNouns, mountPublicNouns, type NodeParts } from './nouns.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
+import { createHeavyOperations } from './thread-app.ts';
 
 /** The parts of the management API. */
 export interface ManagementAppOptions extends NodeParts {
@@ -56,7 +59,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
     await next();
   });
   app.use(authenticate({ ...options, running }));
-  mountNouns(app, context, { ...options, running });
+  mountNouns(app, context, repeating(context), { ...options, running });
 
   const methodsOf = allowedMethods(app);
   app.notFound((c) => {
@@ -66,6 +69,15 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
     return refuseMethod(c.req.method, methods, { docsUrl, requestId, log });
   });
   return app;
+}
+
+/** Runs what was proposed. It is mounted when it is first needed: few installations require approvals. */
+function repeating(context: ManagementContext): Repeat {
+  let operations: Repeat | undefined;
+  return (call) => {
+    operations ??= createHeavyOperations(context);
+    return operations(call);
+  };
 }
 
 /** Adds the request's id to every answer, and keeps browsers from storing, running or framing it. */

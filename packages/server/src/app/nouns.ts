@@ -22,6 +22,9 @@ import { mountOperators } from '../nouns/people/operator-routes.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
 import { mountPassword, mountSession } from '../nouns/people/session-routes.ts';
 import { mountProjects } from '../nouns/projects/project-routes.ts';
+import { proposalDesk } from '../nouns/proposals/proposal-desk.ts';
+import { mountProposals } from '../nouns/proposals/proposal-routes.ts';
+import type { Repeat } from '../nouns/proposals/proposals.ts';
 import { mountPublications } from '../nouns/publishing/publication-routes.ts';
 import { mountRelayTokens } from '../nouns/relays/relay-token-routes.ts';
 import { mountRolloutPlans } from '../nouns/rollouts/rollout-routes.ts';
@@ -53,13 +56,20 @@ export function mountPublicNouns(app: ManagementApp, { context, log }: NodeParts
 
 /**
  * Mounts every other noun, once: in the whole API, with `node`, and in the thread. Where a call runs is decided by `isHeavy` of
- * its operation alone, which may be of any noun that needs no part of the node.
+ * its operation alone, which may be of any noun that needs no part of the node. `repeat` runs what was proposed.
  */
 export function mountNouns(
   app: ManagementApp,
   context: ManagementContext,
+  repeat: Repeat,
   node?: NodeParts & { readonly running: RunningReferences },
 ): void {
+  const proposals = proposalDesk(context);
+  app.use(async (c, next) => {
+    c.set('proposals', proposals);
+    await next();
+  });
+  mountProposals(app, context, repeat);
   mountProjects(app, context);
   mountEnvironments(app, context);
   mountFlags(app, context);

@@ -125,6 +125,16 @@ export const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise
   },
   advanceRolloutPlan: async (place) => ({ path: `${await plan(place)}/advance` }),
   stopRolloutPlan: async (place) => ({ path: `${await plan(place)}/stop` }),
+  withdrawProposal: async ({ app, path, fresh }) => {
+    // An environment requires approvals that people can give.
+    await Promise.all(
+      [1, 2].map((each) => join(app, { email: `${fresh}-${each}@example.com`, role: 'admin' })),
+    );
+    await app.done('PATCH', `${path}/environments/production`, { body: { approvals: 1 } });
+    const target = `${path}/environments/production/flags/a?propose=true`;
+    const { id } = await app.done('PATCH', target, { body: { value: 'proposed' } });
+    return { path: `${path}/proposals/${id}/withdraw` };
+  },
   createWebhook: ({ path }) => ({ path: `${path}/webhooks`, body: HOOK }),
   updateWebhook: async (place) => ({ path: await hook(place), body: { status: 'paused' } }),
   rotateWebhook: async (place) => ({ path: `${await hook(place)}/rotate`, body: {} }),
@@ -148,6 +158,9 @@ export const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise
 
 /**
  * Operations without a commit that an author could lose: they read, send a message, need a session of their own, or make
- * sure that the author changes nothing.
+ * sure that the author changes nothing. And decisions on proposals, which have tests of their own (nouns/proposals).
  */
-export const OTHERS = ['diffProject', 'testWebhook', 'replayWebhook', 'changePassword', 'closeOwnReference'];
+export const OTHERS = [
+  ...['diffProject', 'testWebhook', 'replayWebhook', 'changePassword', 'closeOwnReference'],
+  ...['approveProposal', 'applyProposal', 'rejectProposal', 'acknowledgeProposal'],
+];

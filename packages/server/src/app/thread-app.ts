@@ -22,6 +22,8 @@ export function createHeavyOperations(context: ManagementContext): (call: HeavyC
     await next();
   });
 
-  mountNouns(app, context);
-  return async ({ url, actor, ...init }) => app.fetch(new Request(url, init), { actor });
+  const answer = async ({ url, actor, isDocument: _, ...init }: HeavyCall) =>
+    app.fetch(new Request(url, init), { actor });
+  mountNouns(app, context, answer);
+  return answer;
 }

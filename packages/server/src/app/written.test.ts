@@ -14,6 +14,8 @@ const EXCEPTIONS = [
   'testWebhook',
   'replayWebhook',
   'closeOwnReference',
+  // They need a second person; nouns/proposals has their tests.
+  ...['approveProposal', 'applyProposal', 'rejectProposal', 'withdrawProposal', 'acknowledgeProposal'],
 ];
 
 describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) => {

@@ -167,6 +167,7 @@ function interruptionsOf({
   failedSchedules,
   pendingSchedules,
   pausedPlans,
+  endedProposals,
   endedLinks,
 }: Interrupted): string {
   const sentences = [
@@ -175,6 +176,10 @@ function interruptionsOf({
     [
       pendingSchedules,
       `Kept ${count(pendingSchedules, 'pending schedule')}: cancel again what was canceled after the backup`,
+    ],
+    [
+      endedProposals,
+      `Withdrew ${count(endedProposals, 'open proposal')}: propose again what is still wanted`,
     ],
     [endedLinks, `Ended ${count(endedLinks, 'invitation or password link')}: create new ones`],
   ] as const;

@@ -1,4 +1,5 @@
 import { isRecord } from '@halyard/protocol';
+import type { Approval } from './approval.ts';
 import { type Credential, type Permissions, UNLIMITED } from './rights.ts';
 
 /** The person or program that runs a management operation, with its permissions and reason. */
@@ -18,6 +19,8 @@ export interface Actor {
   readonly note?: string;
   /** The caller's own name for this request, by which it finds what the request changed. */
   readonly reference?: string;
+  /** What lets it change environments that require approvals; absent where nothing does. */
+  readonly approval?: Approval;
 }
 
 /** A request with the caller's own name, and its author's. */

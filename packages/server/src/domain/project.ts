@@ -11,8 +11,14 @@ export interface Project {
   readonly usageSince?: number;
 }
 
-/** The appearance of an environment without a color or a place of its own. */
-export const PLAIN_APPEARANCE = { protected: false, color: 'gray', position: 0 } as const;
+/** The appearance of an environment without guards, and without a color or a place of its own. */
+export const PLAIN_APPEARANCE = {
+  protected: false,
+  approvals: 0,
+  emergencyOff: true,
+  color: 'gray',
+  position: 0,
+} as const;
 
 /** One environment of a project: an ordered log of revisions. */
 export interface Environment {
@@ -24,6 +30,10 @@ export interface Environment {
   readonly revision: number;
   /** Changes to its states need the permission for it, and a confirmation from people. */
   readonly protected: boolean;
+  /** How many other people approve a change to its states before it is made; 0: none. Only where it is protected. */
+  readonly approvals: number;
+  /** Whether people who may not approve can turn flags off without approval, as an emergency. */
+  readonly emergencyOff: boolean;
   /** How screens tell it apart: one of {@link ENVIRONMENT_COLORS}. */
   readonly color: EnvironmentColor;
   /** Its place among its project's environments on a screen, from 0. */

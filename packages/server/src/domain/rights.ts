@@ -22,6 +22,8 @@ export interface Rights {
 export interface Permissions extends Rights {
   /** The only task of an access token, whatever its roles; absent: all that they allow. */
   readonly only?: TokenLimit;
+  /** Whether an access token changes environments that require approvals without any, because people have reviewed what it does. */
+  readonly exempt?: true;
   /**
    * Names of the protected environments that this request confirms. `all` for programs: a confirmation
    * guards against a slip of the hand.

@@ -51,7 +51,16 @@ async function applyWrite<T>(
   actor: Actor,
   work: (tx: Tx) => Promise<T>,
 ): Promise<Committed<T>> {
-  return applied(context, () => context.store.commit(actor, work));
+  const { approval } = actor;
+  if (approval === undefined) return applied(context, () => context.store.commit(actor, work));
+
+  return applied(context, () =>
+    context.store.commit(actor, async (tx) => {
+      const result = await work(tx);
+      await approval.finish(tx);
+      return result;
+    }),
+  );
 }
 
 /** Settles a commit once this node has applied it, as {@link write} does. */
@@ -66,25 +75,53 @@ export async function applied<T>(
 }
 
 /**
- * Refuses an actor who may not change the states of this environment: `forbidden` without the permission,
- * `confirmation_required` when it is protected and an operator has not confirmed this request.
+ * Refuses an actor who may not change the states of this environment now: `forbidden` without the permission,
+ * `approval_required` where other people must approve first, `confirmation_required` when it is protected and an operator has
+ * not confirmed this request. Everything that changes states calls it under the lock of the environment.
  */
 export function requireChangeOf(actor: Actor, environment: Environment): void {
   requireRole(actor, 'states', { id: environment.projectId });
-  if (!environment.protected) return;
-  const { confirmed } = actor.permissions;
-  const name = quote(environment.name);
-  if (!mayChangeProtected(actor.permissions, environment.projectId)) {
-    throw new ServiceError(
-      'forbidden',
-      `The environment ${name} is protected, and you may not change it: ask an administrator.`,
-    );
+  if (environment.approvals > 0 && actor.permissions.exempt !== true) {
+    requireApproval(actor, environment);
+    if (actor.approval?.isConfirmed) return;
   }
-  if (confirmed === 'all' || confirmed.includes(environment.name)) return;
+
+  requirePermission(actor, environment);
+  if (!environment.protected || isConfirmed(actor, environment)) return;
   throw new ServiceError(
     'confirmation_required',
-    `The environment ${name} is protected: confirm the change by sending its name in "X-Confirm-Environment".`,
+    `The environment ${quote(environment.name)} is protected: confirm the change by sending its name in "X-Confirm-Environment".`,
   );
+}
+
+/** As {@link requireChangeOf}, for what ends a plan or schedule and changes no state: it needs no approval and no confirmation. */
+export function requirePermission(
+  actor: Actor,
+  { projectId, name, protected: isProtected }: Environment,
+): void {
+  requireRole(actor, 'states', { id: projectId });
+  if (!isProtected || mayChangeProtected(actor.permissions, projectId)) return;
+  throw new ServiceError(
+    'forbidden',
+    `The environment ${quote(name)} is protected, and you may not change it: ask an administrator.`,
+  );
+}
+
+function requireApproval({ approval }: Actor, environment: Environment): void {
+  if (approval !== undefined) {
+    approval.covers(environment);
+    return;
+  }
+  const { name, approvals } = environment;
+  const others = approvals === 1 ? 'another person' : `${approvals} other people`;
+  throw new ServiceError(
+    'approval_required',
+    `A change of ${quote(name)} requires the approval of ${others}: propose it with the same request and "?propose=true" (--propose).`,
+  );
+}
+
+function isConfirmed({ permissions: { confirmed } }: Actor, { name }: Environment): boolean {
+  return confirmed === 'all' || confirmed.includes(name);
 }
 
 /** Whether {@link requireChangeOf} lets the actor change the states of this environment. */

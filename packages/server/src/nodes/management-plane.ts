@@ -15,6 +15,7 @@ import { SqlDeliveryStore } from '../nouns/deliveries/delivery-table.ts';
 import type { DueRunner } from '../nouns/due-runner.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
 import { PasswordHashes, SignInMemory } from '../nouns/people/sign-in.ts';
+import { proposalRunner } from '../nouns/proposals/proposal-runner.ts';
 import { ObjectStorage } from '../nouns/publishing/object-storage.ts';
 import type { PublishedMap } from '../nouns/publishing/publication.ts';
 import { PublishRunner } from '../nouns/publishing/publish-runner.ts';
@@ -116,7 +117,9 @@ export class ManagementPlane {
     });
 
     const isReady = () => plane.follower.isLive;
-    this.#dueRunners = [scheduleRunner, rolloutRunner].map((runner) => runner({ context, log, isReady }));
+    this.#dueRunners = [scheduleRunner, rolloutRunner, proposalRunner].map((runner) =>
+      runner({ context, log, isReady }),
+    );
 
     const sender = new WebhookSender({
       poster: new GuardedPoster({ networks: config.webhookNetworks }),

@@ -70,7 +70,13 @@ describe.each(['sqlite', 'postgres'])(
       const [place, file] = [await plannedPlace(), places.file()];
       const { header } = await backUp(place, file, HALYARD);
       const { interrupted } = await restore(file, place, { replace: true, now: NOW + 2 * HOUR_MS });
-      expect(interrupted).toEqual({ failedSchedules: 1, pendingSchedules: 1, pausedPlans: 1, endedLinks: 1 });
+      expect(interrupted).toEqual({
+        failedSchedules: 1,
+        pendingSchedules: 1,
+        pausedPlans: 1,
+        endedProposals: 0,
+        endedLinks: 1,
+      });
       const { late, later, plan, links } = await statusesIn(place);
       const reason = expect.stringContaining(`restored from the backup of ${header.createdAt}`);
       expect(late).toMatchObject({ status: 'failed', outcome: reason });
@@ -110,7 +116,13 @@ describe.each(['sqlite', 'postgres'])(
       await backUp(place, file, HALYARD);
       const wish = { replace: true, runOverdue: true, now: NOW + 2 * HOUR_MS } as const;
       const { interrupted } = await restore(file, place, wish);
-      expect(interrupted).toEqual({ failedSchedules: 0, pendingSchedules: 2, pausedPlans: 0, endedLinks: 1 });
+      expect(interrupted).toEqual({
+        failedSchedules: 0,
+        pendingSchedules: 2,
+        pausedPlans: 0,
+        endedProposals: 0,
+        endedLinks: 1,
+      });
       const { late, plan } = await statusesIn(place);
       expect([late?.status, plan?.status]).toEqual(['pending', 'running']);
     });

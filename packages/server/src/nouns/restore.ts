@@ -6,6 +6,7 @@ import { type Restored, replaceDatabase } from '../storage/replace-database.ts';
 import { SqlStore } from '../storage/store.ts';
 import type { Tx } from '../storage/tx.ts';
 import { readOpenInvitations, storeRevocation } from './people/invitation-table.ts';
+import { readNextToExpire, storeSettlement } from './proposals/proposal-table.ts';
 import { readNextPlans, storePlan } from './rollouts/rollout-table.ts';
 import { readNextSchedules, settleSchedule } from './schedules/schedule-table.ts';
 
@@ -17,6 +18,8 @@ export interface Interrupted {
   readonly pendingSchedules: number;
   /** Rollout plans that were running: they are paused. */
   readonly pausedPlans: number;
+  /** Proposals that waited for somebody: they are withdrawn. */
+  readonly endedProposals: number;
   /** Links of invitations and for new passwords: they are revoked. */
   readonly endedLinks: number;
 }
@@ -47,7 +50,13 @@ export async function restore(
     now = Date.now(),
   }: { readonly replace?: boolean; readonly runOverdue?: boolean; readonly now?: number } = {},
 ): Promise<Restored & { readonly interrupted: Interrupted }> {
-  let interrupted: Interrupted = { failedSchedules: 0, pendingSchedules: 0, pausedPlans: 0, endedLinks: 0 };
+  let interrupted: Interrupted = {
+    failedSchedules: 0,
+    pendingSchedules: 0,
+    pausedPlans: 0,
+    endedProposals: 0,
+    endedLinks: 0,
+  };
   const restored = await replaceDatabase(file, place, {
     replace,
     settle: async (database, createdAt) => {
@@ -68,6 +77,7 @@ async function interrupt(database: OpenDatabase, backup: RestoredBackup): Promis
   const { result } = await store.commit(actor, async (tx) => ({
     ...(await failOverdue(tx, backup)),
     pausedPlans: backup.runOverdue ? 0 : await pausePlans(tx, backup),
+    endedProposals: await endProposals(tx, backup),
     endedLinks: await endLinks(tx, backup),
   }));
   return result;
@@ -97,6 +107,24 @@ async function pausePlans(tx: Tx, { createdAt, now }: RestoredBackup): Promise<n
   let count = 0;
   for await (const plan of inPages((last: Due | undefined) => readNextPlans(tx, BATCH, last)))
     if (await storePlan(tx, plan, paused, { action: 'rollout.paused' })) count++;
+  return count;
+}
+
+/** All, because people may have decided on them since the backup. */
+async function endProposals(tx: Tx, { createdAt, now }: RestoredBackup): Promise<number> {
+  const outcome = `The database was restored from the backup of ${createdAt}.`;
+  const settlement = { status: 'withdrawn', at: now, by: SYSTEM.name, outcome } as const;
+
+  const next = async (last: Due | undefined) =>
+    (await readNextToExpire(tx, BATCH, last && { id: last.id, expiresAt: last.dueAt })).map((each) => ({
+      ...each,
+      dueAt: each.expiresAt,
+    }));
+  let count = 0;
+  for await (const proposal of inPages(next)) {
+    await storeSettlement(tx, proposal, settlement);
+    count++;
+  }
   return count;
 }
 

@@ -224,7 +224,9 @@ async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolea
       if ((await placeOf(transaction, lost)) !== 'missing') return false;
 
       // As writers do: environments before the end of the log.
-      await transaction.query('UPDATE environments SET revision = revision + $1', [REVISION_LEAP]);
+      await transaction.query('UPDATE environments SET revision = revision + $1, guarded = revision + $1', [
+        REVISION_LEAP,
+      ]);
       const epoch = crypto.randomUUID();
       const [end] = await transaction.query<{ seq: number }>(
         'UPDATE feed SET epoch = $1 WHERE id = 1 AND epoch = $2 RETURNING seq',

@@ -87,6 +87,11 @@ export class Journal {
     return this.#actor.name;
   }
 
+  /** What has been added so far. */
+  get entries(): readonly NewAuditEntry[] {
+    return this.#entries.map(({ entry }) => entry);
+  }
+
   /** Whether nothing has been added so far. */
   get isEmpty(): boolean {
     return this.#entries.length === 0;

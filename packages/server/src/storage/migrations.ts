@@ -379,4 +379,40 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     'INSERT INTO publisher (id) VALUES (1)',
   ],
+  [
+    // How many people approve a change of states before it is made. A node that does not know approvals writes a revision
+    // without "guarded", which the check refuses.
+    'ALTER TABLE environments ADD COLUMN approvals BIGINT NOT NULL DEFAULT 0',
+    'ALTER TABLE environments ADD COLUMN emergency_off BIGINT NOT NULL DEFAULT 1',
+    `ALTER TABLE environments ADD COLUMN guarded BIGINT NOT NULL DEFAULT 0
+      CHECK (approvals = 0 OR (guarded = revision AND deleted_at IS NULL))`,
+    // Changes that wait for approval. request and effects: JSON. environments, approvals: JSON lists.
+    `CREATE TABLE proposals (
+      id TEXT NOT NULL PRIMARY KEY,
+      project_id TEXT NOT NULL REFERENCES projects (id),
+      environments TEXT NOT NULL,
+      operation TEXT NOT NULL,
+      request TEXT NOT NULL,
+      effects TEXT NOT NULL,
+      author TEXT NOT NULL,
+      person TEXT,
+      note TEXT,
+      required BIGINT NOT NULL,
+      hold BIGINT NOT NULL,
+      approvals TEXT NOT NULL,
+      status TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL,
+      settled_at BIGINT,
+      settled_by TEXT,
+      outcome TEXT
+    )`,
+    'CREATE INDEX proposals_by_project ON proposals (project_id, status, settled_at)',
+    `CREATE INDEX proposals_by_expiry ON proposals (expires_at) WHERE settled_at IS NULL`,
+    // The proposal by which they run where approvals are required.
+    'ALTER TABLE scheduled_changes ADD COLUMN proposal TEXT',
+    'ALTER TABLE rollout_plans ADD COLUMN proposal TEXT',
+    // Tokens of reviewed pipelines, whose changes need no approval.
+    'ALTER TABLE access_tokens ADD COLUMN exempt BIGINT NOT NULL DEFAULT 0',
+  ],
 ];

@@ -121,12 +121,14 @@ async function prepareCopy(
     await copy.transaction(async (transaction) => {
       await transaction.query('UPDATE feed SET epoch = $1', [crypto.randomUUID()]);
       for (const { id, revision } of served) {
-        await transaction.query('UPDATE environments SET revision = $1 WHERE id = $2 AND revision < $1', [
-          revision,
-          id,
-        ]);
+        await transaction.query(
+          'UPDATE environments SET revision = $1, guarded = $1 WHERE id = $2 AND revision < $1',
+          [revision, id],
+        );
       }
-      await transaction.query('UPDATE environments SET revision = revision + $1', [REVISION_LEAP]);
+      await transaction.query('UPDATE environments SET revision = revision + $1, guarded = revision + $1', [
+        REVISION_LEAP,
+      ]);
     });
 
     await settle(copy);

@@ -94,11 +94,18 @@ export class SqlStore implements Store {
     const { result, seqs } = await this.#write(async (transaction) => {
       const { now } = this.#sources;
       const journal = new Journal(actor, this.#sources);
+      const others: Journal[] = [];
+      const journalOf = (other: Actor) => {
+        const own = new Journal(other, this.#sources);
+        others.push(own);
+        return own;
+      };
+
       const author = new AuthorCheck([actor], now);
-      const result = await work(new SqlTransaction(transaction, { journal, author, now }));
-      return { result, author, journals: journal.isEmpty ? [] : [journal] };
+      const result = await work(new SqlTransaction(transaction, { journal, author, now, journalOf }));
+      return { result, author, journals: [...others, journal].filter(({ isEmpty }) => !isEmpty) };
     });
-    const [seq] = seqs;
+    const seq = seqs.at(-1);
     return seq === undefined ? { result } : { result, seq };
   }
 

@@ -82,7 +82,11 @@ export async function dump(place: DatabasePlace): Promise<Record<string, unknown
       `SELECT ${columns.map((column) => `"${column}"`).join(', ')} FROM ${name}`,
     );
     const sorted = rows
-      .map((row) => ({ ...row, epoch: undefined, ...(name === 'environments' && { revision: 0 }) }))
+      .map((row) => ({
+        ...row,
+        epoch: undefined,
+        ...(name === 'environments' && { revision: 0, guarded: 0 }),
+      }))
       .sort((a, b) => (rowKey(a, key) < rowKey(b, key) ? -1 : 1));
     dumped[name] = ['stream_presence', 'sessions'].includes(name) ? [] : sorted;
   }

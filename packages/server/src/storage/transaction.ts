@@ -1,3 +1,4 @@
+import type { Actor } from '../domain/audit.ts';
 import type { Environment } from '../domain/project.ts';
 import type { AuthorCheck } from './author-check.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
@@ -11,6 +12,7 @@ export class SqlTransaction implements Tx {
   readonly now: () => number;
   readonly #sql: WriteTransaction;
   readonly #author: AuthorCheck;
+  readonly #journalOf: (actor: Actor) => Journal;
 
   /** Writes through `sql` and records it in `journal`; `now` returns epoch milliseconds. */
   constructor(
@@ -19,12 +21,23 @@ export class SqlTransaction implements Tx {
       journal,
       author,
       now,
-    }: { readonly journal: Journal; readonly author: AuthorCheck; readonly now: () => number },
+      journalOf,
+    }: {
+      readonly journal: Journal;
+      readonly author: AuthorCheck;
+      readonly now: () => number;
+      readonly journalOf: (actor: Actor) => Journal;
+    },
   ) {
     this.#sql = sql;
     this.journal = journal;
     this.now = now;
     this.#author = author;
+    this.#journalOf = journalOf;
+  }
+
+  journalOf(actor: Actor): Journal {
+    return this.#journalOf(actor);
   }
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {

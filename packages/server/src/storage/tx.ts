@@ -15,6 +15,8 @@ export interface UnloggedTx extends Queryable {
 /** The transaction of one operation. A function that writes through it also leaves the audit entry in the journal. */
 export interface Tx extends UnloggedTx {
   readonly journal: Journal;
+  /** The journal of what another person does in this transaction: a change of its own, before that of {@link journal}. */
+  journalOf(actor: Actor): Journal;
   /** The environments that this transaction has locked, by id, as they are now. */
   readonly locked: Map<string, Environment>;
   /**

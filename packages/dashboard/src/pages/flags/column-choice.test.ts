@@ -8,6 +8,8 @@ const ENVIRONMENTS = ['development', 'staging', 'production'].map(
     position,
     color: 'gray',
     protected: false,
+    approvals: 0,
+    emergencyOff: true,
     revision: 1,
     createdAt: '2026-01-01T00:00:00Z',
   }),

@@ -3,8 +3,11 @@ import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
 import { type NodeProcess, startNode } from '@halyard/testing';
 import { ERROR_PAGES } from './pages.ts';
 
-/** Codes whose example needs a person's session, a limit or an outage; other tests meet those. */
-const ELSEWHERE: readonly ErrorCode[] = ['confirmation_required', 'internal_error', 'rate_limited'];
+/** Codes whose example needs people who sign in, a limit or an outage; other tests meet those. */
+const ELSEWHERE: readonly ErrorCode[] = [
+  ...(['confirmation_required', 'approval_required', 'proposal_closed'] as const),
+  ...(['internal_error', 'rate_limited'] as const),
+];
 
 let node: NodeProcess;
 /** The values for the variables of the examples. */

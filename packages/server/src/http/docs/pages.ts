@@ -2,6 +2,7 @@ import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
 import architecture from '../../../../../docs/architecture.md' with { type: 'text' };
 import alreadyExists from '../../../../../docs/errors/already_exists.md' with { type: 'text' };
 import alreadyPlanned from '../../../../../docs/errors/already_planned.md' with { type: 'text' };
+import approvalRequired from '../../../../../docs/errors/approval_required.md' with { type: 'text' };
 import confirmationRequired from '../../../../../docs/errors/confirmation_required.md' with { type: 'text' };
 import environmentNotFound from '../../../../../docs/errors/environment_not_found.md' with { type: 'text' };
 import flagArchived from '../../../../../docs/errors/flag_archived.md' with { type: 'text' };
@@ -19,6 +20,7 @@ import notFound from '../../../../../docs/errors/not_found.md' with { type: 'tex
 import notRevertible from '../../../../../docs/errors/not_revertible.md' with { type: 'text' };
 import notSignedIn from '../../../../../docs/errors/not_signed_in.md' with { type: 'text' };
 import projectNotFound from '../../../../../docs/errors/project_not_found.md' with { type: 'text' };
+import proposalClosed from '../../../../../docs/errors/proposal_closed.md' with { type: 'text' };
 import rateLimited from '../../../../../docs/errors/rate_limited.md' with { type: 'text' };
 import revisionConflict from '../../../../../docs/errors/revision_conflict.md' with { type: 'text' };
 import signInFailed from '../../../../../docs/errors/sign_in_failed.md' with { type: 'text' };
@@ -27,6 +29,7 @@ import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
 import growing from '../../../../../docs/growing.md' with { type: 'text' };
 import languages from '../../../../../docs/languages.md' with { type: 'text' };
 import moving from '../../../../../docs/moving.md' with { type: 'text' };
+import approvals from '../../../../../docs/operations/approvals.md' with { type: 'text' };
 import backup from '../../../../../docs/operations/backup.md' with { type: 'text' };
 import cleanUp from '../../../../../docs/operations/clean-up.md' with { type: 'text' };
 import cli from '../../../../../docs/operations/cli.md' with { type: 'text' };
@@ -95,6 +98,8 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   flag_not_archived: flagNotArchived,
   not_revertible: notRevertible,
   already_planned: alreadyPlanned,
+  approval_required: approvalRequired,
+  proposal_closed: proposalClosed,
   confirmation_required: confirmationRequired,
 };
 
@@ -138,6 +143,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/history', history],
   ['operations/schedules', schedules],
   ['operations/rollouts', rollouts],
+  ['operations/approvals', approvals],
   ['operations/clean-up', cleanUp],
   ['operations/flags-as-code', flagsAsCode],
   ['operations/delivery', delivery],

@@ -2,6 +2,8 @@ import { ERROR_STATUS, type ErrorCode, type Role } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Scope } from '../rights.ts';
 import type { Operation } from './operation.ts';
+import { wishQuery } from './proposal-desk.ts';
+import { ProposalSchema } from './proposal-schemas.ts';
 import { ErrorBodySchema } from './schemas.ts';
 
 /** Names of the security schemes in the OpenAPI document. */
@@ -44,7 +46,7 @@ const HEADERS = {
 export function describeOperation<Path extends string, Body, Query>(
   operation: DescribedOperation<Path, Body, Query>,
 ): RouteConfig {
-  const { method, path, id, tag, role, scope, summary, query, body, answer } = operation;
+  const { method, path, id, tag, role, scope, summary, body, answer } = operation;
   return {
     method,
     path,
@@ -58,8 +60,7 @@ export function describeOperation<Path extends string, Body, Query>(
     security: role === 'anyone' ? [] : [{ [SECURITY.accessToken]: [] }, { [SECURITY.session]: [] }],
     request: {
       ...(path.includes('{') ? { params: paramsOf(path) } : {}),
-      // `ZodObject`: all our queries are; the type only describes their result.
-      ...(query && { query: query as unknown as z.ZodObject }),
+      ...queryOf(operation),
       headers: headersOf(operation),
       ...(body && { body: { required: true, content: contentOf(body.schema, body.mediaTypes) } }),
     },
@@ -71,9 +72,22 @@ export function describeOperation<Path extends string, Body, Query>(
           headers: z.object({ ETag: z.string().openapi({ description: answer.tagOf }) }),
         }),
       },
+      ...(operation.needsApproval && {
+        202: { description: 'The proposal, if it was asked for.', content: contentOf(ProposalSchema) },
+      }),
       ...describeErrors(errorsOf(operation)),
     },
   };
+}
+
+function queryOf<Path extends string, Body, Query>({
+  query,
+  needsApproval,
+}: DescribedOperation<Path, Body, Query>): { readonly query?: z.ZodObject } {
+  // `ZodObject`: all our queries are; the type only describes their result.
+  const own = query as unknown as z.ZodObject | undefined;
+  if (needsApproval !== true) return own === undefined ? {} : { query: own };
+  return { query: own === undefined ? z.strictObject(wishQuery) : own.extend(wishQuery) };
 }
 
 /** The error answers of an operation, by status. */
@@ -108,6 +122,7 @@ function errorsOf<Path extends string, Body, Query>(
       ? (['rate_limited'] as const)
       : []),
     ...(operation.errors ?? []),
+    ...(operation.needsApproval ? (['approval_required'] as const) : []),
     ...(operation.conditions === undefined ? [] : (['revision_conflict'] as const)),
     'internal_error',
   ];

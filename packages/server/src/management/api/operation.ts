@@ -12,6 +12,7 @@ import { accept, parseBody } from './body.ts';
 import { describeOperation } from './described-operation.ts';
 import type { HeavyCall, HeavyThread } from './heavy-call.ts';
 import type { IncomingBodies, IncomingBody } from './incoming-bodies.ts';
+import { type ProposalDesk, type ProposedCall, takeWish, type Wish } from './proposal-desk.ts';
 
 /** The context of a management request. */
 export interface ManagementEnv {
@@ -25,6 +26,8 @@ export interface ManagementEnv {
     session: ActiveSession | undefined;
     /** Reads the bodies of all requests. */
     bodies: IncomingBodies;
+    /** Takes proposals. */
+    proposals: ProposalDesk;
     /** The author with the rights of now. Rejects once the credentials have ended. Absent in the thread. */
     currentActor: (() => Promise<Actor>) | undefined;
     /** Whether the credentials are still valid and give the same rights; checked repeatedly while a stream is open. */
@@ -79,6 +82,8 @@ export interface Operation<Path extends string, Body, Query> {
   /** Whether it reads `X-Confirm-Environment` although it never answers `confirmation_required` as a whole. */
   readonly confirms?: true;
   readonly answer: OperationAnswer;
+  /** Whether it may change environments that require approvals: then it can be proposed, or made in an emergency. */
+  readonly needsApproval?: true;
   /** Whether it may take longer than a read of a flag can wait: it runs on the thread for such operations, if there is one. */
   readonly isHeavy?: true;
   /** Errors beyond those of every operation. */
@@ -163,16 +168,56 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
       });
     }
 
-    const call = callOf(context, operation, body?.bytes);
+    const { wish, ...call } = callOf(context, operation, body?.bytes);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await handle({ ...call, actor: context.get('actor') });
+        const run = (actor: Actor) => Promise.resolve(handle({ ...call, actor }));
+        return await asWished(context, { operation: operation.id, text: call.text, wish, run });
       } catch (error) {
         if (!(error instanceof RightsChanged) || attempt === ATTEMPTS) throw error;
         await admitAgain();
       }
     }
   });
+}
+
+/** Runs an operation, as a proposal or an emergency if the caller asks for that. */
+function asWished(
+  context: Context<ManagementEnv>,
+  {
+    operation,
+    text,
+    wish,
+    run,
+  }: {
+    readonly operation: string;
+    readonly text: string;
+    readonly wish: Wish | undefined;
+    readonly run: (actor: Actor) => Promise<Response>;
+  },
+): Promise<Response> {
+  const actor = context.get('actor');
+  if (wish === undefined) return run(actor);
+
+  const { raw: request } = context.req;
+  const { pathname, searchParams } = new URL(request.url);
+  searchParams.delete('propose');
+  searchParams.delete('emergency');
+  const search = searchParams.size === 0 ? '' : `?${searchParams}`;
+  const type = request.headers.get('Content-Type');
+  const call: ProposedCall = {
+    actor,
+    operation,
+    method: request.method,
+    path: pathname + search,
+    ...(type !== null && { type }),
+    ...(text !== '' && { body: text }),
+    hold: wish === 'hold',
+  };
+
+  const desk = context.get('proposals');
+  if (wish === 'emergency') return run({ ...actor, approval: desk.emergency(call) });
+  return desk.propose(call, run);
 }
 
 /** Attempts at a call whose author's rights change while it runs. */
@@ -243,15 +288,23 @@ function callOf<Path extends string, Body, Query>(
   context: Context<ManagementEnv>,
   operation: Operation<Path, Body, Query>,
   body: Uint8Array | undefined,
-): Omit<Call<Path, Body, Query>, 'actor'> {
-  const { body: rule, query } = operation;
+): Omit<Call<Path, Body, Query>, 'actor'> & { readonly wish: Wish | undefined } {
+  const { body: rule, query, needsApproval } = operation;
   const request = context.req.raw;
   const accepted = acceptBody(rule, body === undefined ? '' : decodeBody(body));
+  const isRead = request.method === 'GET';
+  const parameters = isRead && query === undefined ? {} : readQuery(request);
+  const wish = isRead ? undefined : takeWish(parameters);
+  if (wish !== undefined && needsApproval !== true)
+    throw invalid(
+      'This operation needs no approval, so it is neither proposed nor an emergency: call it as it is.',
+    );
   return {
+    wish,
     // `Params`: the route was created from this path.
     params: context.req.param() as Params<Path>,
     // `Query`: without a schema the type is `undefined`.
-    query: (query === undefined ? undefined : accept(query, readQuery(request), 'query')) as Query,
+    query: (query === undefined ? undefined : accept(query, parameters, 'query')) as Query,
     session: context.get('session'),
     request,
     requestId: context.get('requestId'),

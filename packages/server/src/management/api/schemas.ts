@@ -126,6 +126,13 @@ export const EnvironmentRecordSchema = z
     protected: z
       .boolean()
       .openapi({ description: 'Whether changes to its states require a permission and a confirmation.' }),
+    approvals: z
+      .number()
+      .int()
+      .openapi({ description: 'How many other people must approve a change of its states; 0: none.' }),
+    emergencyOff: z.boolean().openapi({
+      description: 'Whether every editor may turn flags off without approval, as an emergency.',
+    }),
     color: z.enum(ENVIRONMENT_COLORS),
     position: z.number().int().openapi({ description: 'Its place among the environments, from 0.' }),
     createdAt: TimeSchema,

@@ -9,6 +9,11 @@ import {
 import { LabelSchema, lifetimeMembers, seqMember, TimeSchema } from '../../management/api/schemas.ts';
 import type { AccessToken } from './access-token.ts';
 
+const ExemptSchema = z.boolean().optional().openapi({
+  description:
+    'Whether its changes need no approval, because people have reviewed them before (a pipeline, for example).',
+});
+
 /** The caller of an operation. */
 export const WhoAmISchema = z.object({
   name: z.string(),
@@ -18,7 +23,7 @@ export const WhoAmISchema = z.object({
 
 /** An access token without the token itself. */
 export const TokenRecordSchema = z
-  .object({ ...lifetimeMembers, ...permissionMembers, only: LimitSchema.optional() })
+  .object({ ...lifetimeMembers, ...permissionMembers, only: LimitSchema.optional(), exempt: ExemptSchema })
   .openapi('AccessToken');
 
 /** A new access token. */
@@ -26,6 +31,7 @@ export const NewTokenSchema = z.strictObject({
   name: LabelSchema,
   ...rightsMembers,
   only: LimitSchema.optional(),
+  exempt: ExemptSchema,
   expiresAt: TimeSchema.nullable().optional().openapi({ description: 'Default: in 90 days. `null`: never.' }),
 });
 
@@ -41,6 +47,7 @@ export function tokenRecord(token: AccessToken) {
     name: token.name,
     ...rightsRecord(token),
     only: token.only,
+    exempt: token.exempt,
     createdAt: isoTime(token.createdAt),
     expiresAt: isoTimeOr(token.expiresAt),
     revokedAt: isoTimeOr(token.revokedAt),

@@ -13,37 +13,45 @@ import { byText } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { AccessToken, FoundToken } from './access-token.ts';
 
-const COLUMNS = `id, name, only_task AS "only", ${RIGHTS_COLUMNS}, created_at AS "createdAt",
+const COLUMNS = `id, name, only_task AS "only", exempt, ${RIGHTS_COLUMNS}, created_at AS "createdAt",
   expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
+
+/** A token as its row has it: the engines have no booleans in common. */
+type StoredToken = Omit<AccessToken, 'exempt'> & { readonly exempt: number };
+type TokenRow = RightsRow<StoredToken>;
+
+function toToken({ exempt, ...token }: StoredToken): AccessToken {
+  return exempt === 0 ? token : { ...token, exempt: true };
+}
 
 /** All access tokens, including revoked and expired ones, by name. */
 export async function readAccessTokens(db: Queryable): Promise<readonly AccessToken[]> {
-  const rows = await db.query<RightsRow<AccessToken>>(`SELECT ${COLUMNS} FROM access_tokens`);
-  return byText(await withRights<AccessToken>(db, rows), ({ name }) => name);
+  const rows = await db.query<TokenRow>(`SELECT ${COLUMNS} FROM access_tokens`);
+  return byText((await withRights<StoredToken>(db, rows)).map(toToken), ({ name }) => name);
 }
 
 /** The token of this digest, also a revoked or expired one. */
 export async function readTokenByDigest(db: Queryable, digest: string): Promise<FoundToken | undefined> {
-  const rows = await db.query<RightsRow<AccessToken & { readonly rights: string }>>(
+  const rows = await db.query<RightsRow<StoredToken & { readonly rights: string }>>(
     `SELECT ${COLUMNS}, ${RIGHTS_TEXT} AS rights FROM access_tokens WHERE digest = $1`,
     [digest],
   );
-  const [found] = await withRights<AccessToken & { readonly rights: string }>(db, rows);
+  const [found] = await withRights<StoredToken & { readonly rights: string }>(db, rows);
   if (found === undefined) return undefined;
 
   const { rights, ...token } = found;
-  return { token, credential: { kind: 'token', id: token.id, rights } };
+  return { token: toToken(token), credential: { kind: 'token', id: token.id, rights } };
 }
 
 /** Inserts an access token. `already_exists` when its id or digest does. */
 export async function insertAccessToken(tx: Tx, token: AccessToken, digest: string): Promise<void> {
-  const { id, name, only, createdAt, expiresAt } = token;
+  const { id, name, only, exempt, createdAt, expiresAt } = token;
 
   const inserted = await tx.query(
     `INSERT INTO access_tokens (id, name, digest, only_task, created_at, expires_at, role, can_change_protected,
-        project_roles)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
-    [id, name, digest, only ?? null, createdAt, expiresAt ?? null, ...rightsValues(token)],
+        project_roles, exempt)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING RETURNING id`,
+    [id, name, digest, only ?? null, createdAt, expiresAt ?? null, ...rightsValues(token), exempt ? 1 : 0],
   );
   if (inserted.length === 0) {
     throw new ServiceError(
@@ -53,7 +61,7 @@ export async function insertAccessToken(tx: Tx, token: AccessToken, digest: stri
   }
 
   const expires = expiresAt === undefined ? undefined : isoTime(expiresAt);
-  const after = JSON.stringify({ name, ...rightsText(token), only, expiresAt: expires });
+  const after = JSON.stringify({ name, ...rightsText(token), only, exempt, expiresAt: expires });
   tx.journal.audit({ action: 'token.created', target: id, after });
 }
 

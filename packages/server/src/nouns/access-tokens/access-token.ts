@@ -6,6 +6,8 @@ export interface AccessToken extends Rights {
   readonly id: string;
   readonly name: string;
   readonly only?: TokenLimit;
+  /** Whether its changes need no approval. */
+  readonly exempt?: true;
   /** Epoch milliseconds, as are all times here. */
   readonly createdAt: number;
   readonly expiresAt?: number;

@@ -36,6 +36,8 @@ export function defaultExpiry(now: number): number {
 export interface NewAccessToken extends RightsChange {
   readonly name: string;
   readonly only?: TokenLimit;
+  /** Whether its changes need no approval, as those of a pipeline that people review. */
+  readonly exempt?: boolean;
   /** Epoch milliseconds. */
   readonly expiresAt?: number;
 }
@@ -95,6 +97,7 @@ export async function createAccessToken(
       ...rights,
       createdAt,
       ...defined({ only, expiresAt }),
+      ...(input.exempt && { exempt: true }),
     };
 
     const others = await readAccessTokens(tx);

@@ -117,6 +117,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       method: 'post',
       path: '/api/import',
       id: 'importProject',
+      needsApproval: true,
       isHeavy: true,
       tag,
       role: 'viewer',

@@ -15,6 +15,9 @@ const appearanceMembers = {
   color: z.enum(ENVIRONMENT_COLORS).optional(),
 };
 
+/** Most approvals that an environment requires: with more, people wait for each other. */
+const MAX_APPROVALS = 2;
+
 const tag = 'Environments';
 const path = '/api/projects/{project}/environments';
 
@@ -75,12 +78,15 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       method: 'patch',
       path: `${path}/{environment}`,
       id: 'updateEnvironment',
+      needsApproval: true,
       tag,
       role: 'admin',
-      summary: 'Change the protection, color or position of an environment',
+      summary: 'Change the protection, the approvals, the color or the position of an environment',
       body: {
         schema: z.strictObject({
           ...appearanceMembers,
+          approvals: z.number().int().min(0).max(MAX_APPROVALS).optional(),
+          emergencyOff: z.boolean().optional(),
           position: z.number().int().min(0).max(1000).optional(),
         }),
       },
@@ -103,6 +109,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       method: 'delete',
       path: `${path}/{environment}`,
       id: 'deleteEnvironment',
+      needsApproval: true,
       isHeavy: true,
       tag,
       role: 'admin',

@@ -5,6 +5,26 @@ import type { Written } from '../../management/write.ts';
 
 /** An environment as it is answered. */
 export function environmentRecord(environment: Written<Environment>): Writable {
-  const { name, revision, protected: isProtected, color, position, createdAt, seq } = environment;
-  return { name, revision, protected: isProtected, color, position, createdAt: isoTime(createdAt), seq };
+  const {
+    name,
+    revision,
+    protected: isProtected,
+    approvals,
+    emergencyOff,
+    color,
+    position,
+    createdAt,
+    seq,
+  } = environment;
+  return {
+    name,
+    revision,
+    protected: isProtected,
+    approvals,
+    emergencyOff,
+    color,
+    position,
+    createdAt: isoTime(createdAt),
+    seq,
+  };
 }

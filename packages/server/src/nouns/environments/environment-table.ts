@@ -12,15 +12,18 @@ import {
 import type { Tx } from '../../storage/tx.ts';
 
 /** The columns of an {@link EnvironmentRow}. */
-const COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
-  created_at AS "createdAt"`;
+const COLUMNS = `id, project_id AS "projectId", name, revision, protected, approvals,
+  emergency_off AS "emergencyOff", color, position, created_at AS "createdAt"`;
 
 /** An environment as its row has it: the engines have no booleans in common. */
-export type EnvironmentRow = Omit<Environment, 'protected'> & { readonly protected: number };
+export type EnvironmentRow = Omit<Environment, 'protected' | 'emergencyOff'> & {
+  readonly protected: number;
+  readonly emergencyOff: number;
+};
 
 /** The record of a row. */
 export function toEnvironment(row: EnvironmentRow): Environment {
-  return { ...row, protected: row.protected !== 0 };
+  return { ...row, protected: row.protected !== 0, emergencyOff: row.emergencyOff !== 0 };
 }
 
 /** The environments of a project, by position and name. */
@@ -106,7 +109,7 @@ export async function insertEnvironment(tx: Tx, environment: Environment): Promi
 /** A revived environment has lost its flags, which is a new revision. */
 async function revive(tx: Tx, projectId: string, name: string, appearance: readonly Parameter[]) {
   const [revived] = await tx.query<EnvironmentRow>(
-    `UPDATE environments SET deleted_at = NULL, revision = revision + 1, protected = $3, color = $4,
+    `UPDATE environments SET deleted_at = NULL, revision = revision + 1, guarded = revision + 1, protected = $3, color = $4,
       position = $5, created_at = $6
       WHERE project_id = $1 AND name = $2 AND deleted_at IS NOT NULL RETURNING ${COLUMNS}`,
     [projectId, name, ...appearance],
@@ -140,21 +143,22 @@ async function forgetEarlier(tx: Tx, { id, projectId }: EnvironmentRow): Promise
   ]);
 }
 
-/** Replaces the appearance of the environment: `protected`, `color`, `position`. No revision, no frame. */
+/** Replaces the appearance and the guards of the environment. No revision, no frame. */
 export async function storeAppearance(tx: Tx, environment: Environment): Promise<void> {
   const { id, projectId, name, color, position } = environment;
+  // Without protection there is nothing to approve.
+  const approvals = environment.protected ? environment.approvals : 0;
   const known = await readEnvironment(tx, projectId, name);
   if (known === undefined) return;
   const before = JSON.stringify(appearanceOf(known));
-  const after = JSON.stringify(appearanceOf(environment));
+  const after = JSON.stringify(appearanceOf({ ...environment, approvals }));
   if (before === after) return;
 
-  await tx.query('UPDATE environments SET protected = $2, color = $3, position = $4 WHERE id = $1', [
-    id,
-    environment.protected ? 1 : 0,
-    color,
-    position,
-  ]);
+  await tx.query(
+    `UPDATE environments SET protected = $2, color = $3, position = $4, approvals = $5, emergency_off = $6,
+      guarded = revision WHERE id = $1`,
+    [id, environment.protected ? 1 : 0, color, position, approvals, environment.emergencyOff ? 1 : 0],
+  );
   tx.locked.delete(id);
 
   tx.journal.audit({
@@ -167,14 +171,16 @@ export async function storeAppearance(tx: Tx, environment: Environment): Promise
   });
 }
 
-function appearanceOf({ protected: isProtected, color, position }: Environment) {
-  return { protected: isProtected, color, position };
+/** As the audit log has it: older entries, and environments without approvals, lack their members. */
+function appearanceOf({ protected: isProtected, color, position, approvals, emergencyOff }: Environment) {
+  const guards = approvals === 0 ? {} : { approvals, emergencyOff };
+  return { protected: isProtected, color, position, ...guards };
 }
 
 /** Removes the environment with its states; the name may be used again. */
 export async function removeEnvironment(tx: Tx, { id, projectId, name }: Environment): Promise<void> {
   const [deleted] = await tx.query<{ revision: number }>(
-    'UPDATE environments SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING revision',
+    'UPDATE environments SET deleted_at = $1, approvals = 0 WHERE id = $2 AND deleted_at IS NULL RETURNING revision',
     [tx.now(), id],
   );
   if (deleted === undefined) return;

@@ -1,14 +1,17 @@
 import { DEFAULT_ENVIRONMENTS, type EnvironmentColor } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { environmentNotFound } from '../../domain/errors.ts';
+import { environmentNotFound, invalid, quote } from '../../domain/errors.ts';
 import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
+import { mayChangeProtected } from '../../management/rights.ts';
 import { checkName } from '../../management/rules.ts';
 import { requireChangeOf, type Written, writeDone, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { interruptRemoved } from '../interruptions.ts';
 import { lockPlace } from '../locks.ts';
 import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
+import { permissionsOf } from '../people/grants.ts';
+import { readOperators } from '../people/operator-table.ts';
 import { lockProject } from '../projects/project-table.ts';
 import {
   insertEnvironment,
@@ -49,7 +52,7 @@ export function listEnvironments(
 export function createEnvironment(
   context: ManagementContext,
   actor: Actor,
-  place: EnvironmentPlace & { readonly appearance?: Omit<EnvironmentAppearance, 'position'> },
+  place: EnvironmentPlace & { readonly appearance?: NewAppearance },
 ): Promise<Written<Environment>> {
   checkName('environment', place.environment);
 
@@ -67,11 +70,7 @@ export function createEnvironment(
 export async function addEnvironment(
   context: ManagementContext,
   tx: Tx,
-  {
-    projectId,
-    name,
-    ...appearance
-  }: Pick<Environment, 'projectId' | 'name'> & Omit<EnvironmentAppearance, 'position'>,
+  { projectId, name, ...appearance }: Pick<Environment, 'projectId' | 'name'> & NewAppearance,
 ): Promise<Environment> {
   // Writers of the project's flags and states lock its environments, and must not miss this one. It also keeps the
   // position unique.
@@ -82,20 +81,31 @@ export async function addEnvironment(
 
   const createdAt = context.now();
   const place = { id: context.newId(), projectId, name, revision: 0, createdAt };
-  return insertEnvironment(tx, { ...place, ...defaultAppearance(name), ...appearance, position });
+  return insertEnvironment(tx, {
+    ...place,
+    ...PLAIN_APPEARANCE,
+    ...defaultAppearance(name),
+    ...appearance,
+    position,
+  });
 }
+
+/** The appearance of a new environment. It requires approvals only once people set that. */
+type NewAppearance = Pick<EnvironmentAppearance, 'protected' | 'color'>;
 
 /** How an environment is shown and guarded. In a change, absent members stay as they are. */
 export interface EnvironmentAppearance {
   readonly protected?: boolean;
+  readonly approvals?: number;
+  readonly emergencyOff?: boolean;
   readonly color?: EnvironmentColor;
   /** A whole number from 0. */
   readonly position?: number;
 }
 
 /**
- * Changes the appearance of an environment; no revision, no frame. Removing its protection changes something protected,
- * and needs the permission and confirmation for that. `environment_not_found`.
+ * Changes the appearance of an environment, and how it is guarded; no revision, no frame. Loosening a guard needs what a change of
+ * its states needs: permission, approval, confirmation. `environment_not_found`, `invalid_argument`.
  */
 export function updateEnvironment(
   context: ManagementContext,
@@ -108,11 +118,31 @@ export function updateEnvironment(
     if (environment === undefined) throw environmentNotFound(input.environment);
 
     const updated = { ...environment, ...input.appearance };
-    if (!updated.protected) requireChangeOf(actor, environment);
+    if (loosens(environment, updated)) requireChangeOf(actor, environment);
+    if (updated.approvals > environment.approvals) await requireApprovers(tx, updated);
 
     await storeAppearance(tx, updated);
-    return updated;
+    return updated.protected ? updated : { ...updated, approvals: 0 };
   });
+}
+
+/** Whether a change of an environment takes a guard away, or a part of it. */
+export function loosens(before: Environment, after: Environment): boolean {
+  if (!after.protected || after.approvals < before.approvals) return true;
+  return after.approvals > 0 && after.emergencyOff && !before.emergencyOff;
+}
+
+/** Refuses approvals that the people of a project cannot give: then nobody could change anything. */
+async function requireApprovers(tx: Tx, { projectId, name, protected: isProtected, approvals }: Environment) {
+  if (!isProtected) {
+    throw invalid(`Only a protected environment requires approvals: protect ${quote(name)} as well.`);
+  }
+  await tx.lockPeople();
+  const operators = await readOperators(tx);
+  const able = operators.filter((operator) => mayChangeProtected(permissionsOf(operator), projectId));
+  if (able.length > approvals) return;
+  const needed = `${approvals + 1} people who may change it, an author and ${approvals === 1 ? 'another one' : `${approvals} others`}`;
+  throw invalid(`${quote(name)} would require ${needed}; the project has ${able.length}: invite more first.`);
 }
 
 /**

@@ -261,6 +261,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       method: 'post',
       path: '/api/changes/{seq}/revert',
       id: 'revertChange',
+      needsApproval: true,
       isHeavy: true,
       tag,
       role: 'editor',

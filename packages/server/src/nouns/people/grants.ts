@@ -131,6 +131,9 @@ export async function currentPermissions(
 }
 
 /** Programs confirm nothing; for a person, the operation was confirmed before. */
-export function permissionsOf(holder: Rights & { readonly only?: TokenLimit }): Permissions {
-  return { ...rightsOf(holder), ...defined({ only: holder.only }), confirmed: 'all' };
+export function permissionsOf(
+  holder: Rights & { readonly only?: TokenLimit; readonly exempt?: true },
+): Permissions {
+  const { only, exempt } = holder;
+  return { ...rightsOf(holder), ...defined({ only, exempt }), confirmed: 'all' };
 }

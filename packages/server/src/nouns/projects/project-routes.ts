@@ -113,6 +113,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       method: 'delete',
       path: '/api/projects/{project}',
       id: 'deleteProject',
+      needsApproval: true,
       isHeavy: true,
       tag,
       role: 'admin',

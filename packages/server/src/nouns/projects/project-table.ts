@@ -75,6 +75,7 @@ const TABLES_OF_PROJECT = [
   'project_keys',
   'scheduled_changes',
   'rollout_plans',
+  'proposals',
 ] as const;
 
 /** Removes the project with all that belongs to it, roles in it included. Its environments are locked. */

@@ -1,6 +1,6 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment, Project } from '../../domain/project.ts';
+import { type Environment, PLAIN_APPEARANCE, type Project } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { sees } from '../../management/rights.ts';
 import { checkName } from '../../management/rules.ts';
@@ -49,7 +49,7 @@ export function createProject(
 
     for (const [position, name] of DEFAULT_ENVIRONMENTS.entries()) {
       const place = { id: context.newId(), projectId: project.id, name, revision: 0, position, createdAt };
-      await insertEnvironment(tx, { ...place, ...defaultAppearance(name) });
+      await insertEnvironment(tx, { ...PLAIN_APPEARANCE, ...defaultAppearance(name), ...place });
     }
 
     return { ...project, environments: await readEnvironments(tx, project.id) };

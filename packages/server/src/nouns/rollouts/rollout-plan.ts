@@ -17,6 +17,8 @@ export interface RolloutPlan {
   readonly note?: string;
   /** The actor's name, as in the audit log. */
   readonly createdBy: string;
+  /** The proposal that started it or resumed it last, where its environment requires approvals. */
+  readonly proposal?: string;
   /** Epoch milliseconds, as are all times here. */
   readonly createdAt: number;
   /** The percentage that the flag was on for before the first step. */
@@ -45,6 +47,7 @@ export type RolloutProgress = Pick<
   RolloutPlan,
   | 'runsAs'
   | 'runsSince'
+  | 'proposal'
   | 'status'
   | 'statusAt'
   | 'statusBy'

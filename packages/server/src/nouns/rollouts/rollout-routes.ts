@@ -131,6 +131,7 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
       method: 'post',
       path,
       id: 'startRolloutPlan',
+      needsApproval: true,
       tag,
       role: 'editor',
       summary: 'Roll a flag out in steps: each raises its percentage, after a wait or at a time',
@@ -201,6 +202,8 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
       role: 'editor',
       summary,
       answer,
+      // What runs a step changes the flag; what ends a plan does not.
+      ...(errors.length > 0 && ({ needsApproval: true } as const)),
       errors: [...PLAN_ERRORS, ...errors],
     } as const;
     mount(app, { method: 'post', path: `${path}/{id}/${name}`, ...operation }, async ({ params, actor }) =>

@@ -1,3 +1,5 @@
+import { defined } from '@halyard/protocol';
+import { approvalBy } from '../../domain/approval.ts';
 import { SYSTEM } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -71,9 +73,17 @@ async function runDueStep(tx: Tx, plan: RolloutPlan, at: number): Promise<Rollou
     throw new ServiceError('environment_not_found', 'The environment has been deleted.');
   }
 
+  const approval = approvalBy(current.proposal);
   const requireRights = async () => {
     const permissions = await currentPermissions(tx, runsAs, { now: at, since: runsSince });
-    if (permissions !== undefined && mayChange({ name: runsAs, permissions }, environment)) return;
+    const author = permissions && { name: runsAs, permissions, ...defined({ approval }) };
+    if (author !== undefined && mayChange(author, environment)) return;
+    if (environment.approvals > 0 && approval === undefined) {
+      throw new ServiceError(
+        'approval_required',
+        `${environment.name} requires approvals now, and this plan has none.`,
+      );
+    }
     const who = `${quote(runsAs)}, who started or resumed the plan,`;
     throw new ServiceError('forbidden', `${who} may no longer change ${environment.name}.`);
   };

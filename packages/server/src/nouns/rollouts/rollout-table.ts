@@ -19,7 +19,7 @@ export type RolloutRow = NullableColumns<Omit<RolloutPlan, 'fromPct'>> & { reado
 
 const SELECT = `SELECT id, project_id AS "projectId", environment_id AS "environmentId",
     flag_key AS "flagKey", steps, note, created_by AS "createdBy", created_at AS "createdAt", from_pct AS "fromPct",
-    runs_as AS "runsAs", runs_since AS "runsSince", status, status_at AS "statusAt", status_by AS "statusBy", reason,
+    runs_as AS "runsAs", runs_since AS "runsSince", proposal, status, status_at AS "statusAt", status_by AS "statusBy", reason,
     next_step AS "nextStep", due_at AS "dueAt", ran, state_revision AS "stateRevision"
   FROM rollout_plans`;
 
@@ -129,8 +129,8 @@ export async function insertPlan(tx: Tx, plan: RolloutPlan): Promise<void> {
 
   await tx.query(
     `INSERT INTO rollout_plans (id, project_id, environment_id, flag_key, open_flag, steps, note, created_by,
-      created_at, from_pct, runs_as, runs_since, status, status_at, status_by, next_step, due_at, ran, state_revision)
-      VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+      created_at, from_pct, runs_as, runs_since, status, status_at, status_by, next_step, due_at, ran, state_revision, proposal)
+      VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
     [
       id,
       projectId,
@@ -150,6 +150,7 @@ export async function insertPlan(tx: Tx, plan: RolloutPlan): Promise<void> {
       plan.dueAt ?? null,
       plan.ran,
       plan.stateRevision ?? null,
+      plan.proposal ?? null,
     ],
   );
   await tx.query(PRUNE_ENDED, [environmentId, flagKey, KEPT_PLANS]);
@@ -219,7 +220,7 @@ function moving(plan: RolloutPlan, next: Partial<RolloutProgress>): Required<Sta
   const after = moved(plan, next);
   return {
     text: `UPDATE rollout_plans SET open_flag = $4, runs_as = $5, runs_since = $6, status = $7, status_at = $8,
-        status_by = $9, reason = $10, next_step = $11, due_at = $12, ran = $13, state_revision = $14
+        status_by = $9, reason = $10, next_step = $11, due_at = $12, ran = $13, state_revision = $14, proposal = $19
       WHERE id = $1 AND status = $2 AND next_step = $3
         AND status_at = $15 AND status_by = $16 AND runs_as = $17 AND runs_since = $18
       RETURNING id`,
@@ -243,6 +244,7 @@ function moving(plan: RolloutPlan, next: Partial<RolloutProgress>): Required<Sta
       plan.statusBy,
       plan.runsAs,
       plan.runsSince,
+      after.proposal ?? null,
     ],
   };
 }

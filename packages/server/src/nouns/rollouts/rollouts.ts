@@ -4,7 +4,7 @@ import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkNote, notedBy } from '../../management/rules.ts';
-import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { requireChangeOf, requirePermission, type Written, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { lockEnvironment, readEnvironments } from '../environments/environment-table.ts';
@@ -119,6 +119,7 @@ export async function startPlan(
       createdAt: now,
       runsAs: actor.name,
       runsSince: now,
+      ...defined({ proposal: actor.approval?.proposal }),
       fromPct,
       status: 'running',
       statusAt: now,
@@ -187,10 +188,9 @@ function endOrPause(
   actor: Actor,
   { status, ...place }: PlanPlace & { readonly status: 'paused' | 'stopped' },
 ): Promise<Written<NamedPlan>> {
-  // The flag stays as it is, so this needs the permission but no confirmation.
-  const confirmed: Actor = { ...actor, permissions: { ...actor.permissions, confirmed: 'all' } };
   return writeRecord(context, actor, async (tx) => {
-    const { plan, environment } = await lockPlan(tx, confirmed, place);
+    // The flag stays as it is, so this needs the permission alone.
+    const { plan, environment } = await lockPlan(tx, actor, place, requirePermission);
     if (plan.status === status) return withName(plan, environment?.name);
     requireOpen(plan);
 
@@ -225,8 +225,7 @@ export function resumePlan(
       status: 'running',
       statusAt: now,
       statusBy: actor.name,
-      runsAs: actor.name,
-      runsSince: now,
+      ...runsBy(actor, now),
       nextStep: next.index,
       ran: JSON.stringify(next.ran),
       dueAt: Math.max(now, dueTime(next.step, now)),
@@ -248,9 +247,14 @@ export function advancePlan(
   return writePlan(context, actor, async (tx) => {
     const { plan, environment } = await lockForChange(tx, actor, place);
     const state = await readStoredState(tx, plan.environmentId, plan.flagKey);
-    const runs = { runsAs: actor.name, runsSince: at };
+    const runs = runsBy(actor, at);
     return withName(await step(tx, { plan, environment, state, at, runs }), environment.name);
   });
+}
+
+/** With whose rights the steps run from now on, and by whose approval. */
+function runsBy({ name, approval }: Actor, at: number) {
+  return { runsAs: name, runsSince: at, ...defined({ proposal: approval?.proposal }) };
 }
 
 /** Locks a plan's environment and returns the plan as it is then. `not_found`, `forbidden`, `confirmation_required`. */
@@ -258,11 +262,12 @@ async function lockPlan(
   tx: Tx,
   actor: Actor,
   { project, id }: PlanPlace,
+  require = requireChangeOf,
 ): Promise<{ readonly plan: RolloutPlan; readonly environment: Environment | undefined }> {
   const { id: projectId } = await findProject(tx, actor, project);
   const known = await findPlan(tx, { projectId, id });
   const environment = await lockEnvironment(tx, known.environmentId);
-  if (environment !== undefined) requireChangeOf(actor, environment);
+  if (environment !== undefined) require(actor, environment);
   return { plan: await findPlan(tx, { projectId, id }), environment };
 }
 

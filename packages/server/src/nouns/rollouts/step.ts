@@ -24,7 +24,7 @@ export interface StepRun {
   /** Epoch milliseconds. */
   readonly at: number;
   /** The actor who takes over the plan with this step. */
-  readonly runs?: Pick<RolloutProgress, 'runsAs' | 'runsSince'>;
+  readonly runs?: Pick<RolloutProgress, 'runsAs' | 'runsSince' | 'proposal'>;
 }
 
 /** Takes the next step of a plan: turns the flag on for its percentage, and returns the plan as it is afterwards. */

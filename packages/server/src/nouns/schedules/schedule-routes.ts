@@ -89,6 +89,7 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
       method: 'post',
       path,
       id: 'createSchedule',
+      needsApproval: true,
       tag,
       role: 'editor',
       summary: 'Schedule a change: one revision and one frame when it is due',

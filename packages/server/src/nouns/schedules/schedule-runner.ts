@@ -1,3 +1,5 @@
+import { defined } from '@halyard/protocol';
+import { approvalBy } from '../../domain/approval.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
 import type { Permissions } from '../../domain/rights.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -55,7 +57,7 @@ export function runDueSchedules(
 
 /** Makes the change of a schedule, as its author may at that moment. */
 async function runSchedule(tx: Tx, schedule: Schedule, at: number): Promise<void> {
-  const { projectId, environmentId, createdBy } = schedule;
+  const { projectId, environmentId, createdBy, proposal } = schedule;
 
   // Locks in the order in which a project is deleted: the environment, then the schedule.
   const environment = await lockEnvironment(tx, environmentId);
@@ -64,8 +66,11 @@ async function runSchedule(tx: Tx, schedule: Schedule, at: number): Promise<void
     throw new ServiceError('environment_not_found', 'The environment has been deleted.');
   }
 
-  const requireRights = async () =>
-    requireChangeOf({ name: createdBy, permissions: await permissionsOf(tx, schedule, at) }, environment);
+  const approval = approvalBy(proposal);
+  const requireRights = async () => {
+    const permissions = await permissionsOf(tx, schedule, at);
+    requireChangeOf({ name: createdBy, permissions, ...defined({ approval }) }, environment);
+  };
   await requireRights();
   const steps = readSteps(schedule.changes);
   const keys = steps.map(({ key }) => key);

@@ -9,7 +9,7 @@ import { type Schedule, type ScheduleFilter, type Settlement, scheduledKeys } fr
 
 // The change that a schedule made is found through its audit entry: the number is not known before the commit.
 const SELECT = `SELECT id, project_id AS "projectId", environment_id AS "environmentId", changes, note,
-    created_by AS "createdBy", created_at AS "createdAt", due_at AS "dueAt", status, settled_at AS "settledAt",
+    created_by AS "createdBy", proposal, created_at AS "createdAt", due_at AS "dueAt", status, settled_at AS "settledAt",
     outcome, (SELECT max(operation_seq) FROM audit_log
       WHERE audit_log.project_id = scheduled_changes.project_id AND target = scheduled_changes.id
       AND action = 'schedule.applied') AS seq
@@ -83,13 +83,17 @@ async function select(
 
 /** Inserts a schedule, and forgets the oldest settled ones of its environment beyond the limit. */
 export async function insertSchedule(tx: Tx, schedule: Schedule): Promise<void> {
-  const { id, projectId, environmentId, changes, note, createdBy, createdAt, dueAt, status } = schedule;
+  const { id, projectId, environmentId, changes, note, createdBy, createdAt, dueAt, status, proposal } =
+    schedule;
 
   await tx.query(
     `INSERT INTO scheduled_changes
-      (id, project_id, environment_id, changes, note, created_by, created_at, due_at, status)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [id, projectId, environmentId, changes, note ?? null, createdBy, createdAt, dueAt, status],
+      (id, project_id, environment_id, changes, note, created_by, created_at, due_at, status, proposal)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      ...[id, projectId, environmentId, changes, note ?? null, createdBy, createdAt, dueAt, status],
+      proposal ?? null,
+    ],
   );
   await tx.query(PRUNE_SETTLED, [projectId, environmentId, KEPT_SCHEDULES]);
 

@@ -14,6 +14,8 @@ export interface Schedule {
   readonly note?: string;
   /** The actor's name, as in the audit log. The change runs with what this actor may do then. */
   readonly createdBy: string;
+  /** The proposal that created it, where its environment requires approvals. */
+  readonly proposal?: string;
   /** Epoch milliseconds, as are all times here. */
   readonly createdAt: number;
   readonly dueAt: number;

@@ -4,7 +4,7 @@ import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkNote, notedBy } from '../../management/rules.ts';
-import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { requirePermission, type Written, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
@@ -101,6 +101,7 @@ export async function createSchedule(
       createdAt,
       dueAt,
       status: 'pending',
+      ...defined({ proposal: actor.approval?.proposal }),
     };
     await insertSchedule(tx, made);
     return withName(made, environment.name);
@@ -142,9 +143,7 @@ export function cancelSchedule(
     const environment = (await readEnvironments(tx, projectId)).find(
       (candidate) => candidate.id === known.environmentId,
     );
-    // Canceling does not change a flag, so it needs the permission but no confirmation.
-    const confirmed: Actor = { ...actor, permissions: { ...actor.permissions, confirmed: 'all' } };
-    if (environment !== undefined) requireChangeOf(confirmed, environment);
+    if (environment !== undefined) requirePermission(actor, environment);
 
     await settleSchedule(tx, known, { status: 'cancelled', at: context.now() });
     const schedule = await findSchedule(tx, { projectId, id });

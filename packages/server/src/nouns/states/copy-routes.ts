@@ -49,6 +49,7 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
       method: 'post',
       path: '/api/projects/{project}/environments/{environment}/copy',
       id: 'copyFlagStates',
+      needsApproval: true,
       isHeavy: true,
       tag,
       role: 'editor',

@@ -106,7 +106,10 @@ export function* storingStates(
   { id, projectId, revision }: Environment,
   states: ReadonlyMap<string, StoredState | null>,
 ): Generator<Statement> {
-  yield { text: 'UPDATE environments SET revision = $1 WHERE id = $2', parameters: [revision, id] };
+  yield {
+    text: 'UPDATE environments SET revision = $1, guarded = $1 WHERE id = $2',
+    parameters: [revision, id],
+  };
 
   const rows = [...states.values()].flatMap((stored) =>
     stored === null

@@ -179,9 +179,39 @@ async function writeState(
     return text;
   };
 
+  // A group is no place for an approval, which ends the transaction of one operation.
+  if (actor.approval !== undefined)
+    return writeAlone(context, actor, { project, environment: name, key, decide });
+
   const write = { actor, project, environment: name, key, next: decide };
   const { result, seq } = await applied(context, () => context.stateWriters.add(write));
   return seq === undefined ? result : { ...result, seq };
+}
+
+/** Writes one state in a transaction of its own. */
+function writeAlone(
+  context: ManagementContext,
+  actor: Actor,
+  { key, decide, ...place }: StatePlace & { readonly decide: (found: FoundState) => StateText },
+): Promise<Written<StateWritten>> {
+  return writeRecord(context, actor, async (tx) => {
+    const environment = await lockPlace(tx, actor, place);
+    const { projectId } = environment;
+    const flag = await readFlag(tx, projectId, key);
+    const known = await readStoredState(tx, environment.id, key);
+    const state = decide({ environment, flag, state: known });
+
+    await ensureFlags(context, tx, { projectId, keys: [key] });
+    const { revision, changed } = await changeStates(tx, environment, [[key, state]]);
+    const isChanged = changed.length > 0;
+    const stored = { flagKey: key, state, revision, updatedAt: tx.now(), updatedBy: actor.name };
+    return {
+      stored: isChanged || known === undefined ? stored : known,
+      ...(isChanged && known !== undefined && { before: known.state }),
+      changed: isChanged,
+      environmentRevision: revision,
+    };
+  });
 }
 
 /** Several states of one environment, written together. */

@@ -1,0 +1,137 @@
+import { defined, type ErrorCode, PROPOSAL_STATUSES } from '@halyard/protocol';
+import { z } from '@hono/zod-openapi';
+import type { Actor } from '../../domain/audit.ts';
+import { ok } from '../../management/api/answers.ts';
+import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { ProposalSchema } from '../../management/api/proposal-schemas.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import type { Written } from '../../management/write.ts';
+import type { NamedProposal } from './proposal.ts';
+import { proposalRecord } from './proposal-schemas.ts';
+import {
+  acknowledgeProposal,
+  applyProposal,
+  approveProposal,
+  getProposal,
+  listProposals,
+  type ProposalPlace,
+  type Repeat,
+  rejectProposal,
+  withdrawProposal,
+} from './proposals.ts';
+
+const tag = 'Proposals';
+const path = '/api/projects/{project}/proposals';
+const one = `${path}/{id}` as const;
+const gone = ['project_not_found', 'not_found', 'proposal_closed'] as const;
+const guarded = [...gone, 'confirmation_required', 'revision_conflict', 'approval_required'] as const;
+const record = { status: 200, description: 'The proposal.', schema: ProposalSchema } as const;
+
+/** Mounts the routes of proposals. An operation that is proposed has its own route. */
+export function mountProposals(app: ManagementApp, context: ManagementContext, repeat: Repeat): void {
+  mount(
+    app,
+    {
+      method: 'get',
+      path,
+      id: 'listProposals',
+      isHeavy: true,
+      tag,
+      role: 'viewer',
+      summary:
+        'List proposals: those that wait for somebody, the oldest first, then the newest of the others',
+      query: z.strictObject({ status: z.enum(PROPOSAL_STATUSES).optional() }),
+      answer: {
+        status: 200,
+        description: 'The proposals.',
+        schema: z.object({ proposals: z.array(ProposalSchema) }),
+      },
+      errors: ['project_not_found'],
+    },
+    async ({ params: { project }, query: { status }, actor }) => {
+      const proposals = await listProposals(context, actor, { project, ...defined({ status }) });
+      return ok({ proposals: proposals.map(proposalRecord) });
+    },
+  );
+
+  mount(
+    app,
+    {
+      method: 'get',
+      path: one,
+      id: 'getProposal',
+      tag,
+      role: 'viewer',
+      summary: 'Get a proposal',
+      answer: record,
+      errors: ['project_not_found', 'not_found'],
+    },
+    async ({ params, actor }) => ok(proposalRecord(await getProposal(context, actor, params))),
+  );
+
+  for (const { verb, errors, run, ...described } of decisions(context, repeat)) {
+    const operation = {
+      method: 'post',
+      path: `${one}/${verb}`,
+      tag,
+      role: 'editor',
+      answer: record,
+    } as const;
+    mount(app, { ...operation, ...described, errors }, async ({ params, actor }) =>
+      ok(proposalRecord(await run(actor, params))),
+    );
+  }
+}
+
+interface Decision {
+  readonly verb: string;
+  readonly id: string;
+  readonly summary: string;
+  /** The proposed operation may be heavy. */
+  readonly isHeavy?: true;
+  readonly errors: readonly ErrorCode[];
+  readonly run: (actor: Actor, place: ProposalPlace) => Promise<Written<NamedProposal>>;
+}
+
+/** What people decide about a proposal. The note of the request is kept with it. */
+function decisions(context: ManagementContext, repeat: Repeat): readonly Decision[] {
+  return [
+    {
+      verb: 'approve',
+      id: 'approveProposal',
+      isHeavy: true,
+      summary: 'Approve a proposal of another person; the last approval that it needs makes the change',
+      errors: [...guarded, 'already_exists'],
+      run: (actor, place) => approveProposal(context, repeat, actor, place),
+    },
+    {
+      verb: 'apply',
+      id: 'applyProposal',
+      isHeavy: true,
+      summary: 'Make the change of a proposal that was approved and held',
+      errors: guarded,
+      run: (actor, place) => applyProposal(context, repeat, actor, place),
+    },
+    {
+      verb: 'reject',
+      id: 'rejectProposal',
+      summary: 'Reject a proposal of another person',
+      errors: gone,
+      run: (actor, place) => rejectProposal(context, actor, place),
+    },
+    {
+      verb: 'withdraw',
+      id: 'withdrawProposal',
+      summary: 'Take a proposal back',
+      errors: gone,
+      run: (actor, place) => withdrawProposal(context, actor, place),
+    },
+    {
+      verb: 'acknowledge',
+      id: 'acknowledgeProposal',
+      summary: 'Acknowledge a change that another person made in an emergency',
+      errors: gone,
+      run: (actor, place) => acknowledgeProposal(context, actor, place),
+    },
+  ];
+}

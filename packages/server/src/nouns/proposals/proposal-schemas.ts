@@ -1,0 +1,35 @@
+import { RawJson, type Writable } from '../../domain/raw-json.ts';
+import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
+import type { NamedProposal } from './proposal.ts';
+
+/** A proposal as it is answered; its environments that were deleted are left out. */
+export function proposalRecord({ names, ...proposal }: NamedProposal): Writable {
+  const { id, status, operation, author, person, note, required, hold, createdAt, expiresAt } = proposal;
+  const nameOf = (environmentId: string) => names.get(environmentId);
+  const json = (text: string | undefined) => (text === undefined ? undefined : new RawJson(text));
+  return {
+    id,
+    status,
+    environments: proposal.environments.flatMap((each) => nameOf(each) ?? []),
+    operation,
+    effects: proposal.effects.map(({ action, environmentId = '', target, before, after }) => ({
+      action,
+      environment: nameOf(environmentId),
+      target,
+      before: json(before),
+      after: json(after),
+    })),
+    author,
+    person,
+    note,
+    required,
+    hold,
+    approvals: proposal.approvals.map(({ by, at }) => ({ by, at: isoTime(at) })),
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTime(expiresAt),
+    settledAt: isoTimeOr(proposal.settledAt),
+    settledBy: proposal.settledBy,
+    outcome: proposal.outcome,
+    seq: proposal.seq,
+  };
+}

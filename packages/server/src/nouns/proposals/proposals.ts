@@ -1,0 +1,321 @@
+import { defined, type ProposalStatus } from '@halyard/protocol';
+import type { Actor } from '../../domain/audit.ts';
+import { invalid, quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/project.ts';
+import type { HeavyCall } from '../../management/api/heavy-call.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { mayChangeProtected } from '../../management/rights.ts';
+import { checkNote } from '../../management/rules.ts';
+import { type Written, writeRecord } from '../../management/write.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { findProject } from '../lookup.ts';
+import { CarryingOut, closed, countApprovals, MoreNeeded, Outdated, requireAuthor } from './carrying-out.ts';
+import {
+  isPending,
+  type NamedProposal,
+  type Proposal,
+  type ProposalFilter,
+  type Settlement,
+} from './proposal.ts';
+import {
+  lockProposal,
+  readProposal,
+  readProposals,
+  storeApproval,
+  storeSettlement,
+} from './proposal-table.ts';
+
+/** Most settled proposals in a list. */
+const SETTLED_SHOWN = 200;
+
+/** A proposal of a project, by its id. */
+export interface ProposalPlace {
+  readonly project: string;
+  readonly id: string;
+}
+
+/** Repeats the request of a proposal, without authenticating it: the actor is given. */
+export type Repeat = (call: HeavyCall) => Promise<Response>;
+
+/** Proposals that wait for somebody, the oldest first, then the newest of the others. `project_not_found`. */
+export function listProposals(
+  context: ManagementContext,
+  actor: Actor,
+  { project, status }: { readonly project: string; readonly status?: ProposalStatus },
+): Promise<readonly NamedProposal[]> {
+  return context.store.read(async (db) => {
+    const { id: projectId } = await findProject(db, actor, project);
+    const filter: ProposalFilter = { projectId, settled: SETTLED_SHOWN, ...defined({ status }) };
+    const names = namesOf(await readEnvironments(db, projectId));
+    return (await readProposals(db, filter)).map((proposal) => ({ ...proposal, names }));
+  });
+}
+
+/** One proposal. `project_not_found`, `not_found`. */
+export function getProposal(
+  context: ManagementContext,
+  actor: Actor,
+  place: ProposalPlace,
+): Promise<NamedProposal> {
+  return context.store.read(async (db) => (await findProposal(db, actor, place)).proposal);
+}
+
+/**
+ * Approves a proposal. The last approval that it needs applies it, in the same transaction, unless its author wants it held.
+ * `forbidden` for its author and for tokens, `confirmation_required`, `proposal_closed`, `already_exists` for a second approval by
+ * one person, `revision_conflict` when something that it changes has changed since.
+ */
+export async function approveProposal(
+  context: ManagementContext,
+  repeat: Repeat,
+  actor: Actor,
+  place: ProposalPlace,
+): Promise<Written<NamedProposal>> {
+  const at = context.now();
+  const { proposal, environments } = await context.store.read((db) => findProposal(db, actor, place));
+  requireOpen(proposal);
+  requireApprover(actor, proposal, environments);
+  if (proposal.approvals.some(({ by }) => by === actor.name)) {
+    throw new ServiceError(
+      'already_exists',
+      'You have approved this proposal already: another person must, too.',
+    );
+  }
+
+  const required = Math.max(1, ...environments.map(({ approvals }) => approvals));
+  const counted = await context.store.read((db) => countApprovals(db, proposal, at));
+  const isLast = counted + 1 >= required;
+  if (isLast && !proposal.hold) {
+    try {
+      return await carryOut(context, repeat, { proposal, actor, at, approves: true });
+    } catch (error) {
+      if (!(error instanceof MoreNeeded)) throw error;
+    }
+  }
+
+  const status = isLast && proposal.hold ? 'approved' : 'open';
+  return writeProposal(context, actor, place, async (tx, locked) => {
+    await storeApproval(tx, locked, { given: { by: actor.name, at }, status });
+  });
+}
+
+/** Applies a proposal that was approved and held. As {@link approveProposal} refuses; also its author may apply it. */
+export async function applyProposal(
+  context: ManagementContext,
+  repeat: Repeat,
+  actor: Actor,
+  place: ProposalPlace,
+): Promise<Written<NamedProposal>> {
+  const { proposal, environments } = await context.store.read((db) => findProposal(db, actor, place));
+  requireOpen(proposal);
+  if (proposal.status !== 'approved') {
+    throw new ServiceError('approval_required', 'The proposal has not been approved yet.');
+  }
+  for (const environment of environments) requireConfirmed(actor, environment);
+  try {
+    return await carryOut(context, repeat, { proposal, actor, at: context.now(), approves: false });
+  } catch (error) {
+    if (error instanceof MoreNeeded)
+      throw new ServiceError('approval_required', 'The proposal needs more approvals by now.');
+    throw error;
+  }
+}
+
+/** Rejects a proposal: it ends. The note of the request is the reason. As {@link approveProposal} refuses. */
+export function rejectProposal(
+  context: ManagementContext,
+  actor: Actor,
+  place: ProposalPlace,
+): Promise<Written<NamedProposal>> {
+  return writeProposal(context, actor, place, async (tx, proposal, environments) => {
+    requireApprover(actor, proposal, environments, { isConfirmed: true });
+    await storeSettlement(tx, proposal, settlement(context, actor, 'rejected'));
+  });
+}
+
+/** Withdraws a proposal: its author takes it back, or an administrator does. `forbidden`, `proposal_closed`. */
+export function withdrawProposal(
+  context: ManagementContext,
+  actor: Actor,
+  place: ProposalPlace,
+): Promise<Written<NamedProposal>> {
+  return writeProposal(context, actor, place, async (tx, proposal) => {
+    const isOwn = actor.name === proposal.author || actor.name === proposal.person;
+    if (!isOwn && !mayWithdraw(actor, proposal))
+      throw new ServiceError(
+        'forbidden',
+        'Only its author or an administrator withdraws a proposal: reject it instead.',
+      );
+    await storeSettlement(tx, proposal, settlement(context, actor, 'withdrawn'));
+  });
+}
+
+/** Acknowledges a change that was made in an emergency: another person has seen it. `forbidden`, `proposal_closed`. */
+export function acknowledgeProposal(
+  context: ManagementContext,
+  actor: Actor,
+  place: ProposalPlace,
+): Promise<Written<NamedProposal>> {
+  return writeRecord(context, actor, async (tx) => {
+    const { environments } = await findProposal(tx, actor, place);
+    const proposal = await lockProposal(tx, place.id);
+    if (proposal?.status !== 'emergency') throw closed(proposal);
+    requireApprover(actor, proposal, environments, { isConfirmed: true });
+    await storeSettlement(tx, proposal, settlement(context, actor, 'acknowledged'));
+    return (await findProposal(tx, actor, place)).proposal;
+  });
+}
+
+/** Repeats the request of a proposal as its author. When that is not what was proposed any more, the proposal is outdated. */
+async function carryOut(
+  context: ManagementContext,
+  repeat: Repeat,
+  {
+    proposal,
+    actor,
+    at,
+    approves,
+  }: {
+    readonly proposal: NamedProposal;
+    readonly actor: Actor;
+    readonly at: number;
+    readonly approves: boolean;
+  },
+): Promise<Written<NamedProposal>> {
+  try {
+    const author = await context.store.read((db) => requireAuthor(db, proposal, at));
+    const approval = new CarryingOut(proposal, { actor, at, approves });
+    // The person whose request this is: the right to decide counts at the commit as well.
+    const { credential, ip } = actor;
+    await repeat({ ...callOf(proposal), actor: { ...author, approval, ...defined({ credential, ip }) } });
+  } catch (error) {
+    if (error instanceof RightsChanged || error instanceof MoreNeeded) throw error;
+    if (!(error instanceof Outdated) && !isRefusal(error)) throw error;
+    await endOutdated(context, actor, proposal, error.message);
+    throw new ServiceError(
+      'revision_conflict',
+      `Nothing was changed, and the proposal is outdated: ${error.message} Propose the change again.`,
+    );
+  }
+
+  const applied = await context.store.read((db) => readProposal(db, proposal.id));
+  // Gone with its project.
+  return { ...proposal, status: 'applied', ...applied, names: proposal.names };
+}
+
+/** The operation refused what it had allowed when it was proposed. */
+function isRefusal(error: unknown): error is ServiceError {
+  if (!(error instanceof ServiceError)) return false;
+  return error.code !== 'internal_error' && error.code !== 'proposal_closed';
+}
+
+async function endOutdated(context: ManagementContext, actor: Actor, { id }: Proposal, outcome: string) {
+  await writeRecord(context, actor, async (tx) => {
+    const proposal = await lockProposal(tx, id);
+    if (proposal === undefined || !isPending(proposal)) throw closed(proposal);
+    await storeSettlement(tx, proposal, { ...settlement(context, actor, 'outdated'), outcome });
+    return {};
+  });
+}
+
+function callOf({ request: { method, path, type, body } }: Proposal): Omit<HeavyCall, 'actor'> {
+  return {
+    method,
+    url: new URL(path, 'http://localhost').href,
+    headers: type === undefined ? {} : { 'Content-Type': type },
+    ...(body !== undefined && { body: new TextEncoder().encode(body) }),
+  };
+}
+
+/** Runs a decision on a locked, pending proposal. */
+function writeProposal(
+  context: ManagementContext,
+  actor: Actor,
+  place: ProposalPlace,
+  decide: (tx: Tx, proposal: Proposal, environments: readonly Environment[]) => Promise<void>,
+): Promise<Written<NamedProposal>> {
+  if (actor.note !== undefined) checkNote(actor.note);
+  return writeRecord(context, actor, async (tx) => {
+    const { environments } = await findProposal(tx, actor, place);
+    const proposal = await lockProposal(tx, place.id);
+    if (proposal === undefined || !isPending(proposal)) throw closed(proposal);
+    await decide(tx, proposal, environments);
+    const { seq: _seq, ...decided } = (await findProposal(tx, actor, place)).proposal;
+    return decided;
+  });
+}
+
+function settlement(
+  context: ManagementContext,
+  { name, note }: Actor,
+  status: Settlement['status'],
+): Settlement {
+  return { status, at: context.now(), by: name, ...defined({ outcome: note }) };
+}
+
+async function findProposal(
+  db: Queryable,
+  actor: Actor,
+  { project, id }: ProposalPlace,
+): Promise<{ readonly proposal: NamedProposal; readonly environments: readonly Environment[] }> {
+  const { id: projectId } = await findProject(db, actor, project);
+  const proposal = await readProposal(db, id);
+  if (proposal?.projectId !== projectId) {
+    throw new ServiceError(
+      'not_found',
+      `The project has no proposal with the id ${quote(id)}: list them to find it.`,
+    );
+  }
+
+  const all = await readEnvironments(db, projectId);
+  const environments = all.filter((environment) => proposal.environments.includes(environment.id));
+  return { proposal: { ...proposal, names: namesOf(all) }, environments };
+}
+
+function namesOf(environments: readonly Environment[]): ReadonlyMap<string, string> {
+  return new Map(environments.map(({ id, name }) => [id, name]));
+}
+
+function requireOpen(proposal: Proposal): void {
+  if (!isPending(proposal)) throw closed(proposal);
+}
+
+/** Refuses who must not decide: programs, the author in any guise, and people who may not change these environments. */
+function requireApprover(
+  actor: Actor,
+  { projectId, author, person }: Proposal,
+  environments: readonly Environment[],
+  { isConfirmed = false }: { readonly isConfirmed?: boolean } = {},
+): void {
+  const forbid = (message: string) => new ServiceError('forbidden', message);
+  if (actor.credential?.kind !== 'session')
+    throw forbid('Only people approve, in the dashboard: a token cannot.');
+  if (actor.name === author || actor.name === person)
+    throw forbid('You proposed this yourself: another person decides.');
+  if (!mayChangeProtected(actor.permissions, projectId))
+    throw forbid('You may not change this environment yourself, so you cannot decide: ask an administrator.');
+  if (!isConfirmed) for (const environment of environments) requireConfirmed(actor, environment);
+}
+
+function requireConfirmed({ permissions }: Actor, { name, projectId }: Environment): void {
+  if (!mayChangeProtected(permissions, projectId))
+    throw new ServiceError('forbidden', `You may not change ${quote(name)}: ask an administrator.`);
+  if (permissions.confirmed === 'all' || permissions.confirmed.includes(name)) return;
+  throw new ServiceError(
+    'confirmation_required',
+    `The environment ${quote(name)} is protected: confirm with its name in "X-Confirm-Environment".`,
+  );
+}
+
+function mayWithdraw({ permissions }: Actor, { projectId }: Proposal): boolean {
+  return mayChangeProtected(permissions, projectId);
+}
+
+/** Refuses a proposal that nobody could read. */
+export function tooLarge(size: number, most: number): ServiceError {
+  return invalid(
+    `The change is too large to be proposed (${size} characters, at most ${most}): propose parts of it.`,
+  );
+}
