@@ -8,6 +8,8 @@ export interface OwnClient extends Language {
   readonly source: string;
   /** Runs its tests, most of them against the server of broken behaviors. They start it with `bun`. */
   readonly test: readonly string[];
+  /** Its README has a program, which is run as the page says. */
+  readonly hasProgramInReadme?: true;
 }
 
 const at = (language: string) => join(import.meta.dir, '../clients', language);
@@ -50,6 +52,7 @@ export const CLIENTS: readonly OwnClient[] = [
     build: [['go', 'build', '-o', builtAt('go'), './internal/interop']],
     run: [builtAt('go')],
     test: ['go', 'test', '-count=1', './...'],
+    hasProgramInReadme: true,
     differences: { cases: CASES },
   },
   {
@@ -67,6 +70,7 @@ export const CLIENTS: readonly OwnClient[] = [
       'exec java -cp "target/classes:target/test-classes:$(cat target/interop-classpath)" dev.halyard.Interop',
     ],
     test: ['mvn', '-q', '-B', 'test'],
+    hasProgramInReadme: true,
     differences: { cases: CASES },
   },
 ];

@@ -4,6 +4,7 @@ import { LANGUAGES, type Language } from './languages.ts';
 import { type PreparedProgram, prepare, run } from './programs.ts';
 import { ProviderProgram } from './protocol.ts';
 import { exampleNames, openDemo, runExample } from './run-examples.ts';
+import { followReadme } from './run-readmes.ts';
 import { tryCli } from './try-cli.ts';
 import { FLAGD_PROGRAMS, tryFlagd } from './try-flagd.ts';
 import { tryFollowing } from './try-following.ts';
@@ -32,6 +33,7 @@ if (unknown.length > 0) {
 const isChosen = (...names: readonly string[]) =>
   chosen.length === 0 || names.some((name) => chosen.includes(name));
 await using world = await openWorld();
+const key = await openDemo(world.management);
 for (const language of LANGUAGES) {
   const { folder: name, provider } = language;
   if (!isChosen(name)) continue;
@@ -58,7 +60,6 @@ if (isChosen('cli')) {
       : { name: 'cli', provider: outcome.version, runtime: '', result: 'typed code for Go and Node' };
   });
 }
-const key = await openDemo(world.management);
 for (const name of examples) {
   if (!isChosen('examples', name)) continue;
   await attempt(name, async () => {
@@ -88,14 +89,18 @@ async function runLanguage(language: Language, at: World) {
   );
 }
 
-/** As a language, and its tests, and what it takes to follow a flag. */
+/** As a language, and its tests, its README, and what it takes to follow a flag. */
 async function runClient(client: OwnClient, at: World) {
   const prepared = await prepareClient(client);
   return await runProgram(client, prepared, at, async (program, where) => {
     const followed = await follow(client, program);
     const { ok, text } = await run(client.test, where);
     if (!ok) failures.push(`${client.folder}: its tests fail\n${text.slice(-4_000)}`);
-    return `${followed}, its tests ${ok ? 'pass' : 'fail'}`;
+    const tests = `${followed}, its tests ${ok ? 'pass' : 'fail'}`;
+    if (!client.hasProgramInReadme) return tests;
+
+    await followReadme(client.folder, { ...at, key });
+    return `${tests}, the program of its README runs`;
   });
 }
 
