@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXAMPLES, type ExampleName, exampleSnippet } from '../examples/snippets.ts';
 import { LANGUAGES } from './languages.ts';
+import { FLAGD_PROGRAMS } from './try-flagd.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const PAGE = textOf('docs/languages.md');
@@ -58,4 +59,15 @@ describe('the page about languages', () => {
     const version = VERSIONS['go.mod']?.('github.com/open-feature/cli', 'interop/cli');
     expect(PAGE).toContain(`Version ${version} was tried on`);
   });
+});
+
+test('the page about flagd names the versions that are tried', () => {
+  const page = textOf('docs/operations/flagd.md');
+  const core = VERSIONS['go.mod']?.('github.com/open-feature/flagd/core', 'interop/flagd/go');
+  expect(page).toContain(`core ${core}, tried`);
+  const packages = FLAGD_PROGRAMS.flatMap(({ install }) => install.flat()).flatMap(
+    (word) => /^openfeature-\w+-flagd==(.+)$/.exec(word)?.[1] ?? [],
+  );
+  expect(packages).toHaveLength(2);
+  for (const version of packages) expect(page).toContain(`${version} with `);
 });

@@ -84,6 +84,12 @@ describe('convert', () => {
     );
     const one = await convert('flagd', files, '--env', 'production');
     expect(one.out).not.toContain('staging');
+    const feature = { name: 'b', description: null, type: 'release' };
+    const input = JSON.stringify({ features: [feature], featureStrategies: [], featureEnvironments: [] });
+    const options = ['convert', '--from', 'unleash', '--project', 'shop', '-'];
+    const none = await runCaptured(options, { input });
+    expect(none.exitCode).toBe(5);
+    expect(none.err).toContain('is in no environment that was taken (-: features[0])');
   });
 
   test('--strict writes nothing where a flag is not kept exactly, and --report writes what became of each', async () => {

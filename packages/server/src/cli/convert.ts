@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Conversion, ConversionReport, Outcome, SourceFile } from '../nouns/conversions/convert.ts';
 import { ConversionError } from '../nouns/conversions/piece.ts';
 import { SERVICES, type ServiceName } from '../nouns/conversions/services.ts';
@@ -6,7 +6,7 @@ import { CliError, EXIT, usageError } from './cli-error.ts';
 import { localCommand } from './command.ts';
 import { namesIn, option, required, toggle } from './options.ts';
 import { formatTable, printable, printDocument } from './output.ts';
-import { decodeUtf8 } from './shell.ts';
+import { decodeUtf8, type Shell } from './shell.ts';
 
 // `ServiceName`: the keys of the table.
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
@@ -15,7 +15,10 @@ const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 export const convertCommand = localCommand({
   usage: 'convert [files...]',
   about: 'Convert flags that another service has exported into a document for "halyard import".',
-  argumentHelp: { files: 'Files of the other service, each with its environment: production=prod.json' },
+  argumentHelp: {
+    files:
+      'Files of the other service, each with its environment: production=prod.json; "-" is standard input',
+  },
   options: {
     from: { ...required('<service>', 'Service that the files are of'), choices: SERVICE_NAMES },
     project: required('<project>', 'Project that the document is for'),
@@ -43,9 +46,13 @@ export const convertCommand = localCommand({
   ],
   run: async ({ files, out, env, strict = false, ...options }, shell) => {
     if (files.length === 0) throw usageError('Name at least one file: production=prod.json.');
-    const { declaration, report } = await conversionOf(files, { ...options, env });
-    if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(report, null, 2)}\n`);
+    const { declaration, report } = await conversionOf(files, { ...options, env }, shell);
     shell.writeError(describeReport(report));
+    if (options.report !== undefined)
+      await printDocument(shell, JSON.stringify(report, null, 2), {
+        out: options.report,
+        sentence: `Wrote the report to ${options.report}.`,
+      });
 
     const isExact = report.flags.every(({ outcome }) => outcome === 'kept');
     if (strict && !isExact) throw new CliError('Not every flag is kept exactly, and nothing was written.');
@@ -71,15 +78,16 @@ interface Options {
 async function conversionOf(
   files: readonly string[],
   { env, keepOn = false, offIsDefault = false, parseJson = false, ...options }: Options,
+  shell: Shell,
 ): Promise<Conversion> {
   const { convert } = await import('../nouns/conversions/convert.ts');
   const environments = env === undefined ? undefined : new Map(namesIn(env).map(renamed));
   try {
-    const sources = await Promise.all(files.map(readSource));
+    const sources = await Promise.all(files.map((each) => readSource(each, shell)));
     const asked = environments === undefined ? {} : { environments };
     return convert(sources, { ...options, ...asked, keepOn, offIsDefault, parseJson });
   } catch (error) {
-    if (error instanceof ConversionError) throw usageError(error.message, error);
+    if (error instanceof ConversionError) throw usageError(printable(error.message), error);
     throw error;
   }
 }
@@ -90,15 +98,18 @@ function renamed(text: string): readonly [theirs: string, ours: string] {
   return at < 0 ? [text, text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Reads a file, before whose name its environment may stand. */
-async function readSource(argument: string): Promise<SourceFile> {
+/** Reads a file, before whose name its environment may stand; `-` is standard input. */
+async function readSource(argument: string, shell: Shell): Promise<SourceFile> {
   const { parseSource } = await import('../nouns/conversions/source-text.ts');
   const [, environment, path = argument] = /^([^=/\\.]+)=(.+)$/s.exec(argument) ?? [];
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw usageError(`Cannot read ${path}.`, cause);
-  });
-  const data = parseSource(path, decodeUtf8(bytes, path));
-  return { name: path, data, ...(environment !== undefined && { environment }) };
+  const read = async () => {
+    const bytes = await readFile(path).catch((cause: unknown) => {
+      throw usageError(`Cannot read ${path}.`, cause);
+    });
+    return decodeUtf8(bytes, path);
+  };
+  const text = path === '-' ? await shell.readInput() : await read();
+  return { name: path, data: parseSource(path, text), ...(environment !== undefined && { environment }) };
 }
 
 function describeReport({ flags, warnings }: ConversionReport): string {
@@ -115,11 +126,9 @@ function describeReport({ flags, warnings }: ConversionReport): string {
   const counts = (['kept', 'approximated', 'lost', 'skipped'] as const satisfies Outcome[])
     .map((each) => `${flags.filter(({ outcome }) => outcome === each).length} ${each}`)
     .join(', ');
-  const table = formatTable(
-    ['FLAG', 'OUTCOME', 'ENVIRONMENT', 'WHAT'],
-    rows.map((row) => row.map(printable)),
-  );
-  return `${table}${flags.length === 1 ? '1 flag' : `${flags.length} flags`}: ${counts}.\n${warnings.map((each) => `warning: ${each}\n`).join('')}`;
+  const sum = flags.length === 1 ? '1 flag' : `${flags.length} flags`;
+  const lines = [`${sum}: ${counts}.`, ...warnings.map((each) => `warning: ${each}`)];
+  return `${formatTable(['FLAG', 'OUTCOME', 'ENVIRONMENT', 'WHAT'], rows)}${lines.join('\n')}\n`;
 }
 
 function failIfLost({ flags }: ConversionReport): void {

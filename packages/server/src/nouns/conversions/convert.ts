@@ -95,6 +95,7 @@ export function convert(files: readonly SourceFile[], request: ConversionRequest
   }
 
   requireEnvironments(request, environments);
+  for (const draft of drafts.values()) draft.noteAbsence();
   const flags = new Map<string, DeclaredFlag>();
   for (const [key, draft] of drafts) if (!draft.isSkipped) flags.set(key, draft.flag());
   const { from, project } = request;
@@ -115,12 +116,14 @@ export function convert(files: readonly SourceFile[], request: ConversionRequest
 class FlagDraft {
   readonly notes: FlagNote[] = [];
   readonly isSkipped: boolean;
+  readonly #place: string;
   readonly #details: FlagDetails;
   readonly #isArchived: boolean;
   readonly #states = new Map<string, StateText>();
 
   constructor({ key, place, details = {}, isArchived = false }: FoundFlag) {
     this.isSkipped = !FLAG_KEY_PATTERN.test(key);
+    this.#place = place;
     this.#isArchived = isArchived;
     const drop = (text: string) => this.notes.push({ outcome: 'approximated', text, place });
     this.#details = keptDetails({ ...PLAIN_DETAILS, ...details }, drop);
@@ -159,6 +162,13 @@ class FlagDraft {
     }
   }
 
+  /** Notes that no environment has the flag: it would be missing without a word. */
+  noteAbsence(): void {
+    if (this.#states.size > 0 || this.isSkipped) return;
+    this.notes.push({ outcome: 'lost', text: 'is in no environment that was taken', place: this.#place });
+  }
+
+  /** The flag as the document has it. */
   flag(): DeclaredFlag {
     const { owner, ...details } = this.#details;
     return {

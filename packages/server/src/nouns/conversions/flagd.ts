@@ -60,9 +60,14 @@ function splitOf(key: string, targeting: Piece, notes: Note[]): Split | undefine
   }
 
   const hasUnit = !Array.isArray(first.data);
-  const parts = (hasUnit ? others : [first, ...others]).map((each) => {
+  const shares = hasUnit ? others : [first, ...others];
+  if (!shares.every(isPlainShare)) {
+    notes.push(lost(fractional, 'the targeting is left out: it computes shares'));
+    return undefined;
+  }
+  const parts = shares.map((each) => {
     const [name, weight] = each.elements;
-    return { value: name?.text() ?? '', weight: weight === undefined ? 1 : weight.number() };
+    return { value: name?.text() ?? '', weight: weight?.number() ?? 1 };
   });
   const unit = { cat: [`${key}:`, { var: 'targetingKey' }] };
   const isOurs = hasUnit && first.json() === JSON.stringify(unit);
@@ -70,6 +75,13 @@ function splitOf(key: string, targeting: Piece, notes: Note[]): Split | undefine
   if (!isKnown)
     notes.push(approximated(first, 'decided by another attribute there, by the targeting key here'));
   return { parts, isOurs };
+}
+
+/** The name of a variant, and perhaps its weight. */
+function isPlainShare(share: Piece): boolean {
+  if (!Array.isArray(share.data)) return false;
+  const [name, weight = 1, ...more] = share.data;
+  return typeof name === 'string' && typeof weight === 'number' && more.length === 0;
 }
 
 /** The expression behind the guard that our own export writes: without a targeting key there is no answer. */

@@ -1,4 +1,12 @@
-import { type ConversionRules, type Found, type FoundState, lost, type Source } from './conversion.ts';
+import {
+  approximated,
+  type ConversionRules,
+  type Found,
+  type FoundState,
+  lost,
+  type Note,
+  type Source,
+} from './conversion.ts';
 import type { Piece } from './piece.ts';
 import { stateOf, textValue } from './served.ts';
 
@@ -28,7 +36,12 @@ function readState(feature: Piece, rules: ConversionRules): FoundState {
   const rest = 100 - others.reduce((sum, { weight }) => sum + weight, 0);
   const parts = [...others, { value: value ?? 'true', weight: Math.max(0, rest) }];
   const isContrary = isOn && parts.every((part) => part.value === 'false' || part.weight === 0);
-  const notes = isContrary ? [lost(feature, 'is on with the value false: only one of the two fits')] : [];
+  const notes: Note[] = [];
+  if (isContrary) notes.push(lost(feature, 'is on with the value false: only one of the two fits'));
+  else if (value !== undefined)
+    notes.push(
+      approximated(feature, 'switch and value are one here: a boolean read gets the default in your code'),
+    );
   // The value is served whether the flag is on or off.
   return stateOf({ piece: feature, isOn, parts, off: value ?? 'false', notes }, rules);
 }

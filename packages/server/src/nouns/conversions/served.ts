@@ -30,6 +30,7 @@ const STEPS = 100_000;
 /** The state that serves the same, as far as there is one, and remarks about the difference. */
 export function stateOf(served: Served, rules: ConversionRules): FoundState {
   const { piece, isOn, off } = served;
+  if (served.parts.some(({ weight }) => weight < 0)) throw piece.wrong('without shares below 0');
   const parts = mergeParts(served.parts);
   const notes = [...(served.notes ?? [])];
 
