@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
 import architecture from '../../../../../docs/architecture.md' with { type: 'text' };
+import clientContract from '../../../../../docs/client-contract.md' with { type: 'text' };
 import alreadyExists from '../../../../../docs/errors/already_exists.md' with { type: 'text' };
 import alreadyPlanned from '../../../../../docs/errors/already_planned.md' with { type: 'text' };
 import approvalRequired from '../../../../../docs/errors/approval_required.md' with { type: 'text' };
@@ -116,6 +117,7 @@ function withClientLinks(markdown: string): string {
 export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['getting-started', withClientLinks(gettingStarted)],
   ['languages', withClientLinks(languages)],
+  ['client-contract', clientContract],
   ['client', withClientLinks(clientReadme)],
   ['client-guide', withClientLinks(clientGuide)],
   ['client-api', withClientLinks(clientApi)],
