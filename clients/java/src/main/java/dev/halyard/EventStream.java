@@ -12,8 +12,8 @@ abstract class EventStream {
 
   private static final Pattern LINE = Pattern.compile("([^:]*+):? ?(.*)", Pattern.DOTALL);
 
-  private final ByteArrayOutputStream line = new ByteArrayOutputStream();
-  private final StringBuilder data = new StringBuilder();
+  private ByteArrayOutputStream line = new ByteArrayOutputStream();
+  private StringBuilder data = new StringBuilder();
   private String name = "";
   private boolean isFirstLine = true;
   private boolean endsWithCr;
@@ -38,8 +38,9 @@ abstract class EventStream {
       } else if (bytes[i] == '\r' || bytes[i] == '\n') {
         line.write(bytes, start, i - start);
         start = i + 1;
-        take(line.toString(StandardCharsets.UTF_8));
-        line.reset();
+        String text = line.toString(StandardCharsets.UTF_8);
+        line = new ByteArrayOutputStream(); // a large frame is not kept in memory
+        take(text);
       }
     }
 
@@ -72,7 +73,7 @@ abstract class EventStream {
   private void dispatch() {
     String text = data.isEmpty() ? null : data.substring(0, data.length() - 1);
     boolean isOurs = name.isEmpty() || name.equals("message");
-    data.setLength(0);
+    data = new StringBuilder();
     name = "";
     if (text != null && isOurs) onData(text);
   }
