@@ -119,13 +119,15 @@ final class Interop {
     return seen(key);
   }
 
-  /** The flag and the revision of one and the same map. */
+  /** The flag and its revision, of one and the same map. */
   private static Map<String, Object> seen(String key) {
     View view = client.follower.view;
     Map<String, Object> line = new HashMap<>();
     line.put("key", key);
     line.put("revision", view.revision() == RevisionGate.NONE ? null : view.revision());
-    line.put("value", client.decide(view, key, null).value());
+    Evaluation now = client.decide(view, key, null);
+    line.put("enabled", now.enabled());
+    if (now.state() != null && now.state().hasValue()) line.put("value", now.state().value());
     return line;
   }
 
