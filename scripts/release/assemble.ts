@@ -12,6 +12,7 @@ import { buildExecutable, type Target } from '../build-executable.ts';
 import { checkExecutable } from '../check-executable.ts';
 import { packFolder } from './archive.ts';
 import { checkClient } from './check-client.ts';
+import { buildJavaClient, javaFiles } from './java-client.ts';
 import { thirdPartyNotices } from './notices.ts';
 import { billOfMaterials, type Source } from './sbom.ts';
 
@@ -75,6 +76,12 @@ async function makeClient(): Promise<void> {
   );
 }
 
+async function makeJavaClient(modifiedAt: Date): Promise<void> {
+  const missing = await buildJavaClient(OUT, version, modifiedAt);
+  for (const name of javaFiles(version).keys())
+    say(`${name}   ${missing === undefined ? sizeOf(join(OUT, name)) : `left out: ${missing}`}`);
+}
+
 async function makeBill(source: Source): Promise<void> {
   const name = `halyard-${version}.cdx.json`;
   await Bun.write(join(OUT, name), await billOfMaterials(version, source));
@@ -117,6 +124,7 @@ const notices = await thirdPartyNotices();
 await mkdir(OUT, { recursive: true });
 for (const target of TARGETS) await makeExecutable(target, notices, source.committedAt);
 await makeClient();
+await makeJavaClient(source.committedAt);
 await makeBill(source);
 makeImage(source.commit);
 await writeChecksums();

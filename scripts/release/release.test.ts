@@ -4,10 +4,15 @@ import { version } from '../../package.json' with { type: 'json' };
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-test('the version is stated once, and the changelog has a section for it', async () => {
+test('the version and the license are the same everywhere, and the changelog has a section for it', async () => {
   for await (const manifest of new Bun.Glob('packages/*/package.json').scan(ROOT))
     expect([manifest, (await Bun.file(join(ROOT, manifest)).json()).version]).toEqual([manifest, undefined]);
   expect(await Bun.file(join(ROOT, 'CHANGELOG.md')).text()).toContain(`\n## ${version}\n`);
+  // Maven wants its own.
+  const pom = await Bun.file(join(ROOT, 'clients/java/pom.xml')).text();
+  expect(pom).toContain(`<artifactId>halyard-openfeature-provider</artifactId>\n  <version>${version}</version>`);
+  const license = await Bun.file(join(ROOT, 'clients/java/src/main/resources/META-INF/LICENSE')).text();
+  expect(license).toBe(await Bun.file(join(ROOT, 'LICENSE')).text());
 });
 
 test('pages that name the package of the client name that version', async () => {
