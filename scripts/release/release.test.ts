@@ -10,7 +10,9 @@ test('the version and the license are the same everywhere, and the changelog has
   expect(await Bun.file(join(ROOT, 'CHANGELOG.md')).text()).toContain(`\n## ${version}\n`);
   // Maven wants its own.
   const pom = await Bun.file(join(ROOT, 'clients/java/pom.xml')).text();
-  expect(pom).toContain(`<artifactId>halyard-openfeature-provider</artifactId>\n  <version>${version}</version>`);
+  expect(pom).toContain(
+    `<artifactId>halyard-openfeature-provider</artifactId>\n  <version>${version}</version>`,
+  );
   const license = await Bun.file(join(ROOT, 'clients/java/src/main/resources/META-INF/LICENSE')).text();
   expect(license).toBe(await Bun.file(join(ROOT, 'LICENSE')).text());
 });

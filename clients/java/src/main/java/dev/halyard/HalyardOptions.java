@@ -92,7 +92,7 @@ public final class HalyardOptions {
   public static final class Builder {
     private String apiKey;
     private String environment;
-    private String baseUrl = "http://127.0.0.1:7070";
+    private String baseUrl = System.getenv().getOrDefault("HALYARD_URL", "http://127.0.0.1:7070");
     private String targetingKey;
     private String bootstrap;
     private Path stateFile;
@@ -131,7 +131,7 @@ public final class HalyardOptions {
     }
 
     /**
-     * The address of the service. Default: {@code http://127.0.0.1:7070}.
+     * The address of the service. Default: the variable {@code HALYARD_URL}, or {@code http://127.0.0.1:7070}.
      *
      * @param baseUrl the address, perhaps with a path
      * @return this builder
