@@ -76,19 +76,18 @@ test.each(EXPORTS)(
     let refused = 0;
 
     for (const [index, path] of [...placesIn(source.data)].entries()) {
-      // Not each value in each place: that would take long and find little more.
-      for (const value of [strange[index % strange.length], strange[(index * 5 + 7) % strange.length]]) {
-        const data = replaced(source.data, path, value);
-        try {
-          convert([{ ...source, data }], request);
-        } catch (error) {
-          const place = `${path.join('.')} = ${JSON.stringify(value)}`;
-          if (!(error instanceof ConversionError)) throw new Error(place, { cause: error });
-          expect([place, error.message]).toEqual([place, expect.stringContaining(fixture.file)]);
-          refused++;
-        }
+      // One value in each place: all of them would take long and find little more.
+      const value = strange[index % strange.length];
+      const data = replaced(source.data, path, value);
+      try {
+        convert([{ ...source, data }], request);
+      } catch (error) {
+        const place = `${path.join('.')} = ${JSON.stringify(value)}`;
+        if (!(error instanceof ConversionError)) throw new Error(place, { cause: error });
+        expect([place, error.message]).toEqual([place, expect.stringContaining(fixture.file)]);
+        refused++;
       }
     }
-    expect(refused).toBeGreaterThan(20);
+    expect(refused).toBeGreaterThan(10);
   },
 );
