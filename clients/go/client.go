@@ -82,6 +82,7 @@ func New(options Options) *Client {
 	c.revision.Store(noRevision)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.usage.client = c
+
 	if c.invalid != nil {
 		c.status.Store(int32(Failed))
 		c.report(c.invalid)
@@ -106,6 +107,7 @@ func (c *Client) Ready(ctx context.Context) error {
 	c.mu.Lock()
 	settled := c.settled
 	c.mu.Unlock()
+
 	if c.invalid == nil && c.flags.Load() == nil {
 		select {
 		case <-settled:
@@ -149,6 +151,7 @@ func (c *Client) Environment() string { return c.o.Environment }
 func (c *Client) Close() error {
 	c.become(Closed)
 	c.cancel()
+
 	ended := make(chan struct{})
 	go func() {
 		c.work.Wait()
@@ -158,7 +161,7 @@ func (c *Client) Close() error {
 	case <-ended:
 	case <-time.After(2 * time.Second): // a transport that ignores its context holds up nothing
 	}
-	if c.invalid == nil {
+	if c.o.ownsTransport {
 		c.o.HTTPClient.CloseIdleConnections()
 	}
 	return nil

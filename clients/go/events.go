@@ -81,6 +81,7 @@ func (l *listener) add(event Event) {
 	case last < room || event.Kind != Failure:
 		l.queue = append(l.queue, event)
 	}
+
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -95,6 +96,7 @@ func (c *Client) deliver(l *listener) {
 			return
 		case <-l.wake:
 		}
+
 		l.mu.Lock()
 		events := l.queue
 		l.queue = nil
@@ -140,6 +142,7 @@ func (c *Client) report(err *Error) {
 	c.mu.Lock()
 	c.publish(Event{Kind: Failure, Err: err})
 	c.mu.Unlock()
+
 	kind := string(err.Code)
 	if err.Status != 0 {
 		kind = fmt.Sprint(err.Status) // the codes of a server have no end, but its statuses have
@@ -169,6 +172,7 @@ func (c *Client) warn(kind string, err *Error) {
 		c.quiet[kind] = time.Now().Add(time.Minute)
 	}
 	c.mu.Unlock()
+
 	if !isQuiet {
 		c.o.Logger.Warn(err.Error(), "environment", c.o.Environment, "docs", err.Docs)
 	}

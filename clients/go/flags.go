@@ -36,6 +36,7 @@ func parseMap(data []byte) (flags flagMap, rejected []string, failure *Error) {
 	if err := json.Unmarshal(data, &members); err != nil || members == nil {
 		return nil, nil, &Error{Code: InvalidResponse, Message: "it is not a flag map"}
 	}
+
 	flags = make(flagMap, len(members))
 	for key, member := range members {
 		if state := parseFlag(member); state != nil {
@@ -44,6 +45,7 @@ func parseMap(data []byte) (flags flagMap, rejected []string, failure *Error) {
 			rejected = append(rejected, key)
 		}
 	}
+
 	// Members, but no flag among them: an error body or a wrapper.
 	if len(members) > 0 && len(flags) == 0 {
 		return nil, nil, &Error{Code: InvalidResponse, Message: "it is not a flag map"}
@@ -58,6 +60,7 @@ func parseFlag(data []byte) *flag {
 	if json.Unmarshal(data, &members) != nil {
 		return nil
 	}
+
 	value, hasValue := members["value"]
 	given, hasPct := members["rolloutPct"]
 	enabled, isBool := members["enabled"].(bool)

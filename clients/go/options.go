@@ -60,7 +60,8 @@ type Options struct {
 	// OnRead hears of each read, in the goroutine that reads.
 	OnRead func(Evaluation)
 
-	timeScale float64 // multiplies every built-in duration, for tests
+	ownsTransport bool    // whether the transport is the client's alone
+	timeScale     float64 // multiplies every built-in duration, for tests
 }
 
 // Format prints the options without the key, whatever the verb.
@@ -88,6 +89,7 @@ func (o *Options) resolve() *Error {
 			*value = o.scaled(standard)
 		}
 	}
+
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -107,6 +109,7 @@ func (o *Options) resolve() *Error {
 	if o.Environment == "" || !utf8.ValidString(o.Environment) {
 		return wrong("Environment")
 	}
+
 	address, err := url.Parse(o.BaseURL)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "" ||
 		address.User != nil || strings.ContainsAny(o.BaseURL, "?#") {
@@ -117,6 +120,7 @@ func (o *Options) resolve() *Error {
 	}
 
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	o.ownsTransport = o.HTTPClient == nil || o.HTTPClient.Transport == nil
 	o.HTTPClient = httpClient(o.HTTPClient)
 	return nil
 }

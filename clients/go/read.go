@@ -92,6 +92,7 @@ func Value[T bool | string | int | int64 | float64 | []any | map[string]any](
 	if !result.HasValue {
 		return standard
 	}
+
 	value := result.Value
 	switch any(standard).(type) {
 	case int:
@@ -105,6 +106,7 @@ func Value[T bool | string | int | int64 | float64 | []any | map[string]any](
 	case []any, map[string]any:
 		value = copied(value)
 	}
+
 	if value, ok := value.(T); ok {
 		return value
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -64,6 +65,7 @@ func (c *Client) get(parent context.Context, path, etag string, read func(*http.
 	if err != nil {
 		return c.o.safe(err, NetworkError)
 	}
+
 	c.setHeaders(request)
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("Cache-Control", "no-cache")
@@ -95,9 +97,12 @@ func (c *Client) get(parent context.Context, path, etag string, read func(*http.
 	if _, isKnown := err.(*Error); !isKnown && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	// A connection that has died may be in the pool, where the next request would find it.
-	c.o.HTTPClient.CloseIdleConnections()
-	return c.o.safe(err, NetworkError)
+	failure := c.o.safe(err, NetworkError)
+	if failure.Code == Timeout {
+		// A connection that has died may be in the pool, where the next request would find it.
+		c.o.HTTPClient.CloseIdleConnections()
+	}
+	return failure
 }
 
 func (c *Client) address(path string) string {
@@ -125,7 +130,7 @@ func (c *Client) refusal(response *http.Response, open *body) error {
 	short := func(member string) string {
 		text, _ := said[member].(string)
 		text = c.o.redact(text)
-		return text[:min(len(text), 500)]
+		return strings.ToValidUTF8(text[:min(len(text), 500)], "")
 	}
 
 	result := &Error{Code: Code(short("error")), Message: short("message"), Docs: short("docs"),

@@ -41,10 +41,12 @@ func (f *follower) saveNow(isReady bool) {
 	if f.o.StatePath == "" || !isReady && !s.wasReady {
 		return
 	}
+
 	f.save.stop()
 	if isReady {
 		f.save.set(f.o.scaled(renewState))
 	}
+
 	if isReady || s.isPending || time.Since(s.savedAt) >= f.o.scaled(saveAfter) {
 		if err := f.o.writeState(*f.flags.Load(), time.Now()); err != nil {
 			f.report(f.o.safe(err, StateError))
@@ -67,6 +69,7 @@ func (o *Options) writeState(flags flagMap, now time.Time) error {
 		}
 		states[key] = members
 	}
+
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -100,6 +103,7 @@ func (o *Options) readState(now time.Time) flagMap {
 	if err != nil {
 		return nil
 	}
+
 	parts := strings.SplitN(string(text), " ", 4)
 	if len(parts) != 4 || parts[0] != "halyard/1" || parts[2] != strconv.FormatUint(uint64(murmur3([]byte(parts[3]))), 10) {
 		return nil
@@ -108,6 +112,7 @@ func (o *Options) readState(now time.Time) flagMap {
 	if err != nil || o.StateMaxAge > 0 && now.Sub(time.UnixMilli(keptAt)) > o.StateMaxAge {
 		return nil
 	}
+
 	flags, _, failure := parseAnswer([]byte(parts[3]), o.Environment)
 	if failure != nil {
 		return nil

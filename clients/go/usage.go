@@ -70,10 +70,10 @@ func (u *usage) hear(text string) {
 	}
 	seconds, _ := strconv.ParseUint(text, 10, 24)
 	u.interval.Store(int64(max(time.Duration(seconds)*time.Second, leastUsage)))
-	u.isAsked.Store(true)
 
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.isAsked.Store(true)
 	if !u.isOn && u.client.ctx.Err() == nil {
 		u.isOn = true
 		u.client.work.Go(u.run)
@@ -97,12 +97,9 @@ func (u *usage) run() {
 			isOver = true
 		}
 		if !u.send(ctx) {
-			break
+			return
 		}
 	}
-	u.mu.Lock()
-	u.isOn = false
-	u.mu.Unlock()
 }
 
 // counted is how often a flag was read.
@@ -120,10 +117,14 @@ func (u *usage) send(ctx context.Context) bool {
 		if len(flags) == 0 {
 			return true
 		}
+
 		switch u.post(ctx, flags) {
 		case http.StatusNoContent, http.StatusBadRequest: // one that is refused would be refused again
 		case http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed:
+			u.mu.Lock()
+			defer u.mu.Unlock()
 			u.isAsked.Store(false)
+			u.isOn = false
 			return false
 		default:
 			u.giveBack(flags)
@@ -170,12 +171,14 @@ func (u *usage) post(ctx context.Context, flags map[string]counted) int {
 	if err != nil {
 		return 0
 	}
+
 	c.setHeaders(request)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := c.o.HTTPClient.Do(request)
 	if err != nil {
 		return 0
 	}
+
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 4<<10)
 	c.o.Logger.Debug("halyard: usage reported", "environment", c.o.Environment, "status", response.StatusCode)

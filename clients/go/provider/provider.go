@@ -76,6 +76,7 @@ func (p *Provider) InitWithContext(ctx context.Context, _ openfeature.Evaluation
 	if p.options != nil {
 		p.client = halyard.New(*p.options)
 	}
+
 	client := p.client
 	unsubscribe := client.Subscribe(events.hear)
 	p.end = sync.OnceFunc(func() {
@@ -156,6 +157,7 @@ func (e *emitter) hear(event halyard.Event) {
 		}
 	}
 	e.mu.Unlock()
+
 	switch {
 	case !hasBegun:
 	case event.Kind == halyard.StatusChanged:

@@ -70,6 +70,7 @@ func read[T any](
 		result.ResolutionError, result.Reason = err, openfeature.ErrorReason
 		return result
 	}
+
 	client := p.Client()
 	if client == nil {
 		return fail(openfeature.NewProviderNotReadyResolutionError("the provider is not set"))
@@ -85,6 +86,7 @@ func read[T any](
 		return fail(openfeature.NewFlagNotFoundResolutionError(
 			fmt.Sprintf("the flag %s does not exist in %s", key, client.Environment())))
 	}
+
 	result.FlagMetadata = openfeature.FlagMetadata{"environment": client.Environment(), "enabled": state.Enabled}
 	if state.HasRollout {
 		result.FlagMetadata["rolloutPct"] = state.RolloutPct
@@ -104,6 +106,7 @@ func read[T any](
 		}
 		return result
 	}
+
 	if !found.HasValue {
 		found.Value = true
 	}
