@@ -57,9 +57,10 @@ function plainName(text: string): string {
   return text.replaceAll(/\/(?!index-)([a-z]+)-[0-9a-z]{8}\.js\b/g, '/$1.js');
 }
 
-/** A letter that no module with such members uses as a name. */
+/** A letter that no module with such members uses as a name; two when there are no more. */
 function shortName(index: number): string {
-  return 'etnrscudvlhmfopwEFGHJKLMNPQRSTUgjkqxyzABCDIOVWXYZ'.charAt(index);
+  const letters = 'etnrscudvlhmfopwEFGHJKLMNPQRSTUgjkqxyzABCDIOVWXYZ$_';
+  return letters.charAt(index) || `e${letters.charAt(index - letters.length)}`;
 }
 
 /**
@@ -68,11 +69,11 @@ function shortName(index: number): string {
  * order decides which letter each gets, and with it up to forty bytes of the compressed core.
  */
 const INTERNAL_MEMBERS = [
-  'redact confirm giveUp reporter counts known isLive tellAll firstMs setTimer offer listeners report',
-  'onFrame onUpdate onPending describeRefusal tick wallClock beginRequest isOn hasMap onOpen lastReport',
-  'isPlain delayAfter etag askedAt askRest rejected judge endRequest touch isReady forgetAll isStale',
-  'isCurrent parsed hear lapse startFollowing platform note onComment isSighting followInPage onRetry',
-  'onData startAgain',
+  'platform report listeners counts startFollowing beginRequest isLive setTimer forgetAll isOn lapse loadMap',
+  'target askRest judge note redact onComment onUpdate hear tellAll freshMs isStale onPending known',
+  'startAgain offer isCurrent onData confirm onRetry touch followInPage isSighting onOpen tick hasMap',
+  'lastReport etag reporter endRequest firstMs onFrame delayAfter giveUp askedAt isPlain rejected wallClock',
+  'parsed describeRefusal isReady',
 ].flatMap((line) => line.split(' '));
 
 /** Declarations: the tree of the sources, beside those of the wire's facts, which have no package of their own. */

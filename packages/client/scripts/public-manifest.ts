@@ -9,6 +9,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   './handler': 'handler',
   './store': 'store',
   './override': 'override',
+  './published': 'published',
 };
 
 /** Members of the workspace's manifest that are published as they stand. */

@@ -34,7 +34,11 @@ export function createClient(options: ClientOptions): FlagsClient {
 }
 
 /** {@link createClient} with a given clock, source of chance and network. */
-export function createClientOn(platform: Platform, options: ClientOptions): FlagsClient {
+export function createClientOn(
+  platform: Platform,
+  options: ClientOptions,
+  acquire = acquireConnection,
+): FlagsClient {
   const given = copyOptions(options);
   const environment = typeof given.environment === 'string' ? given.environment : '';
   const [bootstrap, decidedFor] = readBootstrap(given);
@@ -88,7 +92,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     if (isTouched) return;
     isTouched = true;
     if (target) {
-      [connection, release] = acquireConnection(target);
+      [connection, release] = acquire(target);
       if (given.reportUsage !== false) source.target = connection.target;
       connection.listeners.add(listener);
       update();

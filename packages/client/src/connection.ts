@@ -3,7 +3,6 @@ import { FlagsError } from './errors.ts';
 import { NO_FLAGS, type ParsedFlags, reconcile } from './flags.ts';
 import { follow } from './follow.ts';
 import { toSafeError } from './request.ts';
-import { loadFlags } from './rest.ts';
 import { createRevisionGate, type Offer, type Verdict } from './revision-gate.ts';
 import type { Target } from './target.ts';
 
@@ -56,8 +55,11 @@ export interface Followed extends Connection {
   giveUp(): void;
   /** Reports a failure to every client. */
   report(error: FlagsError): void;
-  /** Takes a map unless the one at hand is newer, and reports what is wrong with it. */
-  offer(parsed: ParsedFlags, offer: Offer, etag?: string | null): Verdict;
+  /**
+   * Takes a map unless the one at hand is newer, and reports what is wrong with it. Without a map, the one at hand has that
+   * revision, too.
+   */
+  offer(parsed: ParsedFlags | undefined, offer: Offer, etag?: string | null): Verdict;
   /** Asks REST for all flags. Returns the error, which is reported unless it only repeats `known`; never rejects. */
   askRest(known?: FlagsError): Promise<FlagsError | undefined>;
   /** Creates the controller of a request, which closing the connection aborts. */
@@ -71,7 +73,7 @@ export interface Followed extends Connection {
  * there is no stream; or by REST alone in the mode `poll`.
  */
 export function createConnection(target: Target): Connection {
-  const { staleAfterMs, pollIntervalMs, note } = target;
+  const { note } = target;
   const { now, setTimer } = target.platform;
   const isManual = target.mode === 'manual';
   const gate = createRevisionGate(now);
@@ -124,7 +126,7 @@ export function createConnection(target: Target): Connection {
 
     offer: (parsed, offered, tag) => {
       const verdict = gate.judge(offered);
-      if (verdict === 'keep') return verdict;
+      if (verdict === 'keep' || !parsed) return verdict;
 
       const { flags } = reconcile(self.flags ?? NO_FLAGS, parsed.flags);
       const isNew = flags !== self.flags;
@@ -158,10 +160,16 @@ export function createConnection(target: Target): Connection {
       const controller = self.beginRequest();
       let error: FlagsError | undefined;
       try {
-        const { parsed, revision, isStale, etag: tag } = await loadFlags(target, controller, etag);
+        const {
+          parsed,
+          revision,
+          isStale,
+          freshMs,
+          etag: tag,
+        } = await target.loadMap(target, controller, etag);
         note(`flags loaded, revision ${revision}`);
         const isSighting = !self.isLive && !isStale;
-        const verdict = parsed && self.offer(parsed, { revision, askedAt, isSighting }, tag);
+        const verdict = self.offer(parsed, { revision, askedAt, isSighting }, tag);
         const isCurrent = !isStale && verdict !== 'keep';
         self.isCurrent = isCurrent || self.isLive;
 
@@ -169,7 +177,7 @@ export function createConnection(target: Target): Connection {
           // An answer says that the map is current, but only for a while.
           if (isCurrent) self.confirm();
           else if (isManual) become('stale');
-          if (!isManual) self.lapse(staleAfterMs + 2 * pollIntervalMs);
+          if (!isManual) self.lapse(freshMs);
         }
       } catch (thrown) {
         error = toSafeError(target, thrown, 'network_error');

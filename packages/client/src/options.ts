@@ -5,6 +5,7 @@ import { FlagsError } from './errors.ts';
 import { isRecord, NO_FLAGS, readFlags, reconcile } from './flags.ts';
 import type { Fetch, Platform } from './platform.ts';
 import { guard, type Logger, optionOf } from './reporter.ts';
+import { loadFlags } from './rest.ts';
 import type { Mode, Target } from './target.ts';
 
 /** Flags that a client starts with: a map, or the result of `toBootstrap()` or `evaluateAll`. */
@@ -133,6 +134,7 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
     platform: typeof fetch === 'function' ? { ...platform, fetch: fetch as Fetch } : platform,
     baseUrl: readBaseUrl(given.baseUrl, key !== '' && given.allowInsecureHttp !== true),
     environment,
+    loadMap: loadFlags,
     mode,
     headers: readHeaders(given.headers, key),
     isPlain: !key && !given.headers && !fetch,

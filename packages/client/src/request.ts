@@ -170,7 +170,7 @@ async function refusalOf(
 }
 
 /** The work's result, or a rejection as soon as the signal is aborted: work that ignores it holds up no caller. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     work.then(resolve, reject).finally(onAbort(signal, () => reject(signal.reason)));
   });

@@ -11,14 +11,15 @@ export interface Loaded {
   readonly etag: string | null;
   /** Whether the node said that it cannot know whether this is current. */
   readonly isStale: boolean;
+  /** For how long the answer keeps the map current, in milliseconds. */
+  readonly freshMs: number;
 }
 
-/** Reads all flags of the environment. Throws a `FlagsError`. (Spec: S4.1) */
-export async function loadFlags(
-  target: Target,
-  controller: AbortController,
-  etag?: string | null,
-): Promise<Loaded> {
+/** Loads all flags of the environment, unless they are those with the given `ETag`. Throws a `FlagsError`. */
+export type Load = (target: Target, controller: AbortController, etag?: string | null) => Promise<Loaded>;
+
+/** Loads them from a node. (Spec: S4.1) */
+export const loadFlags: Load = async (target, controller, etag) => {
   const response = await send(target, '/v1/flags', controller, etag);
   const { status, headers } = response;
   const isUnchanged = status === 304;
@@ -30,5 +31,6 @@ export async function loadFlags(
     revision: revisionOf(response),
     etag: headers.get('ETag'),
     isStale: headers.has(STALE_HEADER),
+    freshMs: target.staleAfterMs + 2 * target.pollIntervalMs,
   };
-}
+};

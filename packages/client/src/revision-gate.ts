@@ -57,7 +57,7 @@ export function createRevisionGate(now: Platform['now']): RevisionGate {
         verdict = 'reset';
       }
 
-      known = revision;
+      known = revision ?? known;
       takenAt = Math.max(takenAt, askedAt);
       lowerSightings = 0;
       return verdict;

@@ -1,4 +1,5 @@
 import type { Platform } from './platform.ts';
+import type { Load } from './rest.ts';
 import type { ReadCounts } from './usage.ts';
 
 /** How a client learns of changes. */
@@ -22,6 +23,10 @@ export interface Target {
   readonly note: (message: string) => void;
   /** Takes the project key out of a text. */
   readonly redact: (text: string) => string;
+  /** Loads all flags. */
+  readonly loadMap: Load;
+  /** Where the published files are that `loadMap` reads while no node answers. */
+  readonly published?: string;
   /** How often flags were read since the last report; absent unless the server asks for reports. */
   counts: ReadCounts | undefined;
   /** Gives what sends the last report, once that is loaded. */

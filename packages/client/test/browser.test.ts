@@ -222,6 +222,54 @@ test('the core works in a page on an address of another origin that allows it', 
   await other.stop(true);
 }, 60_000);
 
+test('a page reads a published environment of another origin, without a request before the request', async () => {
+  const flags = { 'new-checkout': { enabled: true } };
+  const pointer = { version: 1, environmentId: '1', revision: 7, checkedAt: new Date().toISOString() };
+  const seen: string[] = [];
+  const storage = Bun.serve({
+    port: 0,
+    fetch: (request) => {
+      const name = new URL(request.url).pathname;
+      seen.push(`${request.method} ${name} ${request.headers.get('If-None-Match')}`);
+      const isPointer = name === '/shop/production/pointer.json';
+      const isKnown = isPointer && request.headers.get('If-None-Match') === '"1"';
+      const body = isPointer ? { ...pointer, object: '7-0a.json' } : { environment: 'production', flags };
+      return new Response(isKnown ? null : JSON.stringify(body), {
+        status: isKnown ? 304 : 200,
+        headers: { ETag: '"1"', 'Cache-Control': 'public, max-age=1', 'Access-Control-Allow-Origin': '*' },
+      });
+    },
+  });
+  const entry = await Bun.build({
+    entrypoints: [join(built.folder, 'published.js')],
+    target: 'browser',
+    format: 'esm',
+  });
+  const page = await browser.newPage();
+  await page.goto(application.url.href);
+  const result = await page.evaluate(
+    async ([code, baseUrl]) => {
+      const { createPublishedClient: create } = await import(
+        URL.createObjectURL(new Blob([code ?? ''], { type: 'text/javascript' }))
+      );
+      const client = create({ baseUrl, mode: 'manual' });
+      const { status } = await client.ready();
+      const isCurrent = await client.refresh();
+      return { status, isCurrent, isOn: client.isEnabled('new-checkout'), revision: client.revision };
+    },
+    [await entry.outputs[0]?.text(), `${storage.url}shop/production`] as const,
+  );
+  expect(result).toEqual({ status: 'ready', isCurrent: true, isOn: true, revision: 7 });
+  // The browser asks whether what it has kept is the newest.
+  expect(seen).toEqual([
+    'GET /shop/production/pointer.json null',
+    'GET /shop/production/7-0a.json null',
+    'GET /shop/production/pointer.json "1"',
+  ]);
+  await page.close();
+  await storage.stop(true);
+}, 60_000);
+
 test('the provider that OpenFeature publishes follows flags through the handler, without a key in the page', async () => {
   for (const [name, state] of Object.entries({
     banner: { enabled: true, value: 'hello' },

@@ -28,6 +28,22 @@ describe('never an older map over a newer one (P7)', () => {
     expect(codes()).toEqual(['stream_error']);
   });
 
+  test('an answer that nothing has changed has a revision, too', async () => {
+    const { client, server, platform } = harness({ mode: 'poll', pollIntervalMs: 5_000 });
+    server.flags = valued('back again');
+    server.onRest = () => server.rest({ ETag: '"back again"' });
+    await client.ready();
+    server.revision = 3;
+    server.onRest = () => new Response(null, { status: 304, headers: { 'X-Flags-Revision': '3' } });
+    await platform.advance(6_000);
+    expect(client.revision).toBe(3);
+    server.revision = 2;
+    server.flags = valued('in between');
+    server.heal();
+    await platform.advance(6_000);
+    expect(client.getValue('a', '')).toBe('back again');
+  });
+
   test('a node that is behind catches up: its frames are counted and the connection is kept', async () => {
     const { client, server, platform } = harness();
     server.revision = 9;

@@ -4,6 +4,7 @@ import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type CreatedKey, Management, type NodeProcess, startNode } from '@halyard/testing';
 import { type BuiltPackage, builtPackage } from './support/built-package.ts';
+import { ScriptedFiles } from './support/scripted-files.ts';
 
 const MODULES = resolve(import.meta.dir, '../../../node_modules');
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -12,6 +13,8 @@ let node: NodeProcess;
 let management: Management;
 let key: CreatedKey;
 let built: BuiltPackage;
+/** A published environment. */
+let storage: Bun.Server<undefined>;
 
 beforeAll(async () => {
   [node, built] = await Promise.all([startNode(), builtPackage()]);
@@ -21,8 +24,16 @@ beforeAll(async () => {
   await management.request('PATCH', '/api/projects/shop', { body: { usage: true } });
   for (const script of ['smoke.mjs', 'unreachable.mjs'])
     await copyFile(join(import.meta.dir, 'fixtures', script), join(built.application, script));
+  const files = new ScriptedFiles();
+  files.platform = { wallClock: Date.now };
+  files.publish({ smoke: { enabled: true, value: 1 } });
+  storage = Bun.serve({
+    port: 0,
+    fetch: (request) => files.fetch(request.url, { headers: request.headers }),
+  });
 }, 60_000);
 afterAll(async () => {
+  await storage.stop(true);
   await node.stop();
 });
 
@@ -98,7 +109,7 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
     const before = Date.now();
     const reports = await reportsTaken();
     await management.putState('shop', 'production', 'smoke', { enabled: true, value: before });
-    const child = Bun.spawn([command, ...flags, 'smoke.mjs', key.key], {
+    const child = Bun.spawn([command, ...flags, 'smoke.mjs', key.key, `${storage.url}shop/production`], {
       cwd: built.application,
       env: {
         PATH: process.env.PATH ?? '',
@@ -132,6 +143,7 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
       rollout: true,
       double: true,
       stored: { x: { enabled: true } },
+      published: [1, 'ready'],
       errors: ['network_error'],
       disposable: true,
     });
