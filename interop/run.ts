@@ -3,6 +3,7 @@ import { CLIENTS, type OwnClient, prepareClient } from './clients.ts';
 import { LANGUAGES, type Language } from './languages.ts';
 import { type PreparedProgram, prepare, run } from './programs.ts';
 import { ProviderProgram } from './protocol.ts';
+import { tryPublishing } from './publishing/try-publishing.ts';
 import { exampleNames, openDemo, runExample } from './run-examples.ts';
 import { followReadme } from './run-readmes.ts';
 import { tryCli } from './try-cli.ts';
@@ -23,7 +24,7 @@ const rows: Row[] = [];
 const failures: string[] = [];
 const examples = exampleNames().map((name) => `examples/${name}`);
 const languages = [...LANGUAGES, ...CLIENTS].map(({ folder }) => folder);
-const known = [...languages, 'clients', 'flagd', 'cli', 'examples', ...examples];
+const known = [...languages, 'clients', 'flagd', 'cli', 'publishing', 'examples', ...examples];
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -58,6 +59,16 @@ if (isChosen('cli')) {
     return typeof outcome === 'string'
       ? { name: 'cli', provider: '', runtime: '', result: `skipped, ${outcome}` }
       : { name: 'cli', provider: outcome.version, runtime: '', result: 'typed code for Go and Node' };
+  });
+}
+if (isChosen('publishing')) {
+  await attempt('publishing', async () => {
+    const outcome = await tryPublishing();
+    if (typeof outcome === 'string')
+      return { name: 'publishing', provider: '', runtime: '', result: `skipped, ${outcome}` };
+    for (const step of outcome.steps) say(`  ${step}`);
+    const result = `${outcome.steps.length} steps, each as the guide says`;
+    return { name: 'publishing', provider: '@halyard/client/published', runtime: outcome.storage, result };
   });
 }
 for (const name of examples) {
