@@ -2,7 +2,7 @@ import type { TcpProxy } from '@halyard/testing';
 import type { Chance } from '../simulation/chance.ts';
 import { now } from './clock.ts';
 import type { Fleet, FleetNode } from './fleet-node.ts';
-import { BALANCER_FAULTS, STANDBY_FAULTS } from './follow-faults.ts';
+import { BALANCER_FAULTS, STANDBY_FAULTS, TOKEN_FAULTS } from './follow-faults.ts';
 import { endKeyWithOpenStreams } from './key-faults.ts';
 import type { Recorder } from './recorder.ts';
 import { WORKER_FAULTS } from './worker-faults.ts';
@@ -268,6 +268,7 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
   const ofCluster = fleet.cluster === undefined ? [] : CLUSTER_FAULTS;
   const ofPooler = fleet.pooler === undefined ? [] : POOLER_FAULTS;
   const ofBalancer = fleet.balancer === undefined ? [] : BALANCER_FAULTS;
+  const ofToken = fleet.relayToken === undefined ? [] : TOKEN_FAULTS;
   const ofStandby = fleet.standby === undefined ? [] : STANDBY_FAULTS;
   const ofWorkers = fleet.nodes.some(({ workers }) => workers > 1) ? WORKER_FAULTS : [];
   const ofLinks = fleet.nodes.some(({ remembers }) => remembers) ? LINK_FAULTS : [];
@@ -279,6 +280,7 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
     ...ofCluster,
     ...ofPooler,
     ...ofBalancer,
+    ...ofToken,
     ...ofStandby,
     ...NODE_FAULTS,
     ...ofWorkers,

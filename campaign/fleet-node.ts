@@ -145,6 +145,12 @@ export interface Balancer {
   readonly choices: readonly FleetNode[];
 }
 
+/** The relay token of a fleet, which may be replaced: the file in which its relays find it, and its id. */
+export interface RelayTokenPlace {
+  readonly file: string;
+  id: string;
+}
+
 /** A standby, and its link to the primary. */
 export interface Standby {
   readonly server: PostgresServer;
@@ -165,6 +171,8 @@ export interface Fleet {
   readonly cluster?: PatroniCluster;
   /** Present where a relay reaches its nodes through one. */
   readonly balancer?: Balancer;
+  /** Present where relays read their token from a file. */
+  readonly relayToken?: RelayTokenPlace;
   /** Present where nodes follow a standby whose link to its primary can fail. */
   readonly standby?: Standby;
   /** Present where nodes write through one. */

@@ -9,13 +9,14 @@ import {
 import { type Fleet, FleetNode, STARTS_WITHIN_MS, startAll } from './fleet-node.ts';
 import { PatroniCluster, type Replication } from './patroni.ts';
 import { PgBouncer } from './pgbouncer.ts';
-import { startBalancedFleet, startRelayFleet } from './relay-fleets.ts';
+import { startBalancedFleet, startRelayFleet, startRelayTree } from './relay-fleets.ts';
 import { ServerPair } from './server-pair.ts';
 import { startStandbyFleet } from './standby-fleet.ts';
 
 /**
  * The kinds of fleets: three nodes on PostgreSQL, one node on SQLite, three nodes on one SQLite file, one node of three
- * workers on PostgreSQL and on SQLite, a node with two relays in a row, two nodes behind a load balancer
+ * workers on PostgreSQL and on SQLite, a node with two relays in a row, two nodes with two relays of workers that know two upstreams each,
+ * two nodes behind a load balancer
  * with two relays in a row, nodes on a standby whose link can fail, nodes on PostgreSQL that keep their last known flags, nodes on a primary and its synchronous standby, nodes
  * that write through a pooler, and nodes on three servers that Patroni keeps, which replicate synchronously or not.
  */
@@ -26,6 +27,7 @@ export const ENGINES = [
   'workers',
   'sqlite-workers',
   'relay',
+  'relay-tree',
   'balancer',
   'standby',
   'cold-start',
@@ -91,6 +93,7 @@ export async function startPostgresFleet(
 export async function startFleet(engine: Engine): Promise<Fleet> {
   if (engine === 'postgres') return await startPostgresFleet();
   if (engine === 'relay') return await startRelayFleet();
+  if (engine === 'relay-tree') return await startRelayTree();
   if (engine === 'balancer') return await startBalancedFleet();
   if (engine === 'standby') return await startStandbyFleet();
   if (engine === 'cold-start') {

@@ -1,6 +1,7 @@
-import type { TcpProxy } from '@halyard/testing';
+import { writeFileSync } from 'node:fs';
+import { Management, type TcpProxy } from '@halyard/testing';
 import type { Fault } from './faults.ts';
-import type { Balancer, Fleet, Standby } from './fleet-node.ts';
+import { type Balancer, type Fleet, managersOf, type Standby } from './fleet-node.ts';
 
 /** Trouble with the load balancer through which a relay reaches its nodes. */
 export const BALANCER_FAULTS: readonly Fault[] = [
@@ -34,6 +35,34 @@ function moveTo({ relay, choices }: Balancer, index: number): void {
   proxy.lead({ port: Number(new URL(choice.url).port) });
   proxy.reset();
 }
+
+/** How long relays may take to notice a new token, in milliseconds. */
+const NOTICED_MS = 6_000;
+
+/** The token of relays is replaced while they run, whatever else is wrong, and the old one ends. */
+export const TOKEN_FAULTS: readonly Fault[] = [
+  {
+    kind: 'relay token replaced',
+    run: async ({ fleet, prepare }, random) => {
+      const { relayToken: place, adminToken } = fleet;
+      const [manager] = managersOf(fleet);
+      if (place === undefined || manager === undefined) throw new Error('this fleet has no relay token');
+      const management = new Management({ url: manager.url, adminToken });
+
+      const old = place.id;
+      // A name of its own for each attempt: the answer to one that has succeeded may be lost.
+      const made = await prepare('another relay token', () =>
+        management.createRelayToken(`campaign-${crypto.randomUUID().slice(0, 8)}`),
+      );
+      writeFileSync(place.file, made.token);
+      place.id = made.id;
+      await Bun.sleep(random.between(0, NOTICED_MS));
+      await prepare('the end of the old relay token', () =>
+        management.request('DELETE', `/api/relay-tokens/${old}`),
+      );
+    },
+  },
+];
 
 /** Trouble between a primary and its standby. */
 export const STANDBY_FAULTS: readonly Fault[] = [

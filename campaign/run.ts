@@ -13,7 +13,8 @@ const HELP = `bun run campaign [options]
 
   --engine <name> postgres (three nodes), sqlite (one node), sqlite-shared (three nodes on one file),
                   workers (one node with three workers, on PostgreSQL), sqlite-workers (the same on SQLite);
-                  relay (a node and two relays in a row), balancer (two nodes, and relays that a load
+                  relay (a node and two relays in a row), relay-tree (two nodes, and relays with workers and
+                  two upstreams each, whose token is replaced), balancer (two nodes, and relays that a load
                   balancer moves between them), standby (nodes on a standby that is cut off), cold-start (nodes that start without PostgreSQL),
                   failover (a primary and its synchronous standby), pooler (PgBouncer, if it is installed),
                   patroni and patroni-async (three servers that Patroni and etcd keep, if they are installed);
