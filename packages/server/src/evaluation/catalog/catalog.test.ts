@@ -57,6 +57,27 @@ function mapOf(catalog: Catalog): string {
 }
 
 describe('Catalog', () => {
+  test('while a state is loaded in steps, what was there before is served; then all of it is there at once', () => {
+    const { catalog } = setUp();
+    const flags = Array.from({ length: 5000 }, (_, n) => `flag-${n}`);
+    const steps = catalog.loading({
+      projects: [{ id: 'p', name: 'demo', usage: true }],
+      environments: [{ id: 'e', projectId: 'p', name: 'production', revision: 9 }],
+      states: flags.map((flagKey) => ({ environmentId: 'e', flagKey, state: '{"enabled":false}' })),
+      keys: [],
+      relays: [{ id: 'r', digest: 'd' }],
+    });
+    let count = 0;
+    for (const _ of steps) {
+      count++;
+      expect(catalog.environmentWithId('e')).toMatchObject({ revision: 3, size: 1 });
+      expect([catalog.keys.authenticate(KEY)?.id, catalog.relays.size]).toEqual(['k', 0]);
+    }
+    expect(count).toBeGreaterThan(10);
+    expect(catalog.environmentWithId('e')).toMatchObject({ revision: 9, size: 5000, wantsUsage: true });
+    expect([catalog.keys.authenticate(KEY), catalog.relays.size]).toEqual([undefined, 1]);
+  });
+
   test('an answer with one flag is rebuilt after each change', () => {
     const { catalog } = setUp();
     const single = () => new TextDecoder().decode(catalog.environment('p', 'production')?.flag('a')?.bytes);

@@ -39,6 +39,9 @@ export interface CatalogCallbacks {
   malformed(record: { readonly kind: 'flag' | 'key'; readonly id: string }): void;
 }
 
+/** So many records are loaded in one step: about half a millisecond. */
+const RECORDS_IN_STEP = 200;
+
 /** Longest time between two checks of the clock: it may be set, and timers stop while a machine sleeps. */
 const LONGEST_STEP_MS = 1000;
 
@@ -52,11 +55,11 @@ export class Catalog {
   readonly relays = new Map<string, StoredRelay>();
   readonly #now: () => number;
   readonly #callbacks: CatalogCallbacks;
-  readonly #byId = new Map<string, LiveEnvironment>();
-  readonly #byProject = new Map<string, Map<string, LiveEnvironment>>();
-  readonly #projectIds = new Map<string, string>();
+  #byId = new Map<string, LiveEnvironment>();
+  #byProject = new Map<string, Map<string, LiveEnvironment>>();
+  #projectIds = new Map<string, string>();
   /** The ids of the projects whose clients are asked to report reads. */
-  readonly #usage = new Set<string>();
+  #usage = new Set<string>();
   #expiryTimer: Timer | undefined;
   /** The flags that a large row leaves, made before it is applied. */
   #prepared: { readonly row: LogRow; readonly table: FlagTable } | undefined;
@@ -118,17 +121,26 @@ export class Catalog {
 
   /** Replaces everything by the contents of one snapshot. */
   load(contents: CatalogContents): void {
-    this.#clear();
-    for (const project of contents.projects) this.#addProject(project);
-    for (const environment of contents.environments) this.#addEnvironment(environment);
-    for (const [environmentId, operations] of this.#groupStates(contents.states)) {
-      const environment = this.#byId.get(environmentId);
-      environment?.apply(environment.revision, operations);
+    for (const _ of this.loading(contents)) {
+      // In one turn.
     }
-    for (const key of contents.keys) {
-      // A damaged revocation still counts.
-      if (key.revokedAt === null || key.revokedAt === undefined) this.#addKey(key);
-    }
+  }
+
+  /**
+   * Does the same, a little in each step, so that reads get their turn in between: until the last one they are answered from
+   * what was there before. Rows must wait.
+   */
+  *loading(contents: CatalogContents): Generator<void> {
+    const next = new Catalog(this.#callbacks, this.#now);
+    yield* next.#fill(contents);
+
+    this.#byId = next.#byId;
+    this.#byProject = next.#byProject;
+    this.#projectIds = next.#projectIds;
+    this.#usage = next.#usage;
+    this.#prepared = undefined;
+    this.keys.takeAll(next.keys);
+    this.relays.clear();
     for (const relay of contents.relays) this.relays.set(relay.digest, relay);
     this.#scheduleExpiry();
   }
@@ -206,6 +218,35 @@ export class Catalog {
     clearTimeout(this.#expiryTimer);
   }
 
+  *#fill(contents: CatalogContents): Generator<void> {
+    for (const project of contents.projects) this.#addProject(project);
+    for (const part of partsOf(contents.environments)) {
+      for (const environment of part) this.#addEnvironment(environment);
+      yield;
+    }
+
+    const groups = new Map<string, StateOperation[]>();
+    for (const part of partsOf(contents.states)) {
+      this.#groupStates(part, groups);
+      yield;
+    }
+    for (const part of partsOf([...groups])) {
+      for (const [environmentId, operations] of part) {
+        const environment = this.#byId.get(environmentId);
+        environment?.apply(environment.revision, operations);
+      }
+      yield;
+    }
+
+    for (const part of partsOf(contents.keys)) {
+      for (const key of part) {
+        // A damaged revocation still counts.
+        if (key.revokedAt === null || key.revokedAt === undefined) this.#addKey(key);
+      }
+      yield;
+    }
+  }
+
   *#prepareStates(row: LogRow): Generator<void> {
     const { environment } = this.#changedBy(row);
     const table = environment.draft();
@@ -256,8 +297,7 @@ export class Catalog {
     this.#callbacks.changed(environment, row);
   }
 
-  #groupStates(states: CatalogContents['states']): Map<string, StateOperation[]> {
-    const groups = new Map<string, StateOperation[]>();
+  #groupStates(states: CatalogContents['states'], groups: Map<string, StateOperation[]>): void {
     for (const { environmentId, flagKey, state } of states) {
       const checked = this.#checkState(environmentId, flagKey, state);
       if (checked === null) continue;
@@ -265,7 +305,6 @@ export class Catalog {
       if (group === undefined) groups.set(environmentId, [[flagKey, checked]]);
       else group.push([flagKey, checked]);
     }
-    return groups;
   }
 
   #checkState(environmentId: string, flagKey: string, state: unknown): string | null {
@@ -326,15 +365,6 @@ export class Catalog {
     if (!isKnown || !this.keys.add(raw)) this.#callbacks.malformed({ kind: 'key', id: String(raw.id) });
   }
 
-  #clear(): void {
-    this.#byId.clear();
-    this.#byProject.clear();
-    this.#projectIds.clear();
-    this.#usage.clear();
-    this.keys.clear();
-    this.relays.clear();
-  }
-
   /** One timer for whichever key expires next, approached in steps. */
   #scheduleExpiry(): void {
     clearTimeout(this.#expiryTimer);
@@ -347,4 +377,9 @@ export class Catalog {
     }, delayMs);
     this.#expiryTimer.unref();
   }
+}
+
+function* partsOf<T>(records: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < records.length; start += RECORDS_IN_STEP)
+    yield records.slice(start, start + RECORDS_IN_STEP);
 }

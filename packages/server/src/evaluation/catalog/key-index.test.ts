@@ -70,7 +70,7 @@ describe('KeyIndex', () => {
     expect(index.removeProject('project-1')).toEqual(['key-1']);
     expect(index.withId('key-1')).toBeUndefined();
     index.add(RECORD);
-    index.clear();
+    index.takeAll(new KeyIndex(() => NOW));
     expect(index.withId('key-1')).toBeUndefined();
   });
 

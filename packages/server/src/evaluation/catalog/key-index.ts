@@ -54,9 +54,9 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 /** The project keys by digest, and by id. A lookup is one hash and one `Map` hit; the key itself is nowhere. */
 export class KeyIndex {
-  readonly #byDigest = new Map<string, KeyEntry>();
-  readonly #byId = new Map<string, KeyEntry>();
-  readonly #byProject = new Map<string, ProjectKeys>();
+  #byDigest = new Map<string, KeyEntry>();
+  #byId = new Map<string, KeyEntry>();
+  #byProject = new Map<string, ProjectKeys>();
   /** Digests of the keys that were removed last, the oldest first. */
   readonly #removed = new Set<string>();
   /** The keys that are marked as used. */
@@ -215,13 +215,15 @@ export class KeyIndex {
     });
   }
 
-  clear(): void {
-    this.#byDigest.clear();
-    this.#byId.clear();
-    this.#byProject.clear();
+  /** Replaces all keys by those of another index, which is not used any longer. */
+  takeAll(other: KeyIndex): void {
+    this.#byDigest = other.#byDigest;
+    this.#byId = other.#byId;
+    this.#byProject = other.#byProject;
     this.#used = [];
-    this.#expired = 0;
-    this.#nextDue = Number.POSITIVE_INFINITY;
+    this.#expired = other.#expired;
+    this.#nextDue = other.#nextDue;
+    for (const digest of this.#removed) if (this.#byDigest.has(digest)) this.#removed.delete(digest);
   }
 
   /** The keys of the project of an entry, which are about to change: what was handed out is no longer what they are. */

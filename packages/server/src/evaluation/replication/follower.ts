@@ -238,8 +238,11 @@ export class Follower {
       throw this.#broken(`row ${loaded.seq} of the snapshot differs from the log`);
     }
 
-    if (this.#closing.signal.aborted) return;
-    this.#options.catalog.load(contents);
+    const turns = new Turns();
+    for (const _ of this.#options.catalog.loading(contents)) {
+      if (this.#closing.signal.aborted) return;
+      await turns.next();
+    }
 
     this.#mustReload = false;
     this.#failedReads = { afterSeq: -1, count: 0 };
