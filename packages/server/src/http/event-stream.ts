@@ -1,8 +1,11 @@
+/** Only answers that stream without an end have this field. */
+export const UNBUFFERED_FIELD = 'X-Accel-Buffering';
+
 /**
  * Fields of every answer that streams. Proxies must not collect it, and the connection ends with it: it was allowed to be
  * silent, and Bun would let it be silent forever.
  */
-export const STREAM_FIELDS = { 'X-Accel-Buffering': 'no', Connection: 'close' } as const;
+export const STREAM_FIELDS = { [UNBUFFERED_FIELD]: 'no', Connection: 'close' } as const;
 
 /** Frames that may wait for a reader whatever their size. They are kept by reference, so all readers share them. */
 const FRAMES_HELD = 8;

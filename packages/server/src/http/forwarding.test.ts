@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { openSse, sendRaw, until, within } from '@halyard/testing';
 import pino from 'pino';
+import { STREAM_FIELDS } from './event-stream.ts';
 import { forwardTo, newInnerAddress } from './forwarding.ts';
 import { Listeners } from './listeners.ts';
 import { IDLE_SECONDS } from './request.ts';
@@ -35,7 +36,9 @@ behind.serve({
     const ip = server.requestIP(request)?.address;
     if (pathname === '/events') {
       server.timeout(request, 0);
-      return new Response(eventStream(), { headers: { 'Content-Type': 'text/event-stream' } });
+      return new Response(eventStream(), {
+        headers: { 'Content-Type': 'text/event-stream', ...STREAM_FIELDS },
+      });
     }
     if (pathname === '/large') return new Response(endless());
     const { method, url, headers } = request;
@@ -130,6 +133,23 @@ test('a connection may be idle as long as any other once its request is answered
   await watched.stop(true);
 });
 
+test('an answer that was passed on ends for a client that takes nothing, and a stream does not', async () => {
+  const impatient = forwardTo(inner, { docsUrl, log, silenceMs: 50 });
+  await using outside = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: impatient });
+  const { gone } = seen;
+  const socket = connect(Number(outside.port), '127.0.0.1');
+  socket.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n');
+  socket.pause();
+  await until('the other process may stop', () => seen.gone > gone);
+  socket.destroy();
+  // A stream without an end is silent as long as nothing happens.
+  const stream = await openSse(`${outside.url.origin}/events`);
+  await Promise.all([stream.nextFrame(), Bun.sleep(100)]);
+  seen.events?.enqueue(new TextEncoder().encode('data: second\n\n'));
+  expect((await stream.nextFrame()).data).toBe('second');
+  stream.close();
+});
+
 test('the addresses that processes use among themselves cannot be reached from outside', async () => {
   const { answers } = await sendRaw(url, 'GET /inner/log/v1 HTTP/1.1\r\nHost: a\r\n\r\n', { answers: 1 });
   expect(answers[0]?.status).toBe(404);
@@ -197,8 +217,6 @@ test('a body that stops coming is the fault of its sender, and ends its connecti
   const silent = newInnerAddress();
   const idle = {
     unix: silent.socket,
-    // Bun looks every few seconds: a connection may end almost at once.
-    idleTimeout: 2,
     fetch: (request: Request) => request.text().then(Response.json),
   };
   await using _ = Bun.serve(idle as unknown as Bun.Serve.Options<undefined>);

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { temporaryError } from '../domain/errors.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import { errorResponse, notFound } from './errors.ts';
-import { bodyBroken, IDLE_SECONDS, requestIdOf } from './request.ts';
+import { UNBUFFERED_FIELD } from './event-stream.ts';
+import { bodyBroken, IDLE_SECONDS, requestIdOf, UNREAD_MS } from './request.ts';
 
 /** Where one process of a machine passes requests to another. */
 export interface InnerAddress {
@@ -48,18 +49,23 @@ export interface ForwardContext {
   readonly log: Logger;
   /** Longest the other process may take to answer, in milliseconds; absent: it decides. */
   readonly answerMs?: number;
-  /** Seconds that the other process lets a body be silent, at least. */
+  /** Seconds that a body may be silent on its way. */
   readonly idleSeconds?: number;
+  /** How long a client may take nothing of an answer that has an end, in milliseconds. */
+  readonly silenceMs?: number;
 }
+
+/** Answers are handed to clients in pieces of this size, in bytes: how often one is taken shows whether a client still reads. */
+const PIECE_BYTES = 64 * 1024;
 
 /**
  * Passes requests on to the process behind an inner address, and its answers back. Bodies and event streams flow with
- * backpressure, and the end of either side ends the other. The other process decides how long a request may be silent;
- * once it has answered, the connection may be idle as long as any other, and that of a stream ends with it.
+ * backpressure, and the end of either side ends the other. This process decides how long the client may be silent, because only
+ * it sees what the client sends and takes: it reads ahead of it, megabytes of a long answer. The connection of a stream ends with it.
  */
 export function forwardTo(
   { socket, token }: InnerAddress,
-  { docsUrl, log, answerMs, idleSeconds = IDLE_SECONDS }: ForwardContext,
+  { docsUrl, log, answerMs, idleSeconds = IDLE_SECONDS, silenceMs = UNREAD_MS }: ForwardContext,
 ): Answer<Request> {
   return async (request, server) => {
     const url = urlOf(request);
@@ -78,8 +84,8 @@ export function forwardTo(
     if (!headers.has('User-Agent')) headers.set('User-Agent', '');
 
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-    const body = hasBody && request.body !== null ? new WatchedBody(request.body) : undefined;
-    const { signal } = request;
+    const body =
+      hasBody && request.body !== null ? new WatchedBody(request.body, idleSeconds * 1000) : undefined;
 
     try {
       const answer = await fetch(url, {
@@ -89,12 +95,18 @@ export function forwardTo(
         body: body?.stream ?? null,
         redirect: 'manual',
         decompress: false,
-        signal: answerMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+        signal: AbortSignal.any([
+          request.signal,
+          ...(body === undefined ? [] : [body.stalled]),
+          ...(answerMs === undefined ? [] : [AbortSignal.timeout(answerMs)]),
+        ]),
         timeout: false,
         // `fetch` repeats a DELETE on its own when a connection that it kept turns out to be closed.
         keepalive: false,
       } as BunFetchRequestInit);
 
+      // An answer may come before the end of a body.
+      body?.end();
       const { status } = answer;
       const fields = withoutConnectionFields(answer.headers);
       // Only the body of a stream has no end that is known now: its connection may be silent until then, and ends with it.
@@ -102,14 +114,19 @@ export function forwardTo(
       if (isStream) fields.set('Connection', 'close');
       else server.timeout(request, IDLE_SECONDS);
 
-      const passed = isStream && answer.body !== null ? cutQuietly(answer.body, log) : answer.body;
+      // A stream without an end has limits of its own, in bytes.
+      const isEndless = answer.headers.has(UNBUFFERED_FIELD);
+      const passed =
+        isStream && answer.body !== null
+          ? inPieces(answer.body, log, isEndless ? undefined : silenceMs)
+          : answer.body;
       return new Response(passed, { status, headers: fields });
     } catch (cause) {
+      body?.end();
       server.timeout(request, IDLE_SECONDS);
       log.debug({ err: cause }, 'a request could not be passed on');
 
-      const isStalled = (body?.silentMs() ?? 0) > (idleSeconds * 1000) / 2;
-      const refusal = isStalled
+      const refusal = body?.stalled.aborted
         ? bodyBroken(cause)
         : temporaryError('This part of the server is not available at the moment: try again shortly.');
 
@@ -121,22 +138,47 @@ export function forwardTo(
   };
 }
 
-/** A body whose connection is cut where the other process cut its own. The runtime would print an error that has a reason. */
-function cutQuietly(body: ReadableStream<Uint8Array>, log: Logger): ReadableStream<Uint8Array> {
+/**
+ * A body in small pieces, whose connection is cut where the other process cut its own, or where no piece is taken for
+ * `silenceMs`. The runtime would print an error that has a reason.
+ */
+function inPieces(
+  body: ReadableStream<Uint8Array>,
+  log: Logger,
+  silenceMs: number | undefined,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
+  let rest: Uint8Array = new Uint8Array();
+  let silence: Timer | undefined;
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
+        clearTimeout(silence);
         try {
-          const { done, value } = await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
+          if (rest.length === 0) {
+            const { done, value } = await reader.read();
+            if (done) return controller.close();
+            rest = value;
+          }
         } catch (cause) {
           log.debug({ err: cause }, 'an answer that was passed on was cut');
           controller.error();
+          return;
         }
+
+        controller.enqueue(rest.subarray(0, PIECE_BYTES));
+        rest = rest.subarray(PIECE_BYTES);
+        if (silenceMs === undefined) return;
+        silence = setTimeout(() => {
+          log.debug({ silenceMs }, 'the client of an answer that was passed on took nothing');
+          controller.error();
+          void reader.cancel().catch(() => {});
+        }, silenceMs);
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: (reason) => {
+        clearTimeout(silence);
+        return reader.cancel(reason);
+      },
     },
     { highWaterMark: 0 },
   );
@@ -145,25 +187,37 @@ function cutQuietly(body: ReadableStream<Uint8Array>, log: Logger): ReadableStre
 /** The body of a request on its way to another process. */
 class WatchedBody {
   readonly stream: ReadableStream<Uint8Array>;
-  #isWhole = false;
-  #heardAt = performance.now();
+  readonly #silenceMs: number;
+  readonly #stalled = new AbortController();
+  #timer: Timer | undefined;
 
-  constructor(body: ReadableStream<Uint8Array>) {
+  constructor(body: ReadableStream<Uint8Array>, silenceMs: number) {
+    this.#silenceMs = silenceMs;
     const watch = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
-        this.#heardAt = performance.now();
+        this.#listen();
         controller.enqueue(chunk);
       },
-      flush: () => {
-        this.#isWhole = true;
-      },
+      flush: () => this.end(),
     });
     this.stream = body.pipeThrough(watch);
+    this.#listen();
   }
 
-  /** Milliseconds since it was heard of last; 0 once all of it has come. */
-  silentMs(): number {
-    return this.#isWhole ? 0 : performance.now() - this.#heardAt;
+  /** Aborted when nothing of it has come for too long. */
+  get stalled(): AbortSignal {
+    return this.#stalled.signal;
+  }
+
+  /** All of it has come, or nothing more of it is wanted. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #listen(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#stalled.abort(), this.#silenceMs);
+    this.#timer.unref();
   }
 }
 

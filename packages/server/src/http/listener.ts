@@ -8,6 +8,12 @@ import { IDLE_SECONDS } from './request.ts';
  */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
+/**
+ * Seconds without a byte between two processes of a node, at most what Bun takes: the one that passes requests on ends those of
+ * silent clients. It reads ahead of a slow one, and what waits there may take minutes.
+ */
+const INNER_IDLE_SECONDS = 240;
+
 /** Longest a request may take to finish once the node stops, in milliseconds. */
 const FINISH_MS = 2000;
 
@@ -92,14 +98,14 @@ function listen(
   const options = {
     ...address,
     ...answers,
-    idleTimeout: IDLE_SECONDS,
+    idleTimeout: 'unix' in place ? INNER_IDLE_SECONDS : IDLE_SECONDS,
     maxRequestBodySize: MAX_BODY_BYTES,
     // Otherwise Bun writes a stack to standard error for each stream that is cut.
     development: false,
   };
 
   try {
-    // The types know no `idleTimeout` on a Unix socket, but Bun keeps it there too (forwarding.test.ts).
+    // The types know no `idleTimeout` on a Unix socket, but Bun keeps it there too, and no other of a single request.
     return Bun.serve(options as Bun.Serve.Options<undefined>);
   } catch (cause) {
     throw 'unix' in place ? cause : new ListenError(place, cause);

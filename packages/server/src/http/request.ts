@@ -4,6 +4,12 @@ import { ServiceError } from '../domain/errors.ts';
 /** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
 export const IDLE_SECONDS = 10;
 
+/**
+ * How long a client may take nothing of a long answer, in milliseconds. The kernel keeps megabytes of it, and says only after
+ * about a third of them that some were taken: at 1 Mbit/s that is more than ten seconds.
+ */
+export const UNREAD_MS = 60_000;
+
 const ACCEPTABLE_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const PROCESS = crypto.randomUUID().slice(0, 8);
 let count = 0;

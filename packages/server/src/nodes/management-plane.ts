@@ -40,6 +40,12 @@ export const RANDOM = {
   randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
 };
 
+/**
+ * How long the next piece of a long answer may take where workers pass it on, in milliseconds: they read megabytes ahead of a
+ * client, and end its connection themselves if it takes nothing.
+ */
+const BEHIND_WORKERS_MS = 900_000;
+
 /** Parts of a {@link ManagementPlane}. */
 export interface ManagementPlaneParts {
   readonly config: Config;
@@ -159,6 +165,7 @@ export class ManagementPlane {
       assertWritable: context.assertWritable,
       waitForApplied: context.waitForApplied,
       yieldTo: (work) => database.yieldTo(work),
+      ...(config.workers > 1 && { silenceMs: BEHIND_WORKERS_MS }),
     });
 
     this.app = new LazyManagementApp({

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError, temporaryError } from '../domain/errors.ts';
-import { IDLE_SECONDS } from '../http/request.ts';
+import { UNREAD_MS } from '../http/request.ts';
 import type { HeavyCall, HeavyThread } from '../management/api/heavy-call.ts';
 import { DocumentTurns } from './document-turns.ts';
 import { THREAD_ENTRY } from './management-thread-entry.ts';
@@ -18,9 +18,6 @@ const LIMITS = { calls: 64, bytes: 128 * 1024 * 1024 } as const;
 
 /** The calls of one author at one time. */
 const CALLS_OF_AUTHOR = 16;
-
-/** How long a caller may take for the next piece of an answer, in milliseconds. */
-const SILENCE_MS = IDLE_SECONDS * 1000;
 
 /** How long the rights of a caller count while an answer is on its way, in milliseconds. */
 const RIGHTS_MS = 1_000;
@@ -49,7 +46,7 @@ export interface ManagementThreadParts {
   yieldTo(work: () => Promise<void>): Promise<void>;
   /** Default 120,000 ms. */
   readonly turnMs?: number;
-  /** Default 10,000 ms. */
+  /** How long a caller may take for the next piece of an answer. Default 60,000 ms. */
   readonly silenceMs?: number;
   /** Default 1,000 ms. */
   readonly rightsMs?: number;
@@ -234,7 +231,7 @@ export class ManagementThread implements HeavyThread {
     this.#account(id, call, piece);
     if (piece.isLast) return new Response(status === 204 ? null : piece.bytes, { status, headers });
 
-    const { silenceMs = SILENCE_MS } = this.#parts;
+    const { silenceMs = UNREAD_MS } = this.#parts;
     let isFirst = true;
     let silence: Timer | undefined;
     const body = new ReadableStream<Uint8Array>({
