@@ -32,6 +32,23 @@ export interface ApiRequest {
   readonly timeoutMs?: number;
 }
 
+/** How writes are sent: as a proposal, or as an emergency. */
+export interface Wish {
+  readonly propose?: boolean;
+  readonly emergency?: boolean;
+}
+
+/** Thrown for a write whose answer is a proposal: nothing is changed yet. */
+export class Proposed extends Error {
+  override readonly name = 'Proposed';
+  readonly answer: ApiAnswer;
+
+  constructor(answer: ApiAnswer) {
+    super('the change was proposed');
+    this.answer = answer;
+  }
+}
+
 /** An answer with a 2xx status. */
 export interface ApiAnswer {
   readonly headers: Headers;
@@ -58,19 +75,24 @@ export class ApiClient {
   readonly #tokenProblem: string | undefined;
 
   readonly #warn: (sentence: string) => void;
+  readonly #wish: Wish;
 
   /** `warn` is called with what a person should know although the request succeeded. */
-  constructor(connection: Connection, warn: (sentence: string) => void) {
+  constructor(connection: Connection, warn: (sentence: string) => void, wish: Wish = {}) {
     this.#warn = warn;
+    this.#wish = wish;
     this.url = connection.url;
     this.#token = connection.token;
     this.#tokenOrigin = connection.tokenOrigin;
     this.#tokenProblem = connection.tokenProblem;
   }
 
-  /** Sends a request and reads the whole answer. */
-  async request(request: ApiRequest): Promise<ApiAnswer> {
-    if (!isWrite(request) || request.isUnrecorded === true) return this.#answer(request);
+  /** Sends a request and reads the whole answer. Throws {@link Proposed} if that is a proposal. */
+  async request(asked: ApiRequest): Promise<ApiAnswer> {
+    if (!isWrite(asked) || asked.isUnrecorded === true) return this.#answer(asked);
+    const { propose, emergency } = this.#wish;
+    const wish = { propose: propose ? 'true' : undefined, emergency: emergency ? 'true' : undefined };
+    const request = { ...asked, query: { ...asked.query, ...wish } };
 
     const reference = crypto.randomUUID();
     const headers = { ...request.headers, [REFERENCE_HEADER]: reference };
@@ -97,13 +119,15 @@ export class ApiClient {
     const response = await this.#send(request, signal);
     const text = await response.text().catch((cause: unknown) => this.#failed(request, cause));
     if (response.headers.get(PENDING_HEADER) === 'true') this.#warn(PENDING);
-    return {
+    const answer: ApiAnswer = {
       headers: response.headers,
       text,
       get fields() {
         return new Fields(parseBody(text));
       },
     };
+    if (response.status === 202) throw new Proposed(answer);
+    return answer;
   }
 
   /** What the server says about a write; `unknown` if it cannot say, `undefined` while it does not answer. */

@@ -2,7 +2,7 @@ import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { type CliCommand, command, redirect } from './command.ts';
 import type { Fields } from './fields.ts';
-import { NOTE, toggle } from './options.ts';
+import { NOTE, toggle, WISH } from './options.ts';
 import { formatTable, shortJson, shortTime } from './output.ts';
 
 /** `halyard change show|revert` */
@@ -21,6 +21,7 @@ export const changeCommands: readonly CliCommand[] = [
       dryRun: toggle('Show what would be reverted'),
       force: toggle('Overwrite later changes'),
       note: NOTE,
+      ...WISH,
     },
     examples: ['halyard change revert 1042 --note "errors went up"'],
     request: ({ seq, dryRun, force, note }) => ({

@@ -1,9 +1,10 @@
 import { type ConnectionFlags, resolveConnection } from '../config/connection.ts';
-import { ApiClient, type ApiRequest } from './api-client.ts';
+import { ApiClient, type ApiRequest, Proposed, type Wish } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
-import { CONNECTION, type OptionSpecs, toggle, type ValuesOf } from './options.ts';
+import { CONNECTION, type OptionSpecs, toggle, type ValuesOf, type WishOptions } from './options.ts';
 import { type ListLayout, printAnswer, printDone, printList, printSecret } from './output.ts';
+import { reportProposal } from './proposed.ts';
 import type { Shell } from './shell.ts';
 
 /** A command as data: what `--help` says about it, and what runs it. */
@@ -102,8 +103,13 @@ export function command<const Usage extends string, Options extends OptionSpecs 
     options: { ...spec.options, ...yes, ...CONNECTION },
     run: async (input, shell) => {
       // `localCommand` has the options of both.
-      const all = input as ClientInput<Usage, Options> & { readonly yes?: boolean };
-      await ('run' in spec ? spec.run(all, shell) : send(spec, all, shell));
+      const all = input as ClientInput<Usage, Options> & WishOptions & { readonly yes?: boolean };
+      try {
+        await ('run' in spec ? spec.run(all, shell) : send(spec, all, shell));
+      } catch (error) {
+        if (!(error instanceof Proposed)) throw error;
+        await reportProposal(shell, all, { client: connect(shell, all), answer: error.answer });
+      }
     },
   });
 }
@@ -161,7 +167,7 @@ export function requireYes(yes: boolean | undefined, consequence: string): void 
 }
 
 /** The client for the server that the options and the environment name. */
-export function connect(shell: Shell, options: ConnectionFlags): ApiClient {
+export function connect(shell: Shell, options: ConnectionFlags & Wish): ApiClient {
   const warn = (sentence: string) => shell.writeError(`warning: ${sentence}\n`);
-  return new ApiClient(resolveConnection(options, shell.env), warn);
+  return new ApiClient(resolveConnection(options, shell.env), warn, options);
 }

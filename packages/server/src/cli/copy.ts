@@ -1,7 +1,7 @@
 import { apiPath } from './api-client.ts';
 import { command, connect } from './command.ts';
 import { describeState } from './flag-state.ts';
-import { NOTE, required, toggle } from './options.ts';
+import { NOTE, required, toggle, WISH } from './options.ts';
 import { formatTable, printAnswer } from './output.ts';
 
 /** `halyard copy` */
@@ -15,6 +15,7 @@ export const copyCommand = command({
     delete: toggle('Delete flags from the target that the source does not have'),
     dryRun: toggle('Show the differences without copying'),
     note: NOTE,
+    ...WISH,
   },
   examples: [
     'halyard copy --project shop --from staging --to production --dry-run',

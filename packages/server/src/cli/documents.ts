@@ -4,7 +4,7 @@ import { CliError, EXIT, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
 import { type Fields, isJsonText } from './fields.ts';
 import { describeStep } from './flag-state.ts';
-import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf } from './options.ts';
+import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf, WISH } from './options.ts';
 import { printAnswer, printable, printDocument, shortJson } from './output.ts';
 import { decodeUtf8, type Shell } from './shell.ts';
 
@@ -60,6 +60,7 @@ export const importCommand = command({
     prune: PRUNE,
     dryRun: toggle('Show what would change, and which of these changes you may not make'),
     note: NOTE,
+    ...WISH,
   },
   help: 'Each change requires the same role as making it by itself. If one is not allowed, nothing is imported.',
   examples: [

@@ -2,7 +2,7 @@ import { ENVIRONMENT_COLORS } from '@halyard/protocol';
 import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { type CliCommand, command } from './command.ts';
-import { option, toggle } from './options.ts';
+import { NOTE, option, toggle, WISH } from './options.ts';
 import { shortTime } from './output.ts';
 
 /** `halyard environment create|list|update|publish|withdraw|delete` */
@@ -38,34 +38,49 @@ export const environmentCommands: readonly CliCommand[] = [
   }),
   command({
     usage: 'update <project> <environment>',
-    about: 'Change the protection of an environment and its appearance in the dashboard.',
+    about: 'Change how an environment is guarded, and its appearance in the dashboard.',
     options: {
       protect: toggle('Require a permission to change its flags, and confirmation in the dashboard', {
         no: 'Remove the protection',
       }),
+      approvals: option('<n>', 'Require the approval of this many other people for changes: 0, 1 or 2'),
+      emergencyOff: toggle('Let every editor turn flags off without approval, with --emergency', {
+        no: 'Leave emergencies to administrators',
+      }),
       color: option('<color>', `Set the color: ${ENVIRONMENT_COLORS.join(', ')}`),
       position: option('<n>', 'Set the position among the environments, from 0'),
+      note: NOTE,
+      ...WISH,
     },
     examples: ['halyard environment update shop staging --protect --color violet'],
-    request: ({ project, environment: name, protect, color, position }) => {
+    request: ({ project, environment: name, protect, approvals, emergencyOff, color, position, note }) => {
       if (position !== undefined && !/^\d{1,4}$/.test(position))
         throw usageError(`--position must be a whole number from 0, not "${position}".`);
-      if (protect === undefined && color === undefined && position === undefined)
-        throw usageError('Nothing to change. Add --protect, --no-protect, --color or --position.');
+      if (approvals !== undefined && !/^[012]$/.test(approvals))
+        throw usageError(`--approvals must be 0, 1 or 2, not "${approvals}".`);
+      const body = {
+        protected: protect,
+        approvals: approvals === undefined ? undefined : Number(approvals),
+        emergencyOff,
+        color,
+        position: position === undefined ? undefined : Number(position),
+      };
+      if (Object.values(body).every((value) => value === undefined))
+        throw usageError(
+          'Nothing to change. Add --protect, --approvals, --emergency-off, --color or --position.',
+        );
 
       return {
         method: 'PATCH',
         path: apiPath`/projects/${project}/environments/${name}`,
-        body: {
-          protected: protect,
-          color,
-          position: position === undefined ? undefined : Number(position),
-        },
+        body,
+        note,
       };
     },
     answer: (fields, { project, environment: name }) => {
       const protection = fields.boolean('protected') ? 'protected' : 'not protected';
-      return `Updated environment ${name} of ${project}: ${protection}, ${fields.text('color')}.\n`;
+      const approvals = fields.any('approvals') === 0 ? '' : `, approvals: ${fields.number('approvals')}`;
+      return `Updated environment ${name} of ${project}: ${protection}${approvals}, ${fields.text('color')}.\n`;
     },
   }),
   command({
@@ -100,15 +115,17 @@ export const environmentCommands: readonly CliCommand[] = [
   command({
     usage: 'delete <project> <environment>',
     about: 'Delete an environment and its flag states. Its streams close and its applications get 404.',
+    options: { note: NOTE, ...WISH },
     confirm: {
       about: 'Confirm; a deleted environment cannot be restored',
       loses: ({ environment: name }) =>
         `This permanently deletes environment ${name} and all flag states in it.`,
     },
     examples: ['halyard environment delete shop preview --yes'],
-    request: ({ project, environment: name }) => ({
+    request: ({ project, environment: name, note }) => ({
       method: 'DELETE',
       path: apiPath`/projects/${project}/environments/${name}`,
+      note,
     }),
     done: ({ project, environment: name }) => `Deleted environment ${name} of ${project}.`,
   }),

@@ -5,7 +5,7 @@ import { type CliCommand, command, connect, type Input, redirect } from './comma
 import type { Fields } from './fields.ts';
 import { listFlags } from './flag-list.ts';
 import { describeState, describeStep, patchBody, STATE } from './flag-state.ts';
-import { type CONNECTION, NOTE, namesIn, option, required, toggle } from './options.ts';
+import { type CONNECTION, NOTE, namesIn, option, required, toggle, WISH } from './options.ts';
 import { printAnswer, shortTime, wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
 
@@ -17,6 +17,7 @@ const SET = {
   ...STATE,
   note: NOTE,
   expect: option('<revision>', 'Fail unless the flag has this revision; "none": unless it does not exist'),
+  ...WISH,
 };
 
 /** `halyard flag set|get|update|list|archive|restore|delete` */
@@ -101,14 +102,14 @@ export const flagCommands: readonly CliCommand[] = [
     usage: 'archive <key>',
     about:
       'Archive a flag in every environment. Applications get their defaults; "restore" brings its states back.',
-    options: { ...PROJECT, note: NOTE },
+    options: { ...PROJECT, note: NOTE, ...WISH },
     request: ({ note, ...which }) => ({ method: 'POST', path: `${flagPath(which)}/archive`, note }),
     answer: (_fields, { key, project }) => `Archived ${key} of ${project}.\n`,
   }),
   command({
     usage: 'restore <key>',
     about: 'Restore an archived flag with the states it had.',
-    options: { ...PROJECT, note: NOTE },
+    options: { ...PROJECT, note: NOTE, ...WISH },
     request: ({ note, ...which }) => ({ method: 'POST', path: `${flagPath(which)}/restore`, note }),
     answer: (fields, { key, project }) => {
       const environments = fields.fields('environments').names;
@@ -123,6 +124,7 @@ export const flagCommands: readonly CliCommand[] = [
       ...PROJECT,
       note: NOTE,
       env: option('<environment>', 'Delete from this environment only'),
+      ...WISH,
     },
     confirm: {
       about: 'Confirm deleting it from all environments',

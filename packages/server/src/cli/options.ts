@@ -64,6 +64,16 @@ export const CONNECTION = {
 /** `--note` */
 export const NOTE = option('<text>', 'Reason for the change, kept in the audit log');
 
+/** How a change is made where other people must approve it: the options of every command that changes flags. */
+export const WISH = {
+  propose: toggle('Propose the change, where other people must approve it', { conflicts: 'emergency' }),
+  wait: toggle('With --propose: wait until people have decided; exit code 4 unless the change was made'),
+  emergency: toggle('Make the change without the approval that it needs; --note says why it cannot wait'),
+};
+
+/** What the options of {@link WISH} hold. */
+export type WishOptions = ValuesOf<typeof WISH>;
+
 /** The value of an option, checked before anything is sent. */
 export function checkedOption<Value>(name: string, text: string, reader: SettingReader<Value>): Value {
   const read = readSetting(reader, text, { name, secret: false });

@@ -45,6 +45,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Start, list, pause, resume and stop rollout plans, which roll flags out in steps',
     load: async () => (await import('./rollout.ts')).rolloutCommands,
   },
+  proposal: {
+    summary: 'List, show, apply and withdraw proposals: changes that wait for approval',
+    load: async () => (await import('./proposal.ts')).proposalCommands,
+  },
   copy: {
     summary: 'Copy flag states from one environment to another',
     load: async () => (await import('./copy.ts')).copyCommand,

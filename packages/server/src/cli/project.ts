@@ -1,7 +1,7 @@
 import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { type CliCommand, command } from './command.ts';
-import { toggle } from './options.ts';
+import { NOTE, toggle, WISH } from './options.ts';
 import { shortTime } from './output.ts';
 
 /** `halyard project create|list|update|delete` */
@@ -49,13 +49,14 @@ export const projectCommands: readonly CliCommand[] = [
   command({
     usage: 'delete <project>',
     about: 'Delete a project with its environments, flags and keys. Its applications get 401 from then on.',
+    options: { note: NOTE, ...WISH },
     confirm: {
       about: 'Confirm; a deleted project cannot be restored',
       loses: ({ project: name }) =>
         `This permanently deletes project ${name} with its environments, flags and keys.`,
     },
     examples: ['halyard project delete shop --yes'],
-    request: ({ project: name }) => ({ method: 'DELETE', path: apiPath`/projects/${name}` }),
+    request: ({ project: name, note }) => ({ method: 'DELETE', path: apiPath`/projects/${name}`, note }),
     done: ({ project: name }) => `Deleted project ${name}.`,
   }),
 ];

@@ -13,7 +13,7 @@ import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { type CliCommand, command, connect } from './command.ts';
 import type { Fields } from './fields.ts';
-import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf } from './options.ts';
+import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf, WISH } from './options.ts';
 import { formatTable, printAnswer, printList, shortTime, wantsJson } from './output.ts';
 import { asCalled, type Shell } from './shell.ts';
 import { parseDuration, parseFutureTime } from './times.ts';
@@ -29,6 +29,7 @@ const START = {
   ),
   anyway: toggle('Start it even if a change of the flag is scheduled there, which will pause the plan'),
   note: NOTE,
+  ...WISH,
 };
 
 const LIST = {
@@ -81,7 +82,8 @@ export const rolloutCommands: readonly CliCommand[] = [
     command({
       usage: `${name} <id>`,
       about,
-      options: { ...PLAN, note: NOTE },
+      // What ends a plan changes no flag.
+      options: { ...PLAN, note: NOTE, ...(name === 'resume' || name === 'advance' ? WISH : {}) },
       help: 'Run "halyard rollout list" to see the ids.',
       run: async ({ note, ...input }, shell) => {
         const client = connect(shell, input);
@@ -121,7 +123,7 @@ async function startPlan(
   const body = { flag, environment, steps, note, anyway };
 
   const client = connect(shell, input);
-  const answer = await client.request({ method: 'POST', path, body });
+  const answer = await client.request({ method: 'POST', path, body, note });
   await printPlan(shell, input, { client, answer, title: `Started plan ${answer.fields.text('id')}.\n` });
 }
 

@@ -3,7 +3,7 @@ import { usageError } from './cli-error.ts';
 import { type CliCommand, command } from './command.ts';
 import type { Fields } from './fields.ts';
 import { describePatch, describeState, patchBody, STATE, type StateOptions } from './flag-state.ts';
-import { NOTE, option, required, toggle } from './options.ts';
+import { NOTE, option, required, toggle, WISH } from './options.ts';
 import { shortTime } from './output.ts';
 import { parseFutureTime } from './times.ts';
 
@@ -21,6 +21,7 @@ export const scheduleCommands: readonly CliCommand[] = [
       remove: toggle('Delete the flag from the environment'),
       anyway: toggle('Schedule it even if the flag has a rollout plan there, which the change will pause'),
       note: NOTE,
+      ...WISH,
     },
     examples: [
       'halyard schedule create new-checkout --project shop --env production --at 2027-01-31T09:00:00Z --on',
@@ -34,6 +35,7 @@ export const scheduleCommands: readonly CliCommand[] = [
         method: 'POST',
         path: apiPath`/projects/${project}/schedules`,
         // Joined as text, because the patch holds a value exactly as it was written.
+        note,
         body: `${head},"changes":[{"key":${JSON.stringify(key)},${step}}]}`,
       };
     },

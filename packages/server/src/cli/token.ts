@@ -3,7 +3,7 @@ import { apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { type CliCommand, command } from './command.ts';
 import { describeExpiry } from './key.ts';
-import { option, required } from './options.ts';
+import { option, required, toggle } from './options.ts';
 import { shortTime } from './output.ts';
 import { describeRights, rightsBody, rightsOptions } from './rights.ts';
 import type { Shell } from './shell.ts';
@@ -22,6 +22,7 @@ export const tokenCommands: readonly CliCommand[] = [
         'Limit the token to a task: plan (read, preview imports) or states (read, set flag states)',
         { choices: TOKEN_LIMITS },
       ),
+      exempt: toggle('Let its changes pass without approval, because people have reviewed what it does'),
       days: option('<count>', 'Days until it expires (default 90)'),
       expires: option('<when>', 'Expiry: 12h, 30d, 4w, a date, or never'),
       ...rightsOptions(ROLES, { role: 'default editor', protected: 'always on for admin' }),
@@ -31,13 +32,14 @@ export const tokenCommands: readonly CliCommand[] = [
       'halyard token create --name review --project shop,web --only plan',
       'halyard token create --name operations --role admin --expires never',
     ],
-    request: ({ name, only, ...options }, shell) => ({
+    request: ({ name, only, exempt, ...options }, shell) => ({
       method: 'POST',
       path: apiPath`/tokens`,
       body: {
         name,
         ...rightsBody({ role: 'editor', ...options }),
         only,
+        exempt,
         expiresAt: expiryOf(options, shell),
       },
     }),
@@ -59,7 +61,9 @@ export const tokenCommands: readonly CliCommand[] = [
       row: (item) => [
         item.text('id'),
         item.text('name'),
-        item.any('damaged') === true ? 'damaged' : describeRights(item),
+        item.any('damaged') === true
+          ? 'damaged'
+          : `${describeRights(item)}${item.any('exempt') === true ? ', no approval' : ''}`,
         ...['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'].map((name) =>
           shortTime(item.optionalText(name)),
         ),

@@ -28,6 +28,7 @@ const EffectSchema = z
 export const ProposalSchema = z
   .object({
     id: z.string(),
+    project: NameSchema,
     status: z.enum(PROPOSAL_STATUSES),
     environments: z.array(NameSchema).openapi({ description: 'Those that require the approvals.' }),
     operation: z

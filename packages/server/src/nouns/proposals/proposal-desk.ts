@@ -7,7 +7,7 @@ import type { ProposalDesk, ProposedCall } from '../../management/api/proposal-d
 import type { ManagementContext } from '../../management/context.ts';
 import { type Written, writeRecord } from '../../management/write.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
-import { lockProject } from '../projects/project-table.ts';
+import { lockProject, readProjects } from '../projects/project-table.ts';
 import { Emergency } from './emergency.ts';
 import type { NamedProposal, Proposal, ProposedRequest } from './proposal.ts';
 import { proposalRecord } from './proposal-schemas.ts';
@@ -84,7 +84,8 @@ async function propose(
     };
     await insertProposal(tx, made, 'proposal.created');
     const names = new Map((await readEnvironments(tx, projectId)).map(({ id, name }) => [id, name]));
-    return { ...made, names };
+    const project = (await readProjects(tx)).find(({ id }) => id === projectId);
+    return { ...made, project: project?.name ?? '', names };
   });
   return accepted(proposal);
 }

@@ -40,7 +40,14 @@ export function mountProposals(app: ManagementApp, context: ManagementContext, r
       role: 'viewer',
       summary:
         'List proposals: those that wait for somebody, the oldest first, then the newest of the others',
-      query: z.strictObject({ status: z.enum(PROPOSAL_STATUSES).optional() }),
+      query: z.strictObject({
+        status: z
+          .enum([...PROPOSAL_STATUSES, 'waiting'])
+          .optional()
+          .openapi({
+            description: '`waiting`: all that wait for somebody, emergencies included.',
+          }),
+      }),
       answer: {
         status: 200,
         description: 'The proposals.',

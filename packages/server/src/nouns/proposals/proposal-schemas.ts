@@ -3,12 +3,14 @@ import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
 import type { NamedProposal } from './proposal.ts';
 
 /** A proposal as it is answered; its environments that were deleted are left out. */
-export function proposalRecord({ names, ...proposal }: NamedProposal): Writable {
+export function proposalRecord({ project, names, ...proposal }: NamedProposal): Writable {
   const { id, status, operation, author, person, note, required, hold, createdAt, expiresAt } = proposal;
   const nameOf = (environmentId: string) => names.get(environmentId);
   const json = (text: string | undefined) => (text === undefined ? undefined : new RawJson(text));
+
   return {
     id,
+    project,
     status,
     environments: proposal.environments.flatMap((each) => nameOf(each) ?? []),
     operation,

@@ -52,10 +52,13 @@ export async function readProposals(
   db: Queryable,
   { projectId, status, settled }: ProposalFilter,
 ): Promise<readonly Proposal[]> {
-  const isWanted = (proposal: Proposal) => status === undefined || proposal.status === status;
+  const isWanted = (proposal: Proposal) =>
+    status === undefined || status === 'waiting' || proposal.status === status;
   const waiting = await select(db, 'WHERE project_id = $1 AND settled_at IS NULL ORDER BY created_at, id', [
     projectId,
   ]);
+  if (status === 'waiting') return waiting;
+
   const past = await select(db, `WHERE ${SETTLED} ORDER BY settled_at DESC, id DESC LIMIT $2`, [
     projectId,
     settled,

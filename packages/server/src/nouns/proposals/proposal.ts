@@ -54,8 +54,9 @@ export interface Proposal {
   readonly seq?: number;
 }
 
-/** A proposal with the names of the environments of its project, by id. */
+/** A proposal with the names of its project and, by id, of the environments there. */
 export interface NamedProposal extends Proposal {
+  readonly project: string;
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -70,7 +71,8 @@ export interface Settlement {
 /** Which proposals of a project to read. */
 export interface ProposalFilter {
   readonly projectId: string;
-  readonly status?: ProposalStatus;
+  /** `waiting`: those that wait for somebody. */
+  readonly status?: ProposalStatus | 'waiting';
   /** Settled ones at most, the newest of them. Those that wait for somebody are all given. */
   readonly settled: number;
 }

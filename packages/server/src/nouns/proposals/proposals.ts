@@ -43,13 +43,13 @@ export type Repeat = (call: HeavyCall) => Promise<Response>;
 export function listProposals(
   context: ManagementContext,
   actor: Actor,
-  { project, status }: { readonly project: string; readonly status?: ProposalStatus },
+  { project, status }: { readonly project: string; readonly status?: ProposalStatus | 'waiting' },
 ): Promise<readonly NamedProposal[]> {
   return context.store.read(async (db) => {
     const { id: projectId } = await findProject(db, actor, project);
     const filter: ProposalFilter = { projectId, settled: SETTLED_SHOWN, ...defined({ status }) };
     const names = namesOf(await readEnvironments(db, projectId));
-    return (await readProposals(db, filter)).map((proposal) => ({ ...proposal, names }));
+    return (await readProposals(db, filter)).map((proposal) => ({ ...proposal, project, names }));
   });
 }
 
@@ -202,7 +202,7 @@ async function carryOut(
 
   const applied = await context.store.read((db) => readProposal(db, proposal.id));
   // Gone with its project.
-  return { ...proposal, status: 'applied', ...applied, names: proposal.names };
+  return { ...proposal, status: 'applied', ...applied };
 }
 
 /** The operation refused what it had allowed when it was proposed. */
@@ -271,7 +271,7 @@ async function findProposal(
 
   const all = await readEnvironments(db, projectId);
   const environments = all.filter((environment) => proposal.environments.includes(environment.id));
-  return { proposal: { ...proposal, names: namesOf(all) }, environments };
+  return { proposal: { ...proposal, project, names: namesOf(all) }, environments };
 }
 
 function namesOf(environments: readonly Environment[]): ReadonlyMap<string, string> {
