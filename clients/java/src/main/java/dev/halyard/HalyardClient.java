@@ -279,7 +279,8 @@ public final class HalyardClient implements AutoCloseable {
 
   private void report(HalyardException failure) {
     if (options.onError != null) tell(() -> options.onError.accept(failure));
-    else warn(failure.code() + failure.status(), failure.code() + ": " + failure.getMessage());
+    // The codes of a server have no end, but its statuses have.
+    else warn(failure.status() > 0 ? "" + failure.status() : failure.code(), failure.code() + ": " + failure.getMessage());
   }
 
   private void warn(String topic, String message) {

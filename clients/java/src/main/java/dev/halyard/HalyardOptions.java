@@ -63,6 +63,8 @@ public final class HalyardOptions {
     else if (baseUrl == null) wrong = "baseUrl";
     else if (isPlain() && !allowInsecureHttp && !LOOPBACK.matcher(baseUrl.getHost()).matches())
       wrong = "baseUrl: https, or allowInsecureHttp";
+    for (Duration each : new Duration[] {requestTimeout, readyTimeout, staleAfter})
+      if (each == null || each.isNegative()) wrong = "duration";
     return wrong == null ? null : new HalyardException("invalid_options", "the client needs a valid " + wrong);
   }
 

@@ -152,20 +152,22 @@ public final class HalyardProvider extends EventProvider {
   /** Answers a read of any type; {@code convert} gives {@code null} for a value of another type. (Contract: C1.2 to C1.8) */
   private <T> ProviderEvaluation<T> resolve(
       String key, T defaultValue, T whenOff, EvaluationContext context, Function<Object, T> convert) {
-    View view = client.follower.view;
-    Evaluation read = client.decide(view, key, context == null ? null : context.getTargetingKey());
+    HalyardClient now = client;
+    if (now == null) return failure(defaultValue, ErrorCode.PROVIDER_NOT_READY, "the provider is not initialized", ImmutableMetadata.EMPTY);
+    View view = now.follower.view;
+    Evaluation read = now.decide(view, key, context == null ? null : context.getTargetingKey());
     ImmutableMetadata metadata = read.state() == null ? ImmutableMetadata.EMPTY : metadata(read.state());
     switch (read.reason()) {
       case NOT_READY:
-        client.note(read);
+        now.note(read);
         return failure(defaultValue, ErrorCode.PROVIDER_NOT_READY, "no flags have been loaded", metadata);
       case NOT_FOUND:
-        client.note(read);
+        now.note(read);
         return failure(defaultValue, ErrorCode.FLAG_NOT_FOUND, "the flag " + key + " does not exist", metadata);
       case UNTARGETED:
         return failure(defaultValue, ErrorCode.TARGETING_KEY_MISSING, key + " has a partial rollout", metadata);
       default:
-        client.note(read);
+        now.note(read);
     }
 
     T value = read.enabled() ? convert.apply(read.value()) : whenOff;

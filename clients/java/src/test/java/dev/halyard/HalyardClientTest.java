@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.openfeature.sdk.ErrorCode;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -208,6 +210,27 @@ class HalyardClientTest {
 
   private static HalyardException problem(String address, boolean allow) {
     return HalyardOptions.builder().apiKey("k").environment("e").baseUrl(address).allowInsecureHttp(allow).build().problem;
+  }
+
+  @Test
+  void optionsThatCannotWorkThrowNothing() { // C5.5
+    for (HalyardOptions.Builder options :
+        List.of(
+            HalyardOptions.builder(),
+            HalyardOptions.builder().apiKey("k").environment("\uD800"),
+            HalyardOptions.builder().apiKey("k k").environment("e"),
+            HalyardOptions.builder().apiKey("k").environment("e").baseUrl(null),
+            HalyardOptions.builder().apiKey("k").environment("e").requestTimeout(null),
+            HalyardOptions.builder().apiKey("k").environment("e").readyTimeout(Duration.ofSeconds(-1)))) {
+      try (HalyardClient client = new HalyardClient(options.build())) {
+        assertEquals("invalid_options", client.ready().join().error().code());
+        assertEquals(Status.FAILED, client.status());
+        assertEquals("default", client.getValue("a", null, "default"));
+      }
+    }
+    assertEquals(
+        ErrorCode.PROVIDER_NOT_READY,
+        new HalyardProvider(HalyardOptions.builder().build()).getBooleanEvaluation("a", true, null).getErrorCode());
   }
 
   @Test
