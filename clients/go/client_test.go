@@ -393,6 +393,14 @@ func TestReadsWhileFlagsChange(t *testing.T) {
 	readers.Wait()
 }
 
+// A program that imports only the client compiles nothing but the standard library in.
+func TestTheClientHasNoDependency(t *testing.T) {
+	output, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if found := strings.TrimSpace(string(output)); err != nil || found != "github.com/halyard-flags/halyard/clients/go" {
+		t.Errorf("%v %s", err, found)
+	}
+}
+
 // OpenFeature's hooks hear of each read. (C1.10)
 func TestHooks(t *testing.T) {
 	options, _ := service(t, `{"a":{"enabled":true}}`)
