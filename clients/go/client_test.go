@@ -445,3 +445,69 @@ func TestStateFile(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// A file that cannot be used counts as nothing; one that cannot be written is
+// reported and does no other harm. (C6.4)
+func TestStateFileThatCannotBeUsed(t *testing.T) {
+	options, _ := service(t, `{"a":{"enabled":true}}`)
+	options.StatePath = filepath.Join(t.TempDir(), "flags")
+	_ = open(t, options).Close()
+	text, err := os.ReadFile(options.StatePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.BaseURL = "http://127.0.0.1:1"
+	hasFlags := func(environment, text string) bool {
+		t.Helper()
+		if err := os.WriteFile(options.StatePath, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		options := options
+		options.Environment = environment
+		client := halyard.New(options)
+		defer client.Close()
+		return client.Enabled("a")
+	}
+	good := string(text)
+	if !hasFlags("production", good) {
+		t.Error("the file is good")
+	}
+	for _, damaged := range []string{"", good[:len(good)-1], strings.Replace(good, "true", "True", 1), "halyard/2" + good[9:]} {
+		if hasFlags("production", damaged) {
+			t.Errorf("%s is damaged", damaged)
+		}
+	}
+	if hasFlags("staging", good) {
+		t.Error("the file is of another environment")
+	}
+
+	options, _ = service(t, `{"a":{"enabled":true}}`)
+	options.StatePath = filepath.Join(t.TempDir(), "no folder", "flags")
+	log := make(logged, 64)
+	options.Logger = slog.New(slog.NewTextHandler(log, nil))
+	client := open(t, options)
+	if line := <-log; !client.Enabled("a") || !strings.Contains(line, "state_error") {
+		t.Error(line)
+	}
+}
+
+// logged gives the lines of a log.
+type logged chan string
+
+func (l logged) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+// A Ready that waits ends with Close. (C8.2)
+func TestReadyEndsWithClose(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer server.Close()
+	client := halyard.New(halyard.Options{APIKey: key, Environment: "production", BaseURL: server.URL, Logger: quiet, ReadyTimeout: time.Hour})
+	ended := make(chan error)
+	go func() { ended <- client.Ready(context.Background()) }()
+	time.AfterFunc(20*time.Millisecond, func() { _ = client.Close() })
+	if err := <-ended; !errors.Is(err, halyard.ClientClosed) {
+		t.Error(err)
+	}
+}
