@@ -2,6 +2,7 @@ import { Management, until } from '@halyard/testing';
 import { Chance } from '../simulation/chance.ts';
 import type { History } from './checker/history.ts';
 import type { Violation } from './checker/violation.ts';
+import { type ClientProgram, ClientReader } from './client-reader.ts';
 import { now } from './clock.ts';
 import { recordCpuWaits, untilDone } from './cpu-waits.ts';
 import { EventReader } from './event-reader.ts';
@@ -26,6 +27,8 @@ export interface CampaignOptions {
   readonly rate: number;
   /** Streams per node. */
   readonly streams: number;
+  /** Programs with client libraries that read too, one each. Default none. */
+  readonly clients?: readonly ClientProgram[];
   /** Only faults of these kinds, in this order, over and over; none for an empty list. Default: all, in random order. */
   readonly faults?: readonly string[];
   /** Whether the campaign is over once each of {@link faults} has happened, however many seconds are left. Default no. */
@@ -126,6 +129,7 @@ async function act(
   options: RunOptions,
 ): Promise<Omit<CampaignResult, 'afterwards'>> {
   const { fleet, recorder } = world;
+  await using clients = await hireClients(world, options.clients ?? []);
   const readers = hireReaders(world, options.streams);
   const reading = new AbortController();
   const writing = new AbortController();
@@ -143,7 +147,7 @@ async function act(
     const faults = await causeFaults(world, wanted, options);
     writing.abort();
     await Promise.all(writersDone);
-    await converge(world, readers, options);
+    await converge(world, [...readers, ...clients.readers], options);
 
     await recordFinals(world);
     await recordAudit(world);
@@ -165,9 +169,9 @@ async function act(
 /** How many readers of maps there are for each reader of events, which also reads all flags at each event. */
 const MAPS_PER_EVENTS = 4;
 
-type Reader = StreamReader | EventReader;
+type Reader = Pick<StreamReader | EventReader | ClientReader, 'name' | 'place' | 'reached'>;
 
-function hireReaders(world: World, perNode: number): Reader[] {
+function hireReaders(world: World, perNode: number): (StreamReader | EventReader)[] {
   const { places, fleet } = world;
   const events = Math.max(places.length, Math.floor((fleet.nodes.length * perNode) / MAPS_PER_EVENTS));
   const eventReaders = Array.from({ length: events }, (_, index) => {
@@ -186,6 +190,26 @@ function hireStreamReaders(world: World, perNode: number): StreamReader[] {
       return new StreamReader(`reader-${node.name}-${index}`, place, node, world);
     }),
   );
+}
+
+/** Starts a program of each client library; they end together. */
+async function hireClients(world: World, programs: readonly ClientProgram[]) {
+  const readers: ClientReader[] = [];
+  const dispose = async () => {
+    await Promise.all(readers.map((reader) => reader[Symbol.asyncDispose]()));
+  };
+
+  try {
+    for (const [index, program] of programs.entries()) {
+      const place = world.places[index % world.places.length];
+      if (place === undefined) throw new Error('the world has places');
+      readers.push(await ClientReader.start(program, place, world));
+    }
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return { readers, [Symbol.asyncDispose]: dispose };
 }
 
 async function causeFaults(

@@ -2,6 +2,8 @@ import type {
   AuditedWrite,
   Base,
   ChangeEvent,
+  ClientSighting,
+  ClientView,
   CpuWait,
   Crash,
   EndedKey,
@@ -42,6 +44,7 @@ export class Recorder {
   readonly #writes: Write[] = [];
   readonly #streams: StreamSession[] = [];
   readonly #eventStreams: EventSession[] = [];
+  readonly #clients: ClientView[] = [];
   readonly #reads: Read[] = [];
   readonly #endedKeys: EndedKey[] = [];
   readonly #losses: Loss[] = [];
@@ -126,6 +129,15 @@ export class Recorder {
     };
   }
 
+  /** Begins the record of a client library; the function that it returns adds what the client shows. */
+  openClient(reader: string, environment: string): (sighting: ClientSighting) => void {
+    const sightings: ClientSighting[] = [];
+    this.#clients.push({ reader, environment, sightings });
+    return (sighting) => {
+      if (!this.#isSealed) sightings.push(sighting);
+    };
+  }
+
   #end(session: { ended?: StreamSession['ended'] }, how: How, at: number): void {
     if (!this.#isSealed) session.ended ??= { how, at };
   }
@@ -139,6 +151,7 @@ export class Recorder {
       writes: this.#writes,
       streams: this.#streams,
       eventStreams: this.#eventStreams,
+      clients: this.#clients,
       reads: this.#reads,
       endedKeys: this.#endedKeys,
       losses: this.#losses,

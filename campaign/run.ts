@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type CampaignOptions, runCampaign } from './campaign.ts';
 import { checkHistory } from './checker/check-history.ts';
+import { buildClients } from './client-reader.ts';
 import { ENGINES, type Engine } from './fleet.ts';
 import { PATRONI } from './patroni.ts';
 import { PGBOUNCER } from './pgbouncer.ts';
@@ -24,6 +25,7 @@ const HELP = `bun run campaign [options]
   --streams <n>   streams per node; default 12
   --seed <n>      repeats a plan; default random
   --faults <list> only these kinds, separated by commas, in this order; '' for none
+  --clients       a program of each language's client reads too, where its tools are installed
   --logs <folder> keep what the nodes wrote
 `;
 
@@ -35,6 +37,7 @@ const { values } = parseArgs({
     streams: { type: 'string', default: '12' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     faults: { type: 'string' },
+    clients: { type: 'boolean', default: false },
     logs: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -47,6 +50,7 @@ async function run(): Promise<number> {
   const engines = values.engine === undefined ? ENGINES : [engineOf(values.engine)];
   let failed = 0;
   let leftOut = 0;
+  const clients = values.clients ? await buildClients((line) => say(`${line}\n`)) : [];
   for (const engine of engines) {
     const missing = missingFor(engine);
     if (missing !== undefined) {
@@ -58,6 +62,7 @@ async function run(): Promise<number> {
     failed += await runOne({
       drillsRestore: true,
       engine,
+      clients,
       seconds,
       seed: Number(values.seed),
       rate: Number(values.rate),

@@ -23,6 +23,7 @@ export function summarise(
     `streams   ${history.streams.length} opened, ${frames} frames; ended: ${describe(ends)}`,
     `events    ${history.eventStreams.length} streams opened, ${events} events, ${caused} reads for them; ended: ${describe(eventEnds)}`,
     `reads     ${describe(answers)}`,
+    `clients   ${describeClients(history)}`,
     `lag       ${describeLag(history)}`,
     `losses    ${history.losses.length} times a node said that it lost the log`,
     `waits     ${describeWaits(history)}`,
@@ -59,6 +60,19 @@ function describeLag(history: History): string {
   lags.sort((a, b) => a - b);
   const at = (share: number): string => (lags[Math.floor((lags.length - 1) * share)] ?? 0).toFixed(1);
   return `from acknowledgement to frame: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, worst ${at(1)} ms`;
+}
+
+/** How many changes each client library showed, and how long after their acknowledgment. */
+function describeClients({ clients = [], writes }: History): string {
+  const acknowledgedAt = new Map(writes.map(({ id, finishedAt }) => [id, finishedAt]));
+  const shown = clients.map(({ reader, sightings }) => {
+    const lags = sightings
+      .map(({ at, writeId }) => Math.max(0, at - (acknowledgedAt.get(writeId ?? 0) ?? at)))
+      .sort((a, b) => a - b);
+    const worst = (lags.at(-1) ?? 0).toFixed(0);
+    return `${reader} ${sightings.length} changes (p50 ${(lags[lags.length >> 1] ?? 0).toFixed(1)} ms, worst ${worst} ms)`;
+  });
+  return shown.join(', ') || 'none';
 }
 
 /** How long each node, or the readers, waited for a processor. */

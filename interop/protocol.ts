@@ -37,7 +37,7 @@ export interface WatchedFlag {
   /** That of the client's flags. */
   readonly revision: number;
   readonly enabled: boolean;
-  /** Absent if the flag has none. */
+  /** Absent if the flag has none, or perhaps while it is off. */
   readonly value?: Json;
 }
 

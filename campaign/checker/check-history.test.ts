@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { checkHistory } from './check-history.ts';
 import { READERS } from './history.ts';
 import { answeredSteps, anySteps, perfectHistory, type Step } from './perfect-fleet.ts';
+import { CLIENT_FAULTS } from './planted-client-faults.ts';
 import { PLANTED_FAULTS } from './planted-faults.ts';
 
 test('a history without faults has no violations', () => {
@@ -127,7 +128,7 @@ test('a frame that was on its way when the log was lost may be read late only by
 });
 
 describe('a planted fault is caught:', () => {
-  for (const fault of PLANTED_FAULTS) {
+  for (const fault of [PLANTED_FAULTS, CLIENT_FAULTS].flat()) {
     test(fault.name, () => {
       let planted = 0;
       fc.assert(

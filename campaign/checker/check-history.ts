@@ -1,6 +1,7 @@
 import { type AgeLimits, checkAges } from './age-rules.ts';
 import { checkAudit } from './audit-rules.ts';
 import { type AuthorityLimits, checkGrants, checkRefusals } from './authority-rules.ts';
+import { checkClients } from './client-rules.ts';
 import { checkEventOrder, checkEventReads } from './event-rules.ts';
 import type { History, Write } from './history.ts';
 import { checkNodesNeverGoBack, checkReads } from './node-rules.ts';
@@ -14,6 +15,8 @@ import type { Violation } from './violation.ts';
 export interface CheckLimits {
   /** How long an open stream may lag behind an acknowledged write before it must be closed. */
   readonly liveWithinMs: number;
+  /** How long a client library may lack an acknowledged write, whatever happens to the nodes. */
+  readonly clientWithinMs: number;
   /** How long a node waits before it acknowledges a committed write that it could not apply itself. */
   readonly ownWriteMs: number;
   /** How much later than a node's own statement of loss a frame may still be read here: our delay, not its. */
@@ -33,6 +36,8 @@ export interface CheckLimits {
 /** Bounds that a healthy fleet keeps on a busy machine. */
 export const DEFAULT_LIMITS: CheckLimits = {
   liveWithinMs: 10_000,
+  // 45 s until a frozen connection counts as dead, 30 s of backoff, and 15 s.
+  clientWithinMs: 90_000,
   ownWriteMs: 2_000,
   lossSlackMs: 1_000,
   age: { proofMs: 3_000, slackMs: 500 },
@@ -43,7 +48,7 @@ export const DEFAULT_LIMITS: CheckLimits = {
 };
 
 /**
- * Judges a recorded history against the properties a fleet promises (P1 to P3, P4 bounded, P5 to P7, P9 to P13).
+ * Judges a recorded history against the properties a fleet promises (P1 to P3, P4 bounded, P5 to P7, P9 to P14).
  * Returns every violation in order of time; only an empty list is good.
  */
 export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIMITS): readonly Violation[] {
@@ -53,12 +58,14 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
   };
   const timelines = new Timelines(history, report);
   const acknowledged = acknowledgedByEnvironment(history);
+
   for (const stream of history.streams) checkStreamOrder(stream, timelines, report);
   for (const stream of history.eventStreams) checkEventOrder(stream, report);
   for (const stream of [...history.streams, ...history.eventStreams]) {
     checkFailStop(stream, history, limits.lossSlackMs, report);
     checkLiveness(stream, acknowledged.get(stream.environment) ?? [], limits.liveWithinMs, history, report);
   }
+  checkClients(history, timelines, acknowledged, limits.clientWithinMs, report);
   checkNodesNeverGoBack(history, limits.ownWriteMs, report);
   checkReads(history, timelines, report);
   checkAges(history, acknowledged, limits.age, report);
@@ -74,6 +81,7 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
   checkCrashes(history, report);
   checkOutcome(history, timelines, report);
   checkAudit(history, timelines, report);
+
   return violations.sort((a, b) => a.at - b.at);
 }
 

@@ -11,6 +11,8 @@ export interface History {
   readonly streams: readonly StreamSession[];
   /** Streams that only say that something has changed (OFREP). */
   readonly eventStreams: readonly EventSession[];
+  /** What programs with our client libraries showed. Absent where there were none. */
+  readonly clients?: readonly ClientView[];
   readonly reads: readonly Read[];
   readonly endedKeys: readonly EndedKey[];
   /** When nodes said that they had lost the log. */
@@ -101,6 +103,22 @@ export interface ChangeEvent {
   readonly revision: number;
   /** Whether it asked the reader to read again; an opening need not. */
   readonly asksToRead: boolean;
+}
+
+/** What one program with a client library showed of one environment, from its first map to the end. */
+export interface ClientView {
+  readonly reader: string;
+  readonly environment: string;
+  readonly sightings: readonly ClientSighting[];
+}
+
+/** The counter flag in a client, when it had changed. */
+export interface ClientSighting {
+  readonly at: number;
+  /** Its value, the write that it names; absent where the client says only that the flag is off. */
+  readonly writeId?: number;
+  /** The revision of the client's flags. */
+  readonly revision: number;
 }
 
 /** One REST read, or one attempt to open a stream that was refused. */

@@ -3,6 +3,7 @@ import type {
   AuditedWrite,
   Base,
   ChangeEvent,
+  ClientView,
   EventSession,
   Final,
   Frame,
@@ -30,6 +31,9 @@ export type Step =
 const ENVIRONMENTS = ['shop/production', 'shop/staging', 'blog/production'];
 const NODES = ['node-1', 'node-2', 'node-3'];
 const READERS = 9;
+
+/** As many client libraries follow the streams of the first readers. */
+const CLIENTS = 3;
 
 /** How far a node may lag behind and still call itself current. */
 const LONGEST_LAG_MS = 2_000;
@@ -141,6 +145,7 @@ class PerfectFleet {
       environments: this.#bases,
       writes: this.#writes,
       streams: this.#sessions.flatMap((each) => ('frames' in each ? [each.session] : [])),
+      clients: Array.from({ length: CLIENTS }, (_, index) => this.#viewOf(`reader-${index}`)),
       eventStreams: this.#sessions.flatMap((each) => ('events' in each ? [each.session] : [])),
       reads: this.#reads,
       endedKeys: [],
@@ -150,6 +155,27 @@ class PerfectFleet {
       audit: this.#audit,
       endedAt: this.#time + 10,
     };
+  }
+
+  /** What a client shows that follows the streams of a reader: each change once, and never an older one. */
+  #viewOf(reader: string): ClientView {
+    const sessions = this.#sessions.filter(({ session }) => session.reader === reader);
+    const environment = sessions[0]?.session.environment ?? '';
+    const shown = sessions.flatMap((each) => {
+      if (!('frames' in each)) return [];
+      return each.frames.map(({ at, content }, index) => {
+        const { counter } = JSON.parse(content);
+        return { at, writeId: Number(counter.value), revision: each.session.revision + index };
+      });
+    });
+
+    let newest = -1;
+    const sightings = shown.filter(({ revision }) => {
+      const isNew = revision > newest;
+      newest = Math.max(newest, revision);
+      return isNew;
+    });
+    return { reader: `client of ${reader}`, environment, sightings };
   }
 
   #write(step: Extract<Step, { kind: 'write' }>): void {

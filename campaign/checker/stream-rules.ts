@@ -89,7 +89,8 @@ export function checkLiveness(
   }
 }
 
-function deadlineOf(from: number, withinMs: number, waits: readonly CpuWait[]): number {
+/** When something that began `from` is late; time in which its node or reader waited for a processor does not count. */
+export function deadlineOf(from: number, withinMs: number, waits: readonly CpuWait[]): number {
   let deadline = from + withinMs;
   for (const wait of waits) {
     if (wait.from >= deadline) break;

@@ -67,7 +67,11 @@ export class Timeline {
 
   /** The revision of a map, by the write it ends with; `undefined` for a map that cannot be placed. */
   revisionOf(content: string): number | undefined {
-    const { writeId } = this.#content.read(content);
+    return this.revisionOfId(this.#content.read(content).writeId);
+  }
+
+  /** The same, for the id of the write that a map ends with. */
+  revisionOfId(writeId: number | undefined): number | undefined {
     if (writeId === undefined) return undefined;
     if (writeId === this.baseWriteId) return this.base.revision;
     return this.#revisionOf.get(writeId);

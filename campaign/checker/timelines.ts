@@ -37,12 +37,16 @@ export class Timelines {
    * The place of a map received for `environment` in its timeline, or its fault.
    */
   place(environment: string, content: string): Placed {
-    const revision = this.of(environment).revisionOf(content);
-    if (revision !== undefined) return { revision };
     const { writeId } = this.#content.read(content);
-    if (writeId === undefined) {
-      return { kind: 'mix', story: `It is no flag map with a counter: ${content.slice(0, 120)}` };
-    }
+    return writeId === undefined
+      ? { kind: 'mix', story: `It is no flag map with a counter: ${content.slice(0, 120)}` }
+      : this.placeWrite(environment, writeId);
+  }
+
+  /** The place of the write that a map ends with, or its fault. */
+  placeWrite(environment: string, writeId: number): Placed {
+    const revision = this.of(environment).revisionOfId(writeId);
+    if (revision !== undefined) return { revision };
     const home = this.#homes.get(writeId);
     if (home === undefined) return { kind: 'phantom', story: `Write ${writeId} was never sent.` };
     if (home !== environment) return { kind: 'foreign', story: `Write ${writeId} was made in ${home}.` };
