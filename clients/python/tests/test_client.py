@@ -196,26 +196,22 @@ def test_c7_4_a_program_ends_by_itself_and_sends_its_last_report(server: Server)
     assert server.reports == [{"env": "production", "flags": {"number": {"on": 1000, "off": 0}}}]
 
 
-def test_a_fork_that_python_does_not_hear_of_is_heard_of_from_uwsgi(server: Server) -> None:
+def test_a_fork_of_uwsgi_which_python_does_not_hear_of(server: Server) -> None:
+    """The fork itself is uWSGI's, with the locks of the interpreter held; here only its hook is called."""
     printed = run(f"""
-        import ctypes, os, sys, types
+        import sys, types
         uwsgi = sys.modules["uwsgi"] = types.ModuleType("uwsgi")
+        uwsgi.post_fork_hook = lambda: print("the hook of another library")
         import halyard
         flags = halyard.Client(api_key="proj_live_x", environment="production", base_url={server.url!r})
         assert flags.ready().status == "ready"
-        if ctypes.PyDLL(None).fork() == 0:
-            uwsgi.post_fork_hook()
-            assert flags.is_enabled("on")
-            flags.on_status(lambda status: None)
-            assert flags.ready().status == "ready"
-            while not flags._follower.is_live: pass
-            print("live", flush=True)
-            flags.close()
-            os._exit(0)
-        os.wait()
+        before = flags._follower
+        uwsgi.post_fork_hook()
+        assert flags.is_enabled("on")
+        assert flags._follower is not before
+        assert flags.ready().status == "ready"
     """)
-    assert printed == "live\n"
-    assert sum(path.startswith("/v1/stream") for _, path, _ in server.seen) == 2
+    assert printed == "the hook of another library\n"
 
 
 def test_c5_4_a_proxy_gets_no_plain_request_and_a_tunnel_for_the_others(server: Server) -> None:

@@ -41,10 +41,9 @@ class Node:
         self.token = "hat_" + "".join(secrets.choice(letters) for _ in range(43))
         self.start()
 
-    def prepare(self, environment: str = ENVIRONMENT) -> None:
-        self.environment = environment
+    def prepare(self) -> None:
         self.ask("POST", "/api/projects", {"name": "demo"})
-        body = {"name": "python", "environments": [environment]}
+        body = {"name": "python", "environments": [ENVIRONMENT]}
         self.key = self.ask("POST", "/api/projects/demo/keys", body)["key"]
         self.put("a", {"enabled": True, "value": 0})
 
@@ -80,10 +79,10 @@ class Node:
             return json.loads(response.read() or b"null")
 
     def put(self, key: str, state: dict[str, Any]) -> None:
-        self.ask("PUT", f"/api/projects/demo/environments/{self.environment}/flags/{key}", state)
+        self.ask("PUT", f"/api/projects/demo/environments/{ENVIRONMENT}/flags/{key}", state)
 
     def client(self, **options: Any) -> Client:
-        return Client(api_key=self.key, environment=self.environment, base_url=self.url, **options)
+        return Client(api_key=self.key, environment=ENVIRONMENT, base_url=self.url, **options)
 
 
 def until(is_so: Callable[[], object], seconds: float = 30) -> None:

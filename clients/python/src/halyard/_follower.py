@@ -134,6 +134,7 @@ class Follower:
 
     def abandon(self) -> None:
         """Closes a forked child's copies of connections: one that both hold would stay open when one of them ends."""
+        self._emit = lambda _: None  # greenlets, which are no threads, go on in a child
         for exchange in list(self._exchanges):
             exchange.abandon()
 

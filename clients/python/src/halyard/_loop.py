@@ -94,7 +94,7 @@ class Loop:
                     return
             try:
                 job()
-            except Exception:
+            except BaseException:  # also a listener that wants to exit: this is not the thread for it
                 log.exception("a job failed; the client goes on")
 
     def _until_next(self) -> float | None:

@@ -107,7 +107,8 @@ class StateKeeper:
             unfinished = f"{self._path}.{secrets.token_hex(6)}"
             try:
                 # Only its owner may read it: it holds every flag with its value.
-                with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                flags_of_open = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+                with open(os.open(unfinished, flags_of_open, 0o600), "wb") as file:
                     file.write(b"halyard-python/1 %.3f %d %b" % (current_at, zlib.crc32(body), body))
                 os.replace(unfinished, self._path)
             except (OSError, ValueError) as error:
