@@ -41,7 +41,16 @@ export const CLIENTS: readonly OwnClient[] = [
     build: [],
     run: [`${builtAt('python')}/bin/python`, 'interop/main.py'],
     test: [`${builtAt('python')}/bin/python`, '-m', 'pytest', '-q'],
-    differences: { cases: CASES },
+    hasProgramInReadme: true,
+    differences: {
+      cases: {
+        ...CASES,
+        null: {
+          expected: { value: {}, errorCode: 'TYPE_MISMATCH' },
+          because: 'to OpenFeature in Python, an object is a dictionary or a list',
+        },
+      },
+    },
   },
   {
     folder: 'clients/go',

@@ -14,6 +14,7 @@ import { packFolder } from './archive.ts';
 import { checkClient } from './check-client.ts';
 import { buildJavaClient, javaFiles } from './java-client.ts';
 import { thirdPartyNotices } from './notices.ts';
+import { buildPythonClient } from './python-client.ts';
 import { billOfMaterials, type Source } from './sbom.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
@@ -76,6 +77,17 @@ async function makeClient(): Promise<void> {
   );
 }
 
+async function makePythonClient(): Promise<void> {
+  const built = await buildPythonClient(OUT);
+  if (typeof built === 'string') {
+    say(`halyard_flags-${version}   left out: ${built}`);
+    return;
+  }
+
+  for (const name of built.files)
+    say(`${name}   ${sizeOf(join(OUT, name))}   built; the wheel installed and run with ${built.runtime}`);
+}
+
 async function makeJavaClient(modifiedAt: Date): Promise<void> {
   const missing = await buildJavaClient(OUT, version, modifiedAt);
   for (const name of javaFiles(version).keys())
@@ -124,6 +136,7 @@ const notices = await thirdPartyNotices();
 await mkdir(OUT, { recursive: true });
 for (const target of TARGETS) await makeExecutable(target, notices, source.committedAt);
 await makeClient();
+await makePythonClient();
 await makeJavaClient(source.committedAt);
 await makeBill(source);
 makeImage(source.commit);

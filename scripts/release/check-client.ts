@@ -72,7 +72,8 @@ export async function checkClient(tarball: string): Promise<readonly string[]> {
   return runtimes.map(([name]) => name);
 }
 
-async function run(folder: string, ...command: readonly string[]): Promise<string> {
+/** Runs a command in a folder and returns what it printed; rejects, with that, when it fails. */
+export async function run(folder: string, ...command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], { cwd: folder, stdout: 'pipe', stderr: 'pipe' });
   const [output, problems] = await Promise.all([
     new Response(child.stdout).text(),

@@ -1,7 +1,7 @@
 /**
- * Makes a release in `dist/release`: executables for every platform, the client's package, the client for Java, a bill
- * of materials, and a file of checksums. `bun run release [--tag v1.2.3] [--dirty]`. Needs the package registry, npm, git and GNU
- * tar; and Java and Maven, or the client for Java is left out.
+ * Makes a release in `dist/release`: executables for every platform, the client's package, the clients for Python and Java, a
+ * bill of materials, and a file of checksums. `bun run release [--tag v1.2.3] [--dirty]`. Needs the package registry, npm, git and
+ * GNU tar; and Python, Java and Maven, or their clients are left out.
  */
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
