@@ -238,21 +238,55 @@ async function usePeople(): Promise<void> {
   await ask('GET', '/api/invitations');
   await ask('DELETE', `/api/invitations/${reset.id}`);
   await ask('GET', '/api/operators');
+  await useProposals(await signIn(ada.email, password));
   await ask('DELETE', path);
 
-  const signedIn = await fetch(`${node.url}/api/session`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ email: ada.email, password }),
-  });
-  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const headers = { Cookie: cookie, Origin: node.url };
+  const headers = await signIn(ada.email, password);
   await send('GET', '/api/session', { headers });
   await send('GET', '/api/whoami', { headers });
   const next = 'a longer horse battery';
   await send('POST', '/api/session/password', { headers, body: { current: password, next } });
   await send('POST', '/api/session', { headers, body: { email: ada.email, password: next } });
   await send('DELETE', '/api/session', { headers });
+}
+
+/** The headers of a browser in which a person has signed in. */
+async function signIn(email: string, password: string): Promise<Readonly<Record<string, string>>> {
+  const signedIn = await fetch(`${node.url}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  return { Cookie: signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '', Origin: node.url };
+}
+
+async function useProposals(browser: Readonly<Record<string, string>>): Promise<void> {
+  const environment = `${PROJECT}/environments/guarded`;
+  const state = `${environment}/flags/a`;
+  await ask('POST', `${PROJECT}/environments`, { name: 'guarded', protected: true });
+  await ask('PATCH', environment, { approvals: 1 });
+
+  const propose = async (how: string, target: string, body: object): Promise<string> =>
+    (await ask('PATCH', `${target}?propose=${how}`, body)).id;
+  const decide = (id: string, verb: string) => {
+    const headers = { ...browser, 'X-Confirm-Environment': 'guarded' };
+    return send('POST', `${PROJECT}/proposals/${id}/${verb}`, { headers });
+  };
+
+  await decide(await propose('true', state, { enabled: true }), 'approve');
+  const held = await propose('hold', state, { rolloutPct: 5 });
+  await decide(held, 'approve');
+  await ask('POST', `${PROJECT}/proposals/${held}/apply`);
+  await decide(await propose('true', state, { rolloutPct: 6 }), 'reject');
+  await ask('POST', `${PROJECT}/proposals/${await propose('true', state, { rolloutPct: 7 })}/withdraw`);
+
+  const headers = { Authorization: `Bearer ${node.adminToken}`, 'X-Change-Note': 'down' };
+  await send('PATCH', `${state}?emergency=true`, { body: { enabled: false }, headers });
+  const [emergency] = (await ask('GET', `${PROJECT}/proposals?status=waiting`)).proposals;
+  await ask('GET', `${PROJECT}/proposals/${emergency.id}`);
+  await decide(emergency.id, 'acknowledge');
+
+  await decide(await propose('true', environment, { approvals: 0 }), 'approve');
 }
 
 async function removeAll(): Promise<void> {

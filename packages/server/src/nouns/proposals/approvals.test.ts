@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { messageBody } from '../webhooks/message-body.ts';
 import { runDueProposals } from './proposal-runner.ts';
 import { FLAG, GuardedProject, makeTeam, type Team } from './test-approvals.ts';
 
@@ -149,6 +150,32 @@ describe.each(ENGINES)('approvals on $name', (engine: TestEngine) => {
     const late = await project.decide(team.ada, id, 'approve');
     expect([late.status, late.json.error]).toEqual([412, 'revision_conflict']);
     expect((await project.proposal(id)).status).toBe('outdated');
+  });
+
+  test('webhooks hear of a proposal, with a link to it', async () => {
+    const project = await GuardedProject.make(team);
+    const { id } = (await project.propose(team.ben)).json;
+    const { entries } = await app.done('GET', `/api/audit?project=${project.name}&limit=1`);
+    const [{ action, target, after, operation: seq }] = entries;
+    expect([action, target, after.changes]).toEqual(['proposal.created', id, [{ key: FLAG }]]);
+
+    const event = { action, environment: 'production', target, after: JSON.stringify(after), isCut: false };
+    const message = {
+      messageId: 'm',
+      seq,
+      at: 0,
+      actor: 'operator:ben@example.com',
+      events: [event],
+      omitted: 0,
+    };
+    const chat = messageBody(
+      { format: 'slack', project: project.name, name: 'chat' },
+      message,
+      'https://flags.example',
+    );
+    expect(JSON.parse(chat).text).toEndWith(
+      `proposal of ${FLAG} created in production\nhttps://flags.example/projects/${project.name}/proposals/${id}`,
+    );
   });
 
   test('an approver who loses the right before the commit changes nothing', async () => {

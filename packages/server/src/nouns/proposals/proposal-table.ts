@@ -20,6 +20,9 @@ const SELECT = `SELECT ${COLUMNS}, (SELECT max(operation_seq) FROM audit_log
       AND action IN ('proposal.applied', 'proposal.emergency')) AS seq
   FROM proposals`;
 
+/** Flags that the audit entry of a proposal names. */
+const NAMED = 20;
+
 /** Settled proposals of a project that are kept when another one is created. The audit log has all. */
 const KEPT = 200;
 
@@ -124,7 +127,13 @@ export async function insertProposal(
   );
   await tx.query(PRUNE, [projectId, KEPT]);
 
-  const after = JSON.stringify({ operation, required, hold: proposal.hold || undefined });
+  const changes = proposal.effects.filter(({ action }) => action.startsWith('flag.')).slice(0, NAMED);
+  const after = JSON.stringify({
+    operation,
+    required,
+    hold: proposal.hold || undefined,
+    changes: changes.length === 0 ? undefined : changes.map(({ target: key }) => ({ key })),
+  });
   tx.journal.audit({ action, ...placeOf(proposal), target: id, after });
 }
 

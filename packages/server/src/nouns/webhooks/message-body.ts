@@ -16,7 +16,7 @@ type Receiver = Pick<WebhookTarget, 'format' | 'project' | 'name'>;
 export function messageBody(webhook: Receiver, message: WebhookMessage, dashboardUrl: string): string {
   const { seq, at, actor, note, events, omitted } = message;
   const { project } = webhook;
-  const url = `${dashboardUrl}/projects/${encodeURIComponent(project)}/history?change=${seq}`;
+  const url = `${dashboardUrl}/projects/${encodeURIComponent(project)}/${pageOf(message)}`;
   if (webhook.format === 'slack') return writeJson({ text: changeText(project, message, url) });
   return writeJson({
     type: 'change',
@@ -38,6 +38,16 @@ export function messageBody(webhook: Receiver, message: WebhookMessage, dashboar
       ...(omitted > 0 ? { omitted } : {}),
     },
   });
+}
+
+/** Where people see the change: a proposal that waits for them has a page of its own. */
+function pageOf({ seq, events }: WebhookMessage): string {
+  const proposed = events.find(
+    ({ action }) => action === 'proposal.created' || action === 'proposal.emergency',
+  );
+  return proposed === undefined
+    ? `history?change=${seq}`
+    : `proposals/${encodeURIComponent(proposed.target)}`;
 }
 
 /** The body of a test message. */
