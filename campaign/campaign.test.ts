@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { javascriptClient } from './client-reader.ts';
 import { expectNoViolations } from './test-campaign.ts';
 
 test('three nodes on PostgreSQL keep every promise through faults', async () => {
@@ -30,10 +31,12 @@ test('one node on SQLite keeps every promise through faults', async () => {
   expect(frames).toBeGreaterThan(10);
 }, 120_000);
 
-test('three nodes on one SQLite file keep every promise through faults', async () => {
+test('three nodes on one SQLite file, and a client library, keep every promise through faults', async () => {
   const frames = await expectNoViolations({
     engine: 'sqlite-shared',
     seconds: 12,
+    // `bun run campaign --clients` has one of each language.
+    clients: [javascriptClient()],
     faults: ['node killed and started again', 'node frozen', 'key revoked', 'rolling restart'],
   });
   // A machine that is busy with other tests writes few.

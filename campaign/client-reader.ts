@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import { startTcpProxy, type TcpProxy, within } from '@halyard/testing';
-import { CLIENTS, type OwnClient, prepareClient } from '../interop/clients.ts';
-import { LANGUAGES } from '../interop/languages.ts';
-import { type PreparedProgram, prepare } from '../interop/programs.ts';
+import { CLIENTS, prepareClient } from '../interop/clients.ts';
+import { toolEnvironment } from '../interop/languages.ts';
+import type { PreparedProgram } from '../interop/programs.ts';
 import { ProviderProgram, type WatchedFlag } from '../interop/protocol.ts';
 import type { Chance } from '../simulation/chance.ts';
 import type { ClientSighting } from './checker/history.ts';
@@ -13,7 +14,8 @@ const CHOOSES_EVERY_MS = 250;
 
 /** A program with one of our client libraries, built and ready to start. */
 export interface ClientProgram {
-  readonly language: string;
+  /** Of the library. */
+  readonly name: string;
   readonly command: readonly string[];
   readonly at: PreparedProgram;
 }
@@ -23,17 +25,19 @@ export interface ClientProgram {
  * and leaves it out.
  */
 export async function buildClients(tell: (line: string) => void): Promise<readonly ClientProgram[]> {
-  const javascript = LANGUAGES.find(({ folder }) => folder === 'halyard');
-  if (javascript === undefined) throw new Error('interop has a program with our own client');
-
-  const built: ClientProgram[] = [];
-  const add = ({ folder, run }: Pick<OwnClient, 'folder' | 'run'>, at: PreparedProgram | string) => {
-    if (typeof at === 'string') tell(`no client of ${folder}: ${at}`);
-    else built.push({ language: folder, command: run, at });
-  };
-  add(javascript, await prepare(javascript));
-  for (const client of CLIENTS) add(client, await prepareClient(client));
+  const built = [javascriptClient()];
+  for (const client of CLIENTS) {
+    const at = await prepareClient(client);
+    if (typeof at === 'string') tell(`no reader of ${client.folder}: ${at}`);
+    else built.push({ name: client.folder, command: client.run, at });
+  }
   return built;
+}
+
+/** The program of `@halyard/client`, which needs no building. */
+export function javascriptClient(): ClientProgram {
+  const at = { cwd: join(import.meta.dir, '../interop/halyard'), env: toolEnvironment() };
+  return { name: '@halyard/client', command: [process.execPath, 'main.mjs'], at };
 }
 
 /**
@@ -66,7 +70,7 @@ export class ClientReader implements AsyncDisposable {
 
   /** Starts a program, and waits until its client has the first map. */
   static async start(
-    { language, command, at }: ClientProgram,
+    { name, command, at }: ClientProgram,
     place: Place,
     world: World,
   ): Promise<ClientReader> {
@@ -75,7 +79,7 @@ export class ClientReader implements AsyncDisposable {
       await balancer.close();
       throw error;
     });
-    const reader = new ClientReader(`client of ${language}`, place, world, { program, balancer });
+    const reader = new ClientReader(`a program with ${name}`, place, world, { program, balancer });
     try {
       await reader.#follow();
       return reader;

@@ -7,7 +7,7 @@ import { summarise } from './summary.ts';
  * received. Rejects with the stories of the first violations.
  */
 export async function expectNoViolations(
-  options: Pick<CampaignOptions, 'engine' | 'seconds' | 'faults'>,
+  options: Pick<CampaignOptions, 'engine' | 'seconds' | 'faults' | 'clients'>,
 ): Promise<number> {
   const common = { seed: 1, rate: 40, streams: 4, betweenFaultsMs: 1_000, once: true };
   const { history, faults } = await runCampaign({ ...common, ...options });
