@@ -21,13 +21,14 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   'change-cost': async () => (await import('./change-cost.ts')).measureChangeCost,
   followers: async () => (await import('./followers.ts')).measureFollowers,
   snapshots: async () => (await import('./snapshots.ts')).measureSnapshots,
+  tree: async () => (await import('./tree.ts')).measureTree,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   client: async () => (await import('./client.ts')).measureClient,
   management: async () => (await import('./management.ts')).measureManagement,
 };
 
 /** Measured only when it is named, because it takes more than a minute and concerns the nodes that follow one. */
-const ON_REQUEST: readonly string[] = ['followers', 'snapshots'];
+const ON_REQUEST: readonly string[] = ['followers', 'snapshots', 'tree'];
 
 const USAGE = `Usage:
   bun run bench [${Object.keys(SUBJECTS).join('|')} …] [--markdown]
