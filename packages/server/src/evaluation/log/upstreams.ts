@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Cursor, LogHistory, LogSession, LogSource, OpenOptions } from '../../domain/change-log.ts';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
+import { sleep } from '../replication/pacing.ts';
 import { LastingSession } from './lasting-session.ts';
 import { RemoteLog, TokenRefused } from './remote-log.ts';
 import type { ReportBody } from './reports.ts';
