@@ -27,6 +27,8 @@ export interface HistoryOptions {
   readonly mode?: Mode;
   /** Only these faults; default all that the seed chooses. */
   readonly kinds?: readonly FaultKind[];
+  /** How many relays there are besides those that the seed chooses, in two tiers below the first node; default none. */
+  readonly followers?: number;
   /** These faults instead of drawn ones. */
   readonly faults?: readonly Fault[];
 }
@@ -59,7 +61,7 @@ export function simulate(options: HistoryOptions): HistoryResult {
     files: () => world.layout.filesOf(kernel.owner),
   });
   try {
-    run(world, faults);
+    run(world, faults, options.followers ?? 0);
   } finally {
     giveBack();
   }
@@ -78,9 +80,9 @@ export function simulate(options: HistoryOptions): HistoryResult {
   };
 }
 
-function run(world: World, faults: readonly Fault[]): void {
+function run(world: World, faults: readonly Fault[], followers: number): void {
   const { kernel, mode, endsAt } = world;
-  world.begin();
+  world.begin(followers);
   for (const fault of faults) kernel.after(fault.at, () => cause(world, fault));
   kernel.runUntil(endsAt);
   if (mode === 'safety') return;

@@ -62,6 +62,22 @@ export class Layout {
     if (chance.happens(0.3)) this.#addWorkers(all, token);
   }
 
+  /** Adds relays below what was built, in two tiers: each of the first has about as many below it as there are of these. */
+  buildTree(
+    relays: number,
+    database: Database,
+    parts: Omit<FleetParts, 'databaseOwner'>,
+    token: Token,
+  ): void {
+    const all: FleetParts = { ...parts, database, databaseOwner: this.databaseOwner };
+    const first = Math.ceil(Math.sqrt(relays));
+    for (let index = 0; index < relays; index++) {
+      const upstream = index < first ? 'node-0' : `follower-${index % first}`;
+      const link = this.#link(`upstream-follower-${index}`, this.#chance.between(0.5, 40));
+      this.#add({ kind: 'upstream', link, upstream, token }, `follower-${index}`, all, false);
+    }
+  }
+
   placeNamed(name: string): Place {
     const place = this.places.find((each) => each.name === name);
     if (place === undefined) throw new Error(`there is no ${name}`);

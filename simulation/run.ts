@@ -11,6 +11,7 @@ const HELP = `bun run simulate [options]
   --minutes <n>      how long to go on; default 1
   --mode <mode>      ${MODES.join(', ')}; default: as each seed chooses
   --only <list>      only these faults, separated by commas: ${FAULT_KINDS.join(', ')}
+  --followers <n>    so many relays more, in two tiers: 2000 take a minute and more for a history
   --weather <json>   these faults instead of drawn ones
   --log              print what the processes logged in histories that fail
   --plant <name>     break one line of the product first, and stop at the first history that fails;
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '1' },
     mode: { type: 'string' },
     only: { type: 'string' },
+    followers: { type: 'string', default: '0' },
     weather: { type: 'string' },
     log: { type: 'boolean', default: false },
     plant: { type: 'string' },
@@ -42,6 +44,7 @@ else {
     seed: Number(seed ?? Math.floor(Math.random() * 1e9)),
     histories: Number(histories ?? (weather === undefined ? Number.POSITIVE_INFINITY : 1)),
     minutes: Number(values.minutes),
+    followers: Number(values.followers),
     ...(mode === undefined ? {} : { mode: oneOf(MODES, mode) }),
     ...(only === undefined ? {} : { kinds: only.split(',').map((name) => oneOf(FAULT_KINDS, name)) }),
     ...(weather === undefined ? {} : { faults: JSON.parse(weather) as readonly Fault[] }),

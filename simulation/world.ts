@@ -53,22 +53,21 @@ export class World {
     this.maxStreamsPerKey = this.#chance.pick([1, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
   }
 
-  /** Builds the fleet and its readers. */
-  begin(): void {
+  /** Builds the fleet, with so many more relays, and its readers. */
+  begin(followers: number): void {
     const { kernel, database, operators, layout } = this;
     operators.populate();
-    layout.build(
+    const token = operators.tokens[0] ?? { text: 'whole' };
+    const parts = {
+      kernel,
       database,
-      {
-        kernel,
-        database,
-        limits: this.#limits(),
-        count: (what) => this.count(what),
-        onSilent: (place) => this.#checkSilence(place),
-        broken: (kind, name, story) => this.checks.broken(kind, name, story),
-      },
-      operators.tokens[0] ?? { text: 'whole' },
-    );
+      limits: this.#limits(),
+      count: (what: string) => this.count(what),
+      onSilent: (place: Place) => this.#checkSilence(place),
+      broken: (kind: 'closed' | 'disk', name: string, story: string) => this.checks.broken(kind, name, story),
+    };
+    layout.build(database, parts, token);
+    layout.buildTree(followers, database, parts, token);
     kernel.lookMs = this.#chance.pick([0, 0, 0, 0.02]);
     kernel.after(50, () => operators.writeAgain(() => !this.isWriting));
     this.audience.begin();
