@@ -82,6 +82,11 @@ func TestRolloutFixture(t *testing.T) {
 			t.Errorf("%v is not in its bucket", one)
 		}
 	}
+	for buckets := range uint64(100_001) {
+		if found := bucketsOf(float64(buckets) / 1_000); found != buckets {
+			t.Fatalf("%d buckets are %d", buckets, found)
+		}
+	}
 	if isInRollout("a", "\xed\xa0\x80", 50) != isInRollout("a", "\uFFFD", 50) {
 		t.Error("half of a surrogate pair is not U+FFFD (C4.5)")
 	}

@@ -140,8 +140,12 @@ func isInRollout(flagKey, targetingKey string, pct float64) bool {
 	if !utf8.Valid(text) {
 		text = []byte(strings.ToValidUTF8(string(text), "\uFFFD"))
 	}
-	return float64(uint64(murmur3(text))*100_000>>32) < math.Floor(pct*1_000+0.5)
+	return uint64(murmur3(text))*100_000>>32 < bucketsOf(pct)
 }
+
+// bucketsOf is how many buckets a percentage includes. Three digits behind the
+// point are often a little less as a float.
+func bucketsOf(pct float64) uint64 { return uint64(math.Floor(pct*1_000 + 0.5)) }
 
 // murmur3 is MurmurHash3 x86 with 32 bits and seed 0.
 func murmur3(data []byte) uint32 {
