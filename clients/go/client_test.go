@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -509,5 +510,29 @@ func TestReadyEndsWithClose(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, func() { _ = client.Close() })
 	if err := <-ended; !errors.Is(err, halyard.ClientClosed) {
 		t.Error(err)
+	}
+}
+
+// REST is not asked again before the time that it has named, whatever the
+// stream does meanwhile. (C2.14)
+func TestRetryAfterOfREST(t *testing.T) {
+	var asked, streams atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/stream" {
+			streams.Add(1)
+		} else {
+			asked.Add(1)
+			w.Header().Set("Retry-After", "3600")
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	client := halyard.New(halyard.Scaled(halyard.Options{
+		APIKey: key, Environment: "production", BaseURL: server.URL, Logger: quiet, RequestTimeout: 5 * time.Second}, 0.0005))
+	defer client.Close()
+	// Fifteen milliseconds at most between two streams, and between two answers of REST if it had not asked for more.
+	eventually(t, "the stream is tried on", func() bool { return streams.Load() > 25 })
+	if count := asked.Load(); count != 1 {
+		t.Errorf("REST was asked %d times", count)
 	}
 }

@@ -109,7 +109,7 @@ type scenario struct {
 func TestContract(t *testing.T) {
 	var scenarios []scenario
 	ask(t, "GET", "/scenarios", &scenarios)
-	slots := make(chan struct{}, 16) // some scenarios wait, so more than there are processors
+	slots := make(chan struct{}, 8) // some scenarios wait, so more than there are processors
 	for _, s := range scenarios {
 		t.Run(s.Clause+" "+s.Name, func(t *testing.T) {
 			t.Parallel()

@@ -38,9 +38,11 @@ func TestEvaluationFixture(t *testing.T) {
 		t.Run(one.Name, func(t *testing.T) {
 			var state *flag
 			if one.State != nil {
-				if state = parseFlag(one.State); state == nil {
-					t.Fatal("it is a state")
+				flags, _, err := parseMap([]byte(`{"it":` + string(one.State) + `}`))
+				if err != nil {
+					t.Fatal(err)
 				}
+				state = flags["it"]
 			}
 			var target Target
 			if one.TargetingKey != nil {

@@ -32,14 +32,17 @@ const maxDepth = 64
 // parseMap reads a flag map. Members that are no flag states are left out and
 // listed in rejected; data of another shape is an error. (C2.7, C2.8)
 func parseMap(data []byte) (flags flagMap, rejected []string, failure *Error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil || members == nil {
+	var states map[string]map[string]any
+	if json.Unmarshal(data, &states) != nil {
+		states = parseDamaged(data)
+	}
+	if states == nil {
 		return nil, nil, &Error{Code: InvalidResponse, Message: "it is not a flag map"}
 	}
 
-	flags = make(flagMap, len(members))
-	for key, member := range members {
-		if state := parseFlag(member); state != nil {
+	flags = make(flagMap, len(states))
+	for key, members := range states {
+		if state := flagOf(members); state != nil {
 			flags[key] = state
 		} else {
 			rejected = append(rejected, key)
@@ -47,20 +50,33 @@ func parseMap(data []byte) (flags flagMap, rejected []string, failure *Error) {
 	}
 
 	// Members, but no flag among them: an error body or a wrapper.
-	if len(members) > 0 && len(flags) == 0 {
+	if len(states) > 0 && len(flags) == 0 {
 		return nil, nil, &Error{Code: InvalidResponse, Message: "it is not a flag map"}
 	}
 	return flags, rejected, nil
 }
 
-// parseFlag reads one state; nil if it is none. It reads into a map, since
-// the names of a struct's fields would match in any case.
-func parseFlag(data []byte) *flag {
-	var members map[string]any
-	if json.Unmarshal(data, &members) != nil {
+// parseDamaged reads the members of a map one by one, so that one that cannot
+// be read holds back no other. It takes twice as long.
+func parseDamaged(data []byte) map[string]map[string]any {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil || members == nil {
 		return nil
 	}
+	states := make(map[string]map[string]any, len(members))
+	for key, member := range members {
+		var state map[string]any
+		if json.Unmarshal(member, &state) != nil {
+			state = nil
+		}
+		states[key] = state
+	}
+	return states
+}
 
+// flagOf makes a flag of the members of a state; nil if it is none. They are a
+// map, since the names of a struct's fields would match in any case.
+func flagOf(members map[string]any) *flag {
 	value, hasValue := members["value"]
 	given, hasPct := members["rolloutPct"]
 	enabled, isBool := members["enabled"].(bool)
