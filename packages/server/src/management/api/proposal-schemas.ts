@@ -46,6 +46,8 @@ export const ProposalSchema = z
     settledAt: TimeSchema.optional(),
     settledBy: Author.optional(),
     outcome: z.string().optional().openapi({ description: 'Why it ended.' }),
-    seq: z.number().int().optional().openapi({ description: 'The change that it made.' }),
+    seq: z.number().int().optional().openapi({
+      description: 'The change that it made; in the answer of a decision, the decision itself.',
+    }),
   })
   .openapi('Proposal');

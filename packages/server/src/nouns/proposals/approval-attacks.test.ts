@@ -84,6 +84,36 @@ describe.each(ENGINES)('attempts to get past approvals on $name', (engine: TestE
     expect((await project.proposal(id)).status).toBe(wasFirst ? 'applied' : 'outdated');
   });
 
+  /** Does something between the request of the last approval and its commit. */
+  function justBefore(work: () => Promise<unknown>): void {
+    app.node.beforeCommit = async () => {
+      app.node.beforeCommit = async () => {};
+      await work();
+    };
+  }
+
+  test('approvals that come to be required just before the commit count', async () => {
+    const project = await GuardedProject.make(team);
+    const { id } = (await project.propose(team.dan)).json;
+    const place = `${project.path}/environments/production`;
+    justBefore(() => app.done('PATCH', place, { body: { approvals: 2 } }));
+    expect((await project.decide(team.ben, id, 'approve')).json.status).toBe('open');
+    expect(await project.isOn()).toBe(false);
+    expect((await project.decide(team.cleo, id, 'approve')).json.status).toBe('applied');
+  });
+
+  test('an author who loses every right just before the commit changes nothing', async () => {
+    const project = await GuardedProject.make(team);
+    const made = await app.done('POST', '/api/tokens', {
+      body: { name: `gone ${project.name}`, role: 'editor' },
+    });
+    const request = { body: { enabled: true }, token: made.token };
+    const { id } = (await app.call('PATCH', `${project.state}?propose=true`, request)).json;
+    justBefore(() => app.done('DELETE', `/api/tokens/${made.id}`));
+    expect((await project.decide(team.ben, id, 'approve')).json.error).toBe('revision_conflict');
+    expect([await project.isOn(), (await project.proposal(id)).status]).toEqual([false, 'outdated']);
+  });
+
   test('more approvals than a proposal was made for are needed all the same', async () => {
     const project = await GuardedProject.make(team);
     const { id } = (await project.propose(team.dan)).json;
