@@ -536,3 +536,35 @@ func TestRetryAfterOfREST(t *testing.T) {
 		t.Errorf("REST was asked %d times", count)
 	}
 }
+
+// An answer that nothing has changed is asked for, and is no failure. (C2.11)
+func TestUnchangedFlags(t *testing.T) {
+	var unchanged atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"7"`)
+		w.Header().Set("X-Flags-Revision", "7")
+		switch {
+		case r.URL.Path == "/v1/stream":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case r.Header.Get("If-None-Match") == `"7"`:
+			unchanged.Add(1)
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			fmt.Fprint(w, `{"environment":"production","flags":{"a":{"enabled":true}}}`)
+		}
+	}))
+	defer server.Close()
+	client := open(t, halyard.Scaled(halyard.Options{APIKey: key, Environment: "production", BaseURL: server.URL, Logger: quiet,
+		RequestTimeout: 5 * time.Second, ReadyTimeout: 5 * time.Second}, 0.001))
+	var failed atomic.Int32
+	client.Subscribe(func(event halyard.Event) {
+		var failure *halyard.Error
+		if errors.As(event.Err, &failure) && failure.Status == http.StatusNotModified {
+			failed.Add(1)
+		}
+	})
+	eventually(t, "the flags are asked for again", func() bool { return unchanged.Load() > 3 })
+	if failed.Load() > 0 || !client.Enabled("a") {
+		t.Error("that nothing has changed is a failure")
+	}
+}
