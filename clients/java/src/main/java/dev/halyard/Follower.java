@@ -7,11 +7,9 @@ import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -23,18 +21,9 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * <p>The stream brings each change at once. It is <em>live</em> when its last map is the newest one: that takes a frame or, from a
  * server that promises no first frame, an answer of REST asked for after the stream was opened. REST is asked while the stream is not
- * live. All but {@link #view} belongs to the loop.
+ * live. All of it belongs to the loop.
  */
 final class Follower {
-  /** Hears of what happens, on the loop. It must neither throw nor wait. */
-  interface Listener {
-    void onStatus(Status status);
-
-    void onChange(Set<String> keys);
-
-    void onError(HalyardException error);
-  }
-
   /** How long the first stream may take to bring the map before REST is asked for it, and the stream after a live one. */
   private static final long FIRST_POLL_MS = 1_000;
 
@@ -51,29 +40,15 @@ final class Follower {
   /** A stream that was open for this long makes the next failure a first one. */
   private static final long HEALTHY_MS = 60_000;
 
-  /** The newest flags. */
-  volatile View view;
-
   private final HalyardOptions options;
   private final Loop loop;
-  private final Listener listener;
-  private final HttpClient http;
-  private final RevisionGate gate;
+  private final FlagStore store;
   private final Backoff backoff = new Backoff();
   private final Usage usage;
   private final Set<Exchange> exchanges = new HashSet<>();
-  private final Set<String> rejected = new HashSet<>();
-  private final List<CompletableFuture<Ready>> waiting = new ArrayList<>();
-  private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-  /** Where the load from the server stands, without flags of the last run. */
-  private Status status = Status.CONNECTING;
-
-  private HalyardException error;
-  private String etag;
   private boolean isCurrent;
   private boolean isLive;
-  private Future<?> lapse;
 
   private Future<?> pollTimer;
   private boolean isRestAsked;
@@ -84,20 +59,15 @@ final class Follower {
   private HalyardException streamError;
   private Future<?> openTimer;
 
-  Follower(HalyardOptions options, Loop loop, Map<String, FlagState> bootstrap, Listener listener) {
+  /** Given up at the end, so that what the JDK keeps for it can go. */
+  private HttpClient http;
+
+  Follower(HalyardOptions options, Loop loop, FlagStore store) {
     this.options = options;
     this.loop = loop;
-    this.listener = listener;
-    gate = new RevisionGate(loop::now);
+    this.store = store;
     restAt = loop.now();
-    http = options.problem == null ? newHttpClient(options) : null;
-    usage = new Usage(options, loop, http);
-
-    boolean isLoaded = bootstrap != null;
-    error = options.problem;
-    if (error != null) status = Status.FAILED;
-    Status first = isLoaded ? Status.STALE : status;
-    view = new View(first, isLoaded ? bootstrap : Map.of(), isLoaded, false, RevisionGate.NONE);
+    usage = new Usage(options, loop, (exchange, request, timeoutMs) -> exchange.start(http, request, timeoutMs));
     loop.execute(this::start);
   }
 
@@ -117,43 +87,27 @@ final class Follower {
     usage.count(key, isOn);
   }
 
-  /** What became of the first load, in bounded time. Completed on the loop. */
-  CompletableFuture<Ready> ready() {
-    CompletableFuture<Ready> ready = new CompletableFuture<>();
-    if (view.isLoaded() || view.status() == Status.CLOSED || options.problem != null) {
-      ready.complete(outcome());
-      return ready;
-    }
-    closed.thenRun(() -> ready.complete(outcome())); // if the loop ends before it comes to this
-    loop.execute(
-        () -> {
-          waiting.add(ready);
-          if (view.isLoaded() || isClosed()) settle();
-          else loop.after(options.readyTimeout.toMillis(), () -> ready.complete(outcome()));
-        });
-    return ready;
-  }
-
   /** Ends everything: requests, timers, the thread. Completes when the last report of reads is over. */
   CompletableFuture<Void> close() {
     loop.execute(
         () -> {
-          if (isClosed()) return;
-          become(Status.CLOSED);
-          for (Future<?> timer : new Future<?>[] {lapse, pollTimer, openTimer}) Loop.cancel(timer);
+          if (store.isClosed()) return;
+          store.become(Status.CLOSED);
+          for (Future<?> timer : new Future<?>[] {pollTimer, openTimer}) Loop.cancel(timer);
           for (Exchange exchange : List.copyOf(exchanges)) exchange.end(null);
           usage.close(this::finish);
         });
-    return closed;
+    return store.closed;
   }
 
   private void finish() {
     loop.end();
     closeIdleConnections(http);
-    closed.complete(null);
+    http = null;
+    store.closed.complete(null);
   }
 
-  /** From Java 21 a client can be closed; before, the connections that it keeps for later end by themselves. */
+  /** From Java 21 a client can be closed; before, its connections and its thread end when it is garbage. */
   private static void closeIdleConnections(HttpClient http) {
     try {
       if (http != null) HttpClient.class.getMethod("shutdownNow").invoke(http);
@@ -162,97 +116,14 @@ final class Follower {
     }
   }
 
-  private boolean isClosed() {
-    return status == Status.CLOSED;
-  }
-
   private void start() {
     if (options.problem != null) {
-      report(options.problem);
+      store.report(options.problem);
       return;
     }
+    http = newHttpClient(options);
     pollIn(FIRST_POLL_MS);
     open();
-  }
-
-  // The status.
-
-  private void become(Status next) {
-    if (isClosed()) return;
-    status = next;
-    publish(view.flags(), view.isServed(), Set.of());
-  }
-
-  /** Replaces what reads are answered from, and says what has changed. */
-  private void publish(Map<String, FlagState> flags, boolean isServed, Set<String> changed) {
-    View before = view;
-    boolean isLoaded = before.isLoaded() || isServed;
-    boolean isOnlyKept = isLoaded && (status == Status.FAILED || status == Status.CONNECTING);
-    view = new View(isOnlyKept ? Status.STALE : status, flags, isLoaded, isServed, gate.known());
-
-    if (view.status() != before.status()) listener.onStatus(view.status());
-    if (!changed.isEmpty()) listener.onChange(changed);
-    if (view.status() != before.status()) settle();
-  }
-
-  private void settle() {
-    Ready ready = outcome();
-    for (CompletableFuture<Ready> each : waiting) each.complete(ready);
-    waiting.clear();
-  }
-
-  private Ready outcome() {
-    View now = view;
-    if (options.problem != null) return new Ready(Ready.Outcome.FAILED, options.problem);
-    if (now.status() == Status.CLOSED)
-      return new Ready(Ready.Outcome.FAILED, new HalyardException("client_closed", "the client is closed"));
-    if (now.isLoaded()) return new Ready(now.isServed() ? Ready.Outcome.READY : Ready.Outcome.BOOTSTRAPPED, null);
-    return new Ready(
-        now.status() == Status.FAILED ? Ready.Outcome.FAILED : Ready.Outcome.TIMEOUT,
-        Objects.requireNonNullElseGet(error, () -> new HalyardException("timeout", "no answer in time")));
-  }
-
-  /** The map is current, until {@link #lapseIn}. */
-  private void confirm() {
-    lapse = Loop.cancel(lapse);
-    if (status != Status.READY) become(Status.READY);
-  }
-
-  /** The map is stale in so many milliseconds, counted from the first call, unless it is confirmed. */
-  private void lapseIn(long ms) {
-    if (status == Status.READY && lapse == null) lapse = loop.after(ms, () -> become(Status.STALE));
-  }
-
-  /** The first load has failed, unless there is a map. */
-  private void giveUp() {
-    if (status == Status.CONNECTING) become(Status.FAILED);
-  }
-
-  private void report(HalyardException failure) {
-    if (isClosed()) return;
-    error = failure;
-    listener.onError(failure);
-  }
-
-  // Maps.
-
-  /** Takes a map unless the one at hand is newer, and reports what is wrong with it. */
-  private RevisionGate.Verdict offer(FlagState.Parsed parsed, long revision, long askedAt, boolean isSighting, String tag) {
-    RevisionGate.Verdict verdict = gate.judge(revision, askedAt, isSighting);
-    if (verdict == RevisionGate.Verdict.KEEP) return verdict;
-
-    Set<String> changed = FlagState.reconcile(view.flags(), parsed.flags());
-    error = null;
-    etag = tag;
-    if (status == Status.CONNECTING || status == Status.FAILED) status = Status.READY;
-    publish(changed.isEmpty() ? view.flags() : parsed.flags(), true, changed);
-
-    if (verdict == RevisionGate.Verdict.RESET)
-      listener.onError(new HalyardException("revision_reset", "the revisions restarted lower"));
-    for (String key : parsed.rejected())
-      if (rejected.add(key))
-        listener.onError(new HalyardException("invalid_response", "the flag " + key + " is damaged and was left out"));
-    return verdict;
   }
 
   private static long revisionOf(HttpHeaders headers) {
@@ -265,7 +136,7 @@ final class Follower {
   /** Asks REST in so many milliseconds, but not before the time that REST itself has named. */
   private void pollIn(double ms) {
     pollTimer = Loop.cancel(pollTimer);
-    if (!isClosed()) pollTimer = loop.after(Math.max(ms, restAt - loop.now()), this::poll);
+    if (!store.isClosed()) pollTimer = loop.after(Math.max(ms, restAt - loop.now()), this::poll);
   }
 
   /** How long until REST is asked again: a tenth more or less, so that clients spread. */
@@ -278,7 +149,7 @@ final class Follower {
     pollTimer = null;
     isRestAsked = true;
     HttpRequest.Builder request = Exchange.read(options, "/v1/flags", "application/json");
-    if (etag != null) request.header("If-None-Match", etag);
+    if (store.etag() != null) request.header("If-None-Match", store.etag());
     begin(new Rest(stream), request);
   }
 
@@ -290,7 +161,7 @@ final class Follower {
   /** A read of all flags. */
   private final class Rest extends Exchange {
     private final Stream asked;
-    private final long askedAt = gate.tick();
+    private final long askedAt = store.tick();
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private int httpStatus;
     private HttpHeaders headers;
@@ -316,7 +187,7 @@ final class Follower {
     @Override
     void onEnd(HalyardException failure) {
       exchanges.remove(this);
-      if (isClosed()) return;
+      if (store.isClosed()) return;
       HalyardException wrong = failure;
       try {
         if (wrong == null) take();
@@ -325,7 +196,7 @@ final class Follower {
       }
       if (wrong != null) {
         isCurrent = false;
-        if (streamError == null || !wrong.code().equals(streamError.code())) report(wrong);
+        if (streamError == null || !wrong.code().equals(streamError.code())) store.report(wrong);
       }
       planNext(wrong);
     }
@@ -340,15 +211,15 @@ final class Follower {
                 && (members.get("environment") == null || members.get("environment").equals(options.environment));
         FlagState.Parsed parsed = FlagState.readAll(isOurs ? ((Map<?, ?>) json).get("flags") : null);
         String tag = headers.firstValue("ETag").orElse(null);
-        verdict = offer(parsed, revisionOf(headers), askedAt, !isLive && !isStale, tag);
+        verdict = store.offer(parsed, revisionOf(headers), askedAt, !isLive && !isStale, tag);
       }
 
       boolean isNew = !isStale && verdict != RevisionGate.Verdict.KEEP;
       isCurrent = isNew || isLive;
       if (isLive) return;
       // An answer says that the map is current, but only for a while.
-      if (isNew) confirm();
-      lapseIn(options.staleAfter.toMillis() + 2 * POLL_MS);
+      if (isNew) store.confirm();
+      store.lapseIn(options.staleAfter.toMillis() + 2 * POLL_MS);
     }
 
     private void planNext(HalyardException failure) {
@@ -362,7 +233,7 @@ final class Follower {
       // The stream may have asked for another poll since, which came before REST's own delay was known.
       else if (pollTimer == null || retryAfterMs > 0) pollIn(interval(failure));
       // A stream that is open may bring nothing for ever, so REST's second failure in a row is enough by itself.
-      if (failure != null && (streamError != null || isRepeated)) giveUp();
+      if (failure != null && (streamError != null || isRepeated)) store.giveUp();
     }
   }
 
@@ -378,7 +249,7 @@ final class Follower {
     isRestAsked = true;
     streamError = null;
     pollTimer = Loop.cancel(pollTimer);
-    confirm();
+    store.confirm();
   }
 
   /** A stream, from its request to its end. */
@@ -433,7 +304,7 @@ final class Follower {
 
     private void onFrame(String text) {
       FlagState.Parsed parsed = FlagState.readAll(Json.parse(text));
-      RevisionGate.Verdict verdict = offer(parsed, revision, gate.tick(), isFirstFrame, null);
+      RevisionGate.Verdict verdict = store.offer(parsed, revision, store.tick(), isFirstFrame, null);
       isFirstFrame = false;
       if (revision != RevisionGate.NONE) revision++;
 
@@ -458,8 +329,8 @@ final class Follower {
       boolean wasLive = isLive;
       isLive = false;
       stream = null;
-      if (isClosed()) return;
-      lapseIn(options.staleAfter.toMillis());
+      if (store.isClosed()) return;
+      store.lapseIn(options.staleAfter.toMillis());
       if (isLeft) {
         if (pollTimer == null) pollIn(interval(null));
         openTimer = loop.after(0, Follower.this::open);
@@ -477,8 +348,8 @@ final class Follower {
       openTimer = loop.after(backoff.delayAfter(ended), Follower.this::open);
 
       // A long stream that the server closes is not an error.
-      if (!isHealthy || failure != null) report(ended);
-      if (hasRestFailed) giveUp();
+      if (!isHealthy || failure != null) store.report(ended);
+      if (hasRestFailed) store.giveUp();
     }
 
     private HalyardException describe(HalyardException failure) {

@@ -38,12 +38,13 @@ public final class HalyardClient implements AutoCloseable {
   private static final long CLOSE_SECONDS = 3;
 
   final HalyardOptions options;
-  final Follower follower;
+  final FlagStore store;
+  private final Follower follower;
   private final Loop loop;
   private final StateFile stateFile;
   private final ExecutorService events;
   private final List<HalyardListener> listeners = new CopyOnWriteArrayList<>();
-  private final List<Follower.Listener> observers = new CopyOnWriteArrayList<>();
+  private final List<FlagStore.Listener> observers = new CopyOnWriteArrayList<>();
   private final Map<String, Long> quietUntil = new ConcurrentHashMap<>();
 
   /**
@@ -52,18 +53,20 @@ public final class HalyardClient implements AutoCloseable {
    * @param options what it is made of
    */
   public HalyardClient(HalyardOptions options) {
-    this(options, null);
+    this(options, null, new CompletableFuture<>());
   }
 
-  /** {@link #HalyardClient(HalyardOptions)} with an observer that misses nothing. */
-  HalyardClient(HalyardOptions options, Follower.Listener observer) {
+  /** {@link #HalyardClient(HalyardOptions)} with an observer that misses nothing, and the future of its first load. */
+  HalyardClient(HalyardOptions options, FlagStore.Listener observer, CompletableFuture<Ready> firstLoad) {
     this.options = options;
     if (observer != null) observers.add(observer);
     events = serialExecutor("halyard-events-" + options.environment);
     loop = new Loop("halyard-" + options.environment, options.timeScale);
     stateFile = options.stateFile == null ? null : new StateFile(options.stateFile, loop, this::toBootstrap, this::report);
     Map<String, FlagState> kept = options.stateFile == null ? null : readBootstrap(StateFile.load(options), true);
-    follower = new Follower(options, loop, kept != null ? kept : readBootstrap(options.bootstrap, false), new Fanout());
+    store = new FlagStore(options, loop, kept != null ? kept : readBootstrap(options.bootstrap, false), new Fanout());
+    store.complete(firstLoad);
+    follower = new Follower(options, loop, store);
   }
 
   /** An executor of one daemon thread that does one thing after the other, and is only there while there is something to do. */
@@ -104,7 +107,7 @@ public final class HalyardClient implements AutoCloseable {
    * @return what became of it; never completed exceptionally
    */
   public CompletableFuture<Ready> ready() {
-    return follower.ready().thenApplyAsync(ready -> ready); // what depends on it must not run on the loop
+    return store.ready().thenApplyAsync(ready -> ready); // what depends on it must not run on the loop
   }
 
   /**
@@ -166,7 +169,7 @@ public final class HalyardClient implements AutoCloseable {
    * @return the result
    */
   public Evaluation evaluate(String key, String targetingKey) {
-    Evaluation evaluation = decide(follower.view, key, targetingKey);
+    Evaluation evaluation = decide(store.view, key, targetingKey);
     note(evaluation);
     return evaluation;
   }
@@ -194,7 +197,7 @@ public final class HalyardClient implements AutoCloseable {
    * @return a map that does not change
    */
   public Map<String, FlagState> all() {
-    return Collections.unmodifiableMap(follower.view.flags());
+    return Collections.unmodifiableMap(store.view.flags());
   }
 
   /**
@@ -205,7 +208,7 @@ public final class HalyardClient implements AutoCloseable {
   public String toBootstrap() {
     Map<String, Object> wrapper = new LinkedHashMap<>();
     wrapper.put("environment", options.environment);
-    wrapper.put("flags", FlagState.toJson(follower.view.flags()));
+    wrapper.put("flags", FlagState.toJson(store.view.flags()));
     StringBuilder json = new StringBuilder();
     Json.write(json, wrapper);
     return json.toString();
@@ -217,7 +220,7 @@ public final class HalyardClient implements AutoCloseable {
    * @return its status
    */
   public Status status() {
-    return follower.view.status();
+    return store.view.status();
   }
 
   /**
@@ -226,7 +229,7 @@ public final class HalyardClient implements AutoCloseable {
    * @return empty before the first load, and if the server does not number its flags
    */
   public OptionalLong revision() {
-    long revision = follower.view.revision();
+    long revision = store.view.revision();
     return revision == RevisionGate.NONE ? OptionalLong.empty() : OptionalLong.of(revision);
   }
 
@@ -249,12 +252,12 @@ public final class HalyardClient implements AutoCloseable {
   }
 
   /** Adds a listener that is called on the loop. */
-  void observe(Follower.Listener observer) {
+  void observe(FlagStore.Listener observer) {
     observers.remove(observer);
     observers.add(observer);
   }
 
-  void unobserve(Follower.Listener observer) {
+  void unobserve(FlagStore.Listener observer) {
     observers.remove(observer);
   }
 
@@ -307,19 +310,19 @@ public final class HalyardClient implements AutoCloseable {
   }
 
   /** Passes on what the follower says: to the file and the provider at once, to the application by its own thread. */
-  private final class Fanout implements Follower.Listener {
+  private final class Fanout implements FlagStore.Listener {
     @Override
     public void onStatus(Status status) {
       LOG.debug("[halyard] {} is {}", options.environment, status);
       if (stateFile != null) stateFile.onStatus(status == Status.READY);
-      for (Follower.Listener each : observers) each.onStatus(status);
+      for (FlagStore.Listener each : observers) each.onStatus(status);
       for (HalyardListener each : listeners) tell(() -> each.onStatus(status));
     }
 
     @Override
     public void onChange(Set<String> keys) {
       if (stateFile != null) stateFile.onChange();
-      for (Follower.Listener each : observers) each.onChange(keys);
+      for (FlagStore.Listener each : observers) each.onChange(keys);
       Set<String> unchanging = Collections.unmodifiableSet(keys);
       for (HalyardListener each : listeners) tell(() -> each.onChange(unchanging));
     }

@@ -35,10 +35,10 @@ public final class HalyardProvider extends EventProvider {
   private static final long SETTLE_MS = 20;
 
   private final HalyardOptions options;
-  private final Follower.Listener observer = new Emitter();
+  private final FlagStore.Listener observer = new Emitter();
   private final ExecutorService events = HalyardClient.serialExecutor("halyard-provider-events");
   private final boolean isOwner;
-  private volatile HalyardClient client;
+  volatile HalyardClient client;
   private volatile CompletableFuture<Ready> firstLoad;
   private volatile boolean isShutDown;
 
@@ -76,12 +76,17 @@ public final class HalyardProvider extends EventProvider {
     try {
       // Events wait until the SDK has drawn its own conclusion, or it would overwrite what they say.
       events.execute(() -> waitFor(initialized));
-      if (client == null) client = new HalyardClient(options, observer);
-      else client.observe(observer); // again, perhaps, after a failure
+      CompletableFuture<Ready> load = new CompletableFuture<>();
+      firstLoad = load;
+      if (client == null) {
+        client = new HalyardClient(options, observer, load);
+      } else { // yours, or again after a failure
+        client.observe(observer);
+        client.store.complete(load);
+      }
       if (client.status() == Status.STALE) events.execute(() -> emit(Status.STALE));
-      firstLoad = client.follower.ready();
 
-      Ready ready = firstLoad.join();
+      Ready ready = load.join();
       if (ready.outcome() == Ready.Outcome.READY || ready.outcome() == Ready.Outcome.BOOTSTRAPPED) return;
       HalyardException error = ready.error();
       boolean isFatal = error.isRefusal() || error.code().equals("invalid_options");
@@ -154,7 +159,7 @@ public final class HalyardProvider extends EventProvider {
       String key, T defaultValue, T whenOff, EvaluationContext context, Function<Object, T> convert) {
     HalyardClient now = client;
     if (now == null) return failure(defaultValue, ErrorCode.PROVIDER_NOT_READY, "the provider is not initialized", ImmutableMetadata.EMPTY);
-    View view = now.follower.view;
+    View view = now.store.view;
     Evaluation read = now.decide(view, key, context == null ? null : context.getTargetingKey());
     ImmutableMetadata metadata = read.state() == null ? ImmutableMetadata.EMPTY : metadata(read.state());
     switch (read.reason()) {
@@ -218,7 +223,7 @@ public final class HalyardProvider extends EventProvider {
   }
 
   /** Tells the SDK, one event after the other: its own threads would mix them up. What belongs to the first load it says itself. */
-  private final class Emitter implements Follower.Listener {
+  private final class Emitter implements FlagStore.Listener {
     @Override
     public void onStatus(Status status) {
       tell(() -> emit(status));

@@ -1,6 +1,5 @@
 package dev.halyard;
 
-import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -20,6 +19,11 @@ final class Usage {
   private static final long MAX_COUNT = 1_000_000_000;
   private static final long CLOSE_MS = 1_000;
 
+  /** Starts an exchange. */
+  interface Sender {
+    void send(Exchange exchange, HttpRequest request, long timeoutMs);
+  }
+
   private record Count(LongAdder on, LongAdder off) {}
 
   /** What was counted for one flag since the last report. */
@@ -27,7 +31,7 @@ final class Usage {
 
   private final HalyardOptions options;
   private final Loop loop;
-  private final HttpClient http;
+  private final Sender sender;
   private volatile Map<String, Count> counts;
   private long intervalMs;
   private Future<?> timer;
@@ -36,10 +40,10 @@ final class Usage {
   /** What happens once the report that is being sent, and those that follow it, have ended. */
   private Runnable afterwards;
 
-  Usage(HalyardOptions options, Loop loop, HttpClient http) {
+  Usage(HalyardOptions options, Loop loop, Sender sender) {
     this.options = options;
     this.loop = loop;
-    this.http = http;
+    this.sender = sender;
   }
 
   /** Counts one read; called by any thread. */
@@ -113,7 +117,7 @@ final class Usage {
 
     HttpRequest.Builder request = Exchange.request(options, "/usage/v1").header("Content-Type", "application/json");
     sending = new Report(all, some.size(), limitMs, done);
-    sending.start(http, request.POST(BodyPublishers.ofString(body.toString())).build(), limitMs);
+    sender.send(sending, request.POST(BodyPublishers.ofString(body.toString())).build(), limitMs);
   }
 
   private final class Report extends Exchange {

@@ -121,7 +121,7 @@ final class Interop {
 
   /** The flag and its revision, of one and the same map. */
   private static Map<String, Object> seen(String key) {
-    View view = client.follower.view;
+    View view = client.store.view;
     Map<String, Object> line = new HashMap<>();
     line.put("key", key);
     line.put("revision", view.revision() == RevisionGate.NONE ? null : view.revision());

@@ -10,6 +10,7 @@ import dev.openfeature.sdk.FlagEvaluationDetails;
 import dev.openfeature.sdk.ImmutableContext;
 import dev.openfeature.sdk.OpenFeatureAPI;
 import dev.openfeature.sdk.ProviderEvent;
+import dev.openfeature.sdk.ProviderState;
 import dev.openfeature.sdk.Value;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,6 +27,11 @@ import java.util.function.Supplier;
 /** One scenario of the server of broken behaviors: does its steps in order; conformance/clients/README.md says what each is. */
 final class Scenario {
   private static final OpenFeatureAPI API = OpenFeatureAPI.getInstance();
+
+  /** Scaled times are at least so long. */
+  private static final double LEAST_REQUEST_MS = 500;
+
+  private static final double LEAST_READY_MS = 1_000;
 
   private record Event(String type, List<String> keys) {}
 
@@ -66,7 +72,10 @@ final class Scenario {
         else assertEquals(step.get("expect"), read(step));
       }
       case "steady" -> steady((Map<?, ?>) step.get("read"), millis(step, "forMs"));
-      case "status" -> eventually(step, () -> client.status().name().toLowerCase(Locale.ROOT));
+      case "status" -> {
+        eventually(step, () -> client.status().name().toLowerCase(Locale.ROOT));
+        if (client.status() == Status.READY) initialized(step);
+      }
       case "event" -> event(step);
       case "act" -> {
         Repository.Answer answer = Repository.ask("POST", server + "/runs/" + run.get("id") + "/acts/" + step.get("name"), null);
@@ -91,7 +100,13 @@ final class Scenario {
     given.forEach(
         (name, value) -> {
           switch ((String) name) {
-            case "timeScale" -> options.timeScale(((Number) value).doubleValue());
+            case "timeScale" -> {
+            double scale = ((Number) value).doubleValue();
+            // On a busy machine fifty milliseconds say nothing of a server.
+            Duration request = Duration.ofMillis((long) Math.max(5_000, LEAST_REQUEST_MS / scale));
+            Duration ready = Duration.ofMillis((long) Math.max(5_000, LEAST_READY_MS / scale));
+            options.timeScale(scale).requestTimeout(request).readyTimeout(ready);
+          }
           case "targetingKey" -> options.targetingKey((String) value);
             case "statePath" -> options.stateFile(stateFile);
             case "stateMaxAgeMs" -> options.stateMaxAge(Duration.ofMillis(((Number) value).longValue()));
@@ -103,14 +118,16 @@ final class Scenario {
           }
         });
 
-    client = new HalyardClient(options.build());
     String domain = "scenario-" + run.get("id");
     if (features == null) {
       features = API.getClient(domain);
       for (ProviderEvent type : ProviderEvent.values())
         features.on(type, details -> events.add(new Event(type.name(), details.getFlagsChanged())));
     }
-    API.setProvider(domain, new HalyardProvider(client));
+    HalyardProvider provider = new HalyardProvider(options.build());
+    API.setProvider(domain, provider);
+    while (provider.client == null) sleep();
+    client = provider.client;
   }
 
   private String choose(Map<?, ?> options, String name) {
@@ -125,7 +142,13 @@ final class Scenario {
     // On a busy machine, times that are scaled may be too short; the client goes on, and so does the test.
     while (!name(ready).equals(step.get("expect")) && isLate(ready) && System.nanoTime() < end) ready = firstLoad(step);
     assertEquals(step.get("expect"), name(ready), String.valueOf(ready.error()));
-    while (features.getProviderState().name().equals("NOT_READY")) pause(end, "the provider is not initialized");
+    initialized(step);
+  }
+
+  /** Waits until the SDK has noted what the provider said at its start: until then it answers reads by itself. */
+  private void initialized(Map<String, Object> step) {
+    long end = System.nanoTime() + millis(step, "withinMs") * 1_000_000;
+    while (features.getProviderState() == ProviderState.NOT_READY) pause(end, "the provider is not initialized");
   }
 
   private Ready firstLoad(Map<String, Object> step) {
