@@ -130,7 +130,11 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self) -> None:
         self.seen: list[tuple[str, str, bytes]] = []
         self.reports: list[Any] = []
+        self.times: list[tuple[str, float]] = []
         self.is_over = threading.Event()
+        self.report_statuses: list[int] = []
+        #: What everything is refused with, if it is.
+        self.refusal: tuple[int, str] | None = None
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -141,11 +145,19 @@ class Server(http.server.ThreadingHTTPServer):
 
             def answer(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                server.times.append((self.path.partition("?")[0], time.monotonic()))
                 server.seen.append((self.command, self.path, bytes(str(self.headers), "latin-1") + body))
                 self.close_connection = True
-                if self.path == "/usage/v1":
-                    server.reports.append(json.loads(body))
-                    self.send_response(204)
+                if server.refusal:
+                    self.send_response(server.refusal[0])
+                    self.send_header("Retry-After", server.refusal[1])
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                elif self.path == "/usage/v1":
+                    status = server.report_statuses.pop(0) if server.report_statuses else 204
+                    server.reports.append((status, json.loads(body)["flags"]))
+                    self.send_response(status)
+                    self.send_header("Content-Length", "0")
                     self.end_headers()
                 elif self.path.startswith("/v1/stream"):
                     self.send_response(200)
@@ -193,7 +205,21 @@ def test_c7_4_a_program_ends_by_itself_and_sends_its_last_report(server: Server)
         assert flags.ready().status == "ready"
         for _ in range(1000): flags.get_value("number", 0)
     """)
-    assert server.reports == [{"env": "production", "flags": {"number": {"on": 1000, "off": 0}}}]
+    assert server.reports == [(204, {"number": {"on": 1000, "off": 0}})]
+    assert b'"env": "production"' in server.seen[-1][2]
+
+
+def test_c7_3_counts_that_are_not_accepted_go_into_the_next_report_and_refused_ones_do_not(server: Server) -> None:
+    server.report_statuses = [500, 204, 400, 404]
+    client = Client(api_key="x", environment="e", base_url=server.url, request_timeout=5000, _time_scale=0.002)
+    assert client.ready(20).status == "ready"
+    for wanted in range(1, 5):
+        client.is_enabled("on")
+        deadline = time.monotonic() + 20
+        while len(server.reports) < wanted and time.monotonic() < deadline:
+            time.sleep(0.005)
+    assert [(status, flags["on"]["on"]) for status, flags in server.reports] == [(500, 1), (204, 2), (400, 1), (404, 1)]
+    client.close()
 
 
 def test_a_fork_of_uwsgi_which_python_does_not_hear_of(server: Server) -> None:
@@ -263,6 +289,20 @@ def test_c6_1_only_the_owner_may_read_the_file(server: Server, tmp_path: Path) -
         assert client.get_value("number", 0) == 7
 
 
+def test_c6_3_the_age_counts_from_when_the_stream_was_lost(server: Server, tmp_path: Path) -> None:
+    path = tmp_path / "flags"
+    with Client(
+        api_key="x", environment="production", base_url=server.url, state_path=path, on_error=lambda _: None
+    ) as client:
+        server.is_over.set()
+        deadline = time.monotonic() + 20
+        while client._follower and client._follower.is_live and time.monotonic() < deadline:
+            time.sleep(0.005)
+        lost_at = time.time()
+        time.sleep(0.05)
+    assert float(path.read_text().split(" ")[1]) <= lost_at + 0.01
+
+
 def test_c3_7_listeners_that_raise_or_close_the_client_disturb_no_other(server: Server) -> None:
     errors: list[str] = []
     heard: list[str] = []
@@ -286,3 +326,21 @@ def test_c3_7_listeners_that_raise_or_close_the_client_disturb_no_other(server: 
     assert heard == ["ready", "closed"]
     assert client.is_enabled("on") is True
     assert errors == ["listener_error"] * 2
+
+
+@pytest.mark.parametrize(("status", "retry_after", "clause"), [(401, "", "C2.15"), (503, "200", "C2.14")])
+def test_rest_is_not_asked_before_its_time(server: Server, status: int, retry_after: str, clause: str) -> None:
+    """After a refusal 4 minutes (C2.15), and what REST itself has named (C2.14); otherwise it would be 30 seconds."""
+    server.refusal = (status, retry_after)
+    client = Client(
+        api_key="x",
+        environment="e",
+        base_url=server.url,
+        on_error=lambda _: None,
+        request_timeout=2000,
+        _time_scale=0.005,
+    )
+    client.is_enabled("on")
+    time.sleep(0.6)  # 120 of the client's seconds; a busy machine asks less
+    client.close()
+    assert len([path for path, _ in server.times if path == "/v1/flags"]) <= 1, clause

@@ -66,6 +66,12 @@ def test_rollout() -> None:
         assert rollout_bucket(case["flagKey"], case["targetingKey"]) == case["bucket"], case
 
 
+def test_a_percentage_is_rounded_half_up() -> None:
+    """C4.1: the bucket is 23,104, and Python's own rounding would go to the even number."""
+    assert is_in_rollout("new-checkout", "user-2", 23.1045) is True
+    assert is_in_rollout("new-checkout", "user-2", 23.1044) is False
+
+
 def test_ten_thousand_targets() -> None:
     """C4.2"""
     targets = ask(f"{contract_server()[0]}/targets?seed=7&count=10000")

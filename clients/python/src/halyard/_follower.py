@@ -339,7 +339,7 @@ class Follower:
         if is_current and stream is not None and stream is self._stream:
             self._go_live()
         # The stream may have asked for another poll since, before REST's own delay was known.
-        elif self._poll_timer is None or (error and error.retry_in):
+        elif self._poll_timer is None or (error and (error.retry_in or error.is_refusal)):
             self._poll_in(self._interval(error))
         # A stream that is open may bring nothing for ever, so REST's second failure in a row is enough by itself.
         if error and (self._stream_error or is_repeated):
@@ -389,7 +389,7 @@ class Follower:
             self._poll_in(0)  # no first frame is promised (C2.6)
 
     def _on_frame(self, exchange: Exchange, parsed: _Parsed, revision: int | None) -> None:
-        if exchange is not self._stream or self.status == "closed":
+        if self.status == "closed":
             return
         self._frames += 1
         if self._offer(parsed, revision, is_sighting=self._frames == 1):
