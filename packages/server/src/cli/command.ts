@@ -25,6 +25,20 @@ export interface CliCommand {
   run(input: Readonly<Record<string, unknown>>, shell: Shell): Promise<void> | void;
 }
 
+/** A command, or a group of them, without its code. */
+export interface CommandEntry {
+  readonly summary: string;
+  /** What its own help says, if that is not the summary. */
+  readonly about?: string;
+  /** Loads the code of the command. Only the one that runs is loaded, to keep the start fast. */
+  readonly load: () => Promise<CliCommand | readonly CliCommand[]>;
+  /** Whether only the program itself runs it; help does not list it. */
+  readonly isInternal?: boolean;
+}
+
+/** All commands by name. */
+export type Catalog = Readonly<Record<string, CommandEntry>>;
+
 /** What a command line gives: arguments by their names in `usage`, options by their names in `options`. */
 export type Input<Usage extends string, Options extends OptionSpecs> = ArgumentsOf<Usage> & ValuesOf<Options>;
 

@@ -25,7 +25,7 @@ function defineOne(target: Command, command: CliCommand, shell: Shell): void {
   for (const [index, word] of parameters.entries()) target.argument(word, argumentHelp[names[index] ?? '']);
 
   for (const [name, spec] of Object.entries(options))
-    for (const option of optionsOf(name, spec)) target.addOption(option);
+    for (const option of optionsOf(name, spec, shell)) target.addOption(option);
   target.allowUnknownOption(isRedirect).addHelpText('after', helpText(command));
 
   target.action(async () => {
@@ -34,13 +34,18 @@ function defineOne(target: Command, command: CliCommand, shell: Shell): void {
   });
 }
 
+/** The variables that stand for options which nearly every command needs. */
+const VARIABLES: Readonly<Record<string, string>> = { project: 'HALYARD_PROJECT', env: 'HALYARD_ENV' };
+
 function wordsOf(usage: string): readonly string[] {
   return usage.split(' ');
 }
 
 /** The options of one spec: two, if it has an opposite. */
-function optionsOf(name: string, spec: OptionSpec): readonly Option[] {
-  const { about, value, no, isRequired = false, choices, default: byDefault, conflicts } = spec;
+function optionsOf(name: string, spec: OptionSpec, { env }: Shell): readonly Option[] {
+  const { about, value, no, isRequired = false, choices, conflicts } = spec;
+  // Only where the option is needed: where it narrows a command, a variable would change what the command does.
+  const byDefault = (isRequired && env[VARIABLES[name] ?? '']) || spec.default;
   const word = flagOf(name);
   const option = new Option(value === undefined ? word : `${word} ${value}`, about);
   option.makeOptionMandatory(isRequired);
