@@ -197,6 +197,14 @@ describe('a follower whose log does not continue', () => {
     expect(follower.cursor?.epoch).not.toBe(epoch);
   });
 
+  test('is not current when the rows that it lacks were removed from the log, and loads a snapshot', async () => {
+    const { source, follower, until, write } = await setUp();
+    source.tamper = () => [];
+    const seq = await write(1);
+    await until('live', 2);
+    expect([source.snapshots, follower.seq]).toEqual([2, seq]);
+  });
+
   test('does not go back when rows are lost between the look at the log and the snapshot', async () => {
     const { database, source, follower, until, write } = await setUp();
     await follower.waitForApplied(await write(1));

@@ -297,6 +297,7 @@ export class Follower {
     // A session through a pooler may outlive a failover: then its log has other rows than those that were applied.
     this.#checkId(cursor, head.changeId);
     if (head.seq > this.seq) await this.#drain(session);
+    if (head.seq > this.seq) throw this.#broken(`its rows after row ${this.seq} were removed`);
     this.#alarm?.throwIfFailed();
     this.#provenAt = head.provenAt ?? askedAt;
     this.#becomeLive();
