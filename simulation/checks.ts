@@ -32,6 +32,7 @@ export type ViolationKind =
   | 'blank'
   | 'silent'
   | 'store'
+  | 'due'
   | 'client'
   | 'liveness';
 

@@ -35,6 +35,12 @@ interface Event {
 /** The wall clock at virtual time 0. */
 const EPOCH_MS = Date.UTC(2030, 0, 1);
 
+/**
+ * Ticks of a millisecond: a power of two, so that sums and differences of times are exact. Otherwise a wait for the rest of
+ * a period may be too short to move the clock.
+ */
+const TICKS = 1_024;
+
 /** A turn that looks at its clocks so often waits for time to pass, which it does only between turns. */
 const MAX_LOOKS = 100_000;
 
@@ -90,7 +96,7 @@ export class Kernel {
   /** Runs `work` in a turn of `owner`, `delayMs` from now. Returns what cancels it. */
   after(delayMs: number, work: () => void, owner = this.#owner): () => void {
     const event: Event = {
-      at: this.#now + Math.max(0, delayMs),
+      at: this.#now + Math.max(0, Math.round(delayMs * TICKS) / TICKS),
       order: this.#order++,
       owner,
       run: work,
@@ -151,7 +157,7 @@ export class Kernel {
       this.#turn(event);
       if (this.failure !== undefined) throw this.failure;
     }
-    this.#now = Math.max(this.#now, end);
+    this.#now = Math.max(this.#now, Math.ceil(end * TICKS) / TICKS);
   }
 
   #turn(event: Event): void {

@@ -40,8 +40,9 @@ export class LogCopy {
     this.#commits = commits;
   }
 
+  /** Without a change id where even the last row was pruned. */
   get end(): Cursor {
-    return { epoch: this.epoch, seq: this.length, changeId: this.#last?.row.changeId ?? '' };
+    return { epoch: this.epoch, seq: this.length, changeId: this.idAt(this.length) ?? '' };
   }
 
   get tables(): Tables {

@@ -1,3 +1,4 @@
+import { simulateDue } from './due-history.ts';
 import { SimulatedEngine } from './engine.ts';
 import { type HistoryOptions, type HistoryResult, simulate } from './history.ts';
 import { shrink } from './shrink.ts';
@@ -29,6 +30,10 @@ export const MUST_HAPPEN = [
   'stream 500',
   'token waited',
   'wake lost',
+  'due: rollout.advanced',
+  'due: schedule.applied',
+  'due: schedule.cancelled',
+  'due: sent at once',
   'write: made',
   'write: no rights',
   'write: not made',
@@ -70,18 +75,37 @@ export async function simulateMany(options: ManyOptions): Promise<number> {
   return failed === 0 && missing.length === 0 ? 0 : 1;
 }
 
+/** What happens beside a fleet, with its seed: every fourth has writers, and every fourth has what is due. */
+export function simulateBeside(
+  seed: number,
+  empty: Uint8Array,
+): Pick<HistoryResult, 'violations' | 'counts'> | undefined {
+  const [kind, name, simulateIt] =
+    seed % 4 === 1
+      ? (['store', 'write', simulateStore] as const)
+      : seed % 4 === 3
+        ? (['due', 'due', simulateDue] as const)
+        : [];
+  if (kind === undefined) return undefined;
+  const { violations, counts } = simulateIt(seed, empty);
+  return {
+    violations: violations.map((story) => ({ kind, at: 0, node: name, story })),
+    counts: new Map([...counts].map(([what, count]) => [`${name}: ${what}`, count])),
+  };
+}
+
 /** An error that nothing caught is a failure of its history. */
 function attempt(options: HistoryOptions, empty: Uint8Array): HistoryResult {
   const { seed } = options;
   try {
     const ofFleet = simulate(options);
-    const ofStore = simulateStore(seed, empty);
-    const counts = new Map(ofFleet.counts);
-    for (const [what, count] of ofStore.counts) counts.set(`write: ${what}`, count);
-    const broken = ofStore.violations.map(
-      (story) => ({ kind: 'store', at: 0, node: 'store', story }) as const,
-    );
-    return { ...ofFleet, counts, violations: [...ofFleet.violations, ...broken] };
+    const beside = simulateBeside(seed, empty);
+    if (beside === undefined) return ofFleet;
+    return {
+      ...ofFleet,
+      counts: new Map([...ofFleet.counts, ...beside.counts]),
+      violations: [...ofFleet.violations, ...beside.violations],
+    };
   } catch (error) {
     throw new Error(`seed ${seed} broke`, { cause: error });
   }
@@ -101,8 +125,8 @@ function tell({ seed, mode, violations, said }: HistoryResult, isLogged: boolean
 /** Prints the shortest weather that was found to break the first promise, and how to repeat it. */
 function tellShortest(failed: HistoryResult): void {
   const [first] = failed.violations;
-  // Writers have no weather: their seed says all.
-  if (first === undefined || first.kind === 'store') return;
+  // Writers and what is due have no weather: their seed says all.
+  if (first === undefined || first.kind === 'store' || first.kind === 'due') return;
   const { seed, mode, faults } = shrink(failed, first.kind);
   say(`  ${faults.length} of ${failed.faults.length} faults are enough for [${first.kind}]:\n`);
   for (const { kind, at, ms, where, how } of faults)

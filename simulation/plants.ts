@@ -9,6 +9,7 @@ export interface Plant {
 }
 
 const SERVER = 'server/src/evaluation';
+const NOUNS = 'server/src/nouns';
 
 /** Faults that a history must find. Each is one that was made once, or that a reader of the code would fear. */
 export const PLANTS: readonly Plant[] = [
@@ -175,6 +176,12 @@ export const PLANTS: readonly Plant[] = [
     to: '',
   },
   {
+    name: 'removed rows are not missed',
+    file: `${SERVER}/replication/follower.ts`,
+    from: 'if (head.seq > this.seq) throw',
+    to: 'if (false) throw',
+  },
+  {
     name: 'a snapshot counts as a continuation',
     file: `${SERVER}/log/remote-session.ts`,
     from: 'const base = this.#isJoined ? this.#base : undefined;',
@@ -259,6 +266,60 @@ export const PLANTS: readonly Plant[] = [
     to: 'if (false) return',
   },
   {
+    name: 'a lease is taken from its node',
+    file: `${NOUNS}/webhooks/delivery-table.ts`,
+    from: 'AND (leased_by = $2 OR leased_until IS NULL OR leased_until <= $3 OR leased_until > $5)',
+    to: '',
+  },
+  {
+    name: 'a lease ends during an attempt',
+    file: `${NOUNS}/webhooks/webhook.ts`,
+    from: 'LEASE_MS = 30_000',
+    to: 'LEASE_MS = 3_000',
+  },
+  {
+    name: 'a node without the lease settles',
+    file: `${NOUNS}/webhooks/delivery-table.ts`,
+    from: 'WHERE id = $1 AND leased_by = $2 AND position = $3 RETURNING',
+    to: 'WHERE id = $1 RETURNING',
+  },
+  {
+    name: 'a failed delivery moves on',
+    file: `${NOUNS}/webhooks/webhook-runner.ts`,
+    from: 'if (!(await this.#settle(target, { ...failed, deliveries: [delivery] }))) return undefined;',
+    to: 'if (!(await this.#settle(target, { ...failed, cursor: seq, deliveries: [delivery] }))) return undefined;',
+  },
+  {
+    name: 'a delivery that was ended early counts',
+    file: `${NOUNS}/webhooks/webhook-runner.ts`,
+    from: "if (attempt.outcome === 'delivered') {",
+    to: 'if (attempt.status !== 500) {',
+  },
+  {
+    name: 'a schedule is settled twice',
+    file: `${NOUNS}/schedules/schedule-table.ts`,
+    from: "WHERE id = $1 AND status = 'pending' RETURNING id",
+    to: 'WHERE id = $1 RETURNING id',
+  },
+  {
+    name: 'a step of a plan runs again',
+    file: `${NOUNS}/rollouts/rollout-runner.ts`,
+    from: "if (current?.status !== 'running' || current.nextStep !== plan.nextStep || current.dueAt !== plan.dueAt) {",
+    to: 'if (current === undefined) {',
+  },
+  {
+    name: 'what is due elsewhere is forgotten',
+    file: `${NOUNS}/due-runner.ts`,
+    from: 'return Math.min(POLL_MS, Math.max(0, nextDueAt - context.now()));',
+    to: 'return Math.max(0, nextDueAt - context.now());',
+  },
+  {
+    name: 'a lost COMMIT fails what was due',
+    file: `${NOUNS}/due-runner.ts`,
+    from: 'if (error instanceof StoreOutage || error instanceof ServiceError) throw error;',
+    to: 'if (error instanceof StoreOutage || error instanceof ServiceError) return fail(error.message);',
+  },
+  {
     name: 'the client takes older maps',
     file: 'client/src/revision-gate.ts',
     from: "if (!isSighting || !isReset()) return 'keep';",
@@ -277,45 +338,3 @@ export const PLANTS: readonly Plant[] = [
     to: '',
   },
 ];
-
-export function plantNamed(name: string): Plant {
-  const found = PLANTS.find((each) => each.name === name);
-  if (found === undefined) throw new Error(`there is no plant ${name}`);
-  return found;
-}
-
-/** Its file with the line broken. Throws if the line is not there. */
-export async function planted({ name, file, from, to }: Plant): Promise<string> {
-  const text = await Bun.file(`${import.meta.dir}/../packages/${file}`).text();
-  const parts = text.split(from);
-  if (parts.length !== 2) throw new Error(`${name}: ${file} has its line ${parts.length - 1} times`);
-  return parts.join(to);
-}
-
-/** From now on this process imports the broken file. */
-export function plant(broken: Plant): void {
-  const path = broken.file.replaceAll(/[.]/g, '\\.');
-  Bun.plugin({
-    name: 'plant',
-    setup(build) {
-      const load = async () => ({ contents: await planted(broken), loader: 'ts' as const });
-      build.onLoad({ filter: new RegExp(`/packages/${path}$`) }, load);
-    },
-  });
-}
-
-/** Tries each plant in a process of its own, and prints after how many histories it was found. Returns the exit code. */
-export async function runPlants(histories: number): Promise<number> {
-  let missed = 0;
-  for (const { name } of PLANTS) {
-    const args = ['--plant', name, '--seed', '1', '--histories', String(histories), '--minutes', '10'];
-    const child = Bun.spawn([process.execPath, `${import.meta.dir}/run.ts`, ...args], { stderr: 'pipe' });
-    const [said, failed] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    const [, count, verdict = 'broke'] = /^(\d+) histories, (found|not found)$/m.exec(said) ?? [];
-    const kinds = [...said.matchAll(/^ {2}\[(\w+)\]/gm)].map(([, kind]) => kind);
-    if (verdict === 'not found') missed++;
-    const detail = verdict === 'broke' ? failed.trim().split('\n').at(-1) : kinds.join(', ');
-    process.stdout.write(`| ${name} | ${verdict === 'found' ? count : verdict} | ${detail} |\n`);
-  }
-  return missed === 0 ? 0 : 1;
-}

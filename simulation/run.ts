@@ -1,7 +1,8 @@
 #!/usr/bin/env bun
 /** `bun run simulate`: histories of the read plane in virtual time. */
 import { parseArgs } from 'node:util';
-import { PLANTS, plant, plantNamed, runPlants } from './plants.ts';
+import { plant, plantNamed, runPlants } from './planting.ts';
+import { PLANTS } from './plants.ts';
 import { FAULT_KINDS, type Fault, MODES } from './weather.ts';
 
 const HELP = `bun run simulate [options]

@@ -68,7 +68,8 @@ export class World {
     };
     layout.build(database, parts, token);
     layout.buildTree(followers, database, parts, token);
-    kernel.lookMs = this.#chance.pick([0, 0, 0, 0.02]);
+    // In ticks of the kernel.
+    kernel.lookMs = this.#chance.pick([0, 0, 0, 20 / 1_024]);
     kernel.after(50, () => operators.writeAgain(() => !this.isWriting));
     this.audience.begin();
     kernel.after(LOOK_MS, () => this.#lookAgain());
