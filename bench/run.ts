@@ -42,6 +42,9 @@ const USAGE = `Usage:
  */
 const PATIENCE_MS = 240_000;
 
+/** The same for a tree of hundreds of processes. */
+const TREE_PATIENCE_MS = 900_000;
+
 // A subject that was given up may have left timers; what it started ends with this process.
 process.exit(await main(process.argv.slice(2)));
 
@@ -132,7 +135,7 @@ async function measureSubjects(
 /** A subject that fails or takes too long costs its own rows only. */
 async function measure(name: string, subject: Subject, bench: Bench): Promise<readonly Row[]> {
   try {
-    return await within(subject(bench), 'its end', PATIENCE_MS);
+    return await within(subject(bench), 'its end', name === 'tree' ? TREE_PATIENCE_MS : PATIENCE_MS);
   } catch (error) {
     bench.leaveOut(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     return [];

@@ -178,6 +178,11 @@ function rotate(world: World, { where, how }: Fault): void {
   if (isNarrowToken(place.source.token)) world.layout.narrowUntil.set(place.name, world.kernel.now);
   place.source.token =
     how < 0.75 ? at(world.operators.tokens, Math.floor(how * 4)) : world.operators.createToken();
+  // Its file is replaced, and its process goes on.
+  if (Math.floor(how * 100) % 2 === 0) {
+    world.count('token replaced live');
+    return;
+  }
   kill(world, place);
   place.start();
 }

@@ -7,7 +7,7 @@ import {
 import { LastKnownWriter } from '../packages/server/src/evaluation/last-known/last-known-writer.ts';
 import { LogServer } from '../packages/server/src/evaluation/log/log-server.ts';
 import { LOG_PATH } from '../packages/server/src/evaluation/log/messages.ts';
-import { RemoteLog } from '../packages/server/src/evaluation/log/remote-log.ts';
+import { Upstreams } from '../packages/server/src/evaluation/log/upstreams.ts';
 import { ReadPlane } from '../packages/server/src/evaluation/read-plane.ts';
 import { evaluationRoutes } from '../packages/server/src/evaluation/routes.ts';
 import { evaluationContext } from '../packages/server/src/evaluation/serving/context.ts';
@@ -47,6 +47,9 @@ export type Source =
 
 /** The address of a relay's upstream begins so: a load balancer decides what answers there. */
 export const UPSTREAM_OF = 'upstream-of-';
+
+/** How often a relay looks at its token, in milliseconds. */
+const RENEW_MS = 2_000;
 
 /** What the places of one fleet share. */
 export interface FleetParts {
@@ -157,13 +160,11 @@ export class Place {
       source.kind === 'database' && source.standby
         ? standbySourceOver(parts, source.standby.server, source.standby.link)
         : sourceOver(parts);
+    const upstreams = source.kind === 'upstream' ? this.#upstreamsOf(source, log) : undefined;
     const plane = new ReadPlane({
       log,
       maxQueuedBytes: limits.maxQueuedBytes,
-      source:
-        source.kind === 'database'
-          ? ofDatabase()
-          : new RemoteLog({ url: `http://${UPSTREAM_OF}${this.name}`, token: source.token.text }),
+      source: upstreams ?? ofDatabase(),
     });
 
     const docsUrl = 'http://docs';
@@ -184,7 +185,9 @@ export class Place {
 
     const kept = this.#keepLastKnown(plane, log);
     const beat = source.kind === 'database' ? this.#beat(source.link) : undefined;
+    const renewal = upstreams && setInterval(() => void upstreams.renewToken(), RENEW_MS);
     this.#close = () => {
+      clearInterval(renewal);
       logServer.close();
       void kept?.writer?.close();
       beat?.close();
@@ -192,6 +195,12 @@ export class Place {
       watch.isClosed = true;
     };
     void this.#begin(plane, log, kept?.place).catch((error: unknown) => this.said.push(`gave up: ${error}`));
+  }
+
+  /** As a relay finds its upstream, whose token may be replaced while it runs. */
+  #upstreamsOf(source: Source & { readonly kind: 'upstream' }, log: Logger): Upstreams {
+    const urls = [`http://${UPSTREAM_OF}${this.name}`];
+    return new Upstreams({ urls, token: () => source.token.text, log });
   }
 
   /** In the order of the product: a process listens once it is current, or after a while. A worker waits. */
@@ -265,6 +274,7 @@ export class Place {
   #logger(): Logger {
     const say = (level: string) => (details: unknown, message?: string) => {
       if (message === 'a relay has changes that this node lacks') this.#parts.count('behind answered');
+      if (message === 'the relay token was replaced') this.#parts.count('token took over');
       if (message?.includes('the file is damaged')) this.#onDamaged();
       if (JSON.stringify(details).includes('has been silent')) this.#parts.onSilent(this);
       const reason = typeof details === 'object' ? JSON.stringify(details) : details;

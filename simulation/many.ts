@@ -28,6 +28,7 @@ export const MUST_HAPPEN = [
   'read 401',
   'snapshot taken',
   'stream 500',
+  'token took over',
   'token waited',
   'wake lost',
   'due: rollout.advanced',
