@@ -7,6 +7,8 @@ interface Successor {
   readonly session: RemoteSession;
   /** Where it continues. */
   readonly from: Cursor;
+  /** Resolves to whether it has taken over. */
+  readonly taken: PromiseWithResolvers<boolean>;
 }
 
 /**
@@ -67,20 +69,19 @@ export class LastingSession implements LogSession {
 
   close(): void {
     this.#isClosed = true;
-    this.#successor?.session.close();
+    this.#dismiss();
     this.#session.close();
   }
 
   /**
-   * Moves to another connection, which `open` makes. Resolves to whether that will happen with the next row or heartbeat. A
-   * connection that does not continue here, as with a token of another scope, ends this session: everything is loaded again.
+   * Moves to another connection, which `open` makes. Resolves to whether it has taken over. One that does not continue here, as
+   * with a token of another scope, ends this session: everything is loaded again.
    */
   async moveTo(open: (from: Cursor) => Promise<RemoteSession>): Promise<boolean> {
     const from = this.#last;
     if (from === undefined || !this.wasCurrent) return false;
 
     const session = await open(from);
-    session.onLost(() => this.#drop(session));
     if (!session.continues) {
       session.close();
       if (!this.#isClosed)
@@ -97,9 +98,15 @@ export class LastingSession implements LogSession {
       session.close();
       return false;
     }
-    this.#successor = { session, from };
+
+    const successor = { session, from, taken: Promise.withResolvers<boolean>() };
+    this.#successor = successor;
+    session.onLost(() => {
+      if (this.#successor === successor) this.#dismiss();
+    });
+    // It takes over when rows are read next.
     this.#wake();
-    return true;
+    return successor.taken.promise;
   }
 
   /** The rows after `afterSeq` on the new connection, if there is one and it has the very row with which the old one ended. */
@@ -108,12 +115,13 @@ export class LastingSession implements LogSession {
     if (successor === undefined) return undefined;
     this.#successor = undefined;
 
-    const { session, from } = successor;
+    const { session, from, taken } = successor;
     const page = await session.read(from.seq).catch(() => undefined);
     const changeId =
       afterSeq === from.seq ? from.changeId : page?.rows.find(({ seq }) => seq === afterSeq)?.changeId;
     if (page === undefined || this.#last?.seq !== afterSeq || changeId !== this.#last.changeId) {
       session.close();
+      taken.resolve(false);
       return undefined;
     }
 
@@ -122,11 +130,14 @@ export class LastingSession implements LogSession {
     old.close();
     session.onWake(this.#wake);
     if (this.#onLost !== undefined) session.onLost(this.#onLost);
+    taken.resolve(true);
     return { ...page, rows: page.rows.filter(({ seq }) => seq > afterSeq) };
   }
 
-  #drop(session: RemoteSession): void {
-    if (this.#successor?.session === session) this.#successor = undefined;
+  #dismiss(): void {
+    this.#successor?.session.close();
+    this.#successor?.taken.resolve(false);
+    this.#successor = undefined;
   }
 
   #lose(cause: Error): void {
