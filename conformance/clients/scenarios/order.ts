@@ -97,7 +97,7 @@ export const ORDER: readonly Scenario[] = [
         exchange.write('{"flags":{"a":');
       }, run.onRest);
     },
-    steps: [open({ timeScale: 0.02 }), status('ready'), readNumber('a', 1), close, verdict],
+    steps: [open({ timeScale: 0.02 }), status('ready'), readNumber('a', 1, 5_000), close, verdict],
   },
   {
     name: 'an-older-answer-of-rest',

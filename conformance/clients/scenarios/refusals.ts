@@ -57,7 +57,7 @@ export const REFUSALS: readonly Scenario[] = [
       );
       run.onRest = stall;
     },
-    steps: [open({ timeScale: 0.1 }), status('ready'), readNumber('a', 1), close, verdict],
+    steps: [open({ timeScale: 0.1 }), status('ready'), readNumber('a', 1, 5_000), close, verdict],
   },
   {
     name: 'retry-after-is-waited-for',
@@ -82,7 +82,7 @@ export const REFUSALS: readonly Scenario[] = [
       run.onStream = inTurn(refuseBusy, refuseBusy, refuseBusy, serveStream);
       run.onRest = (exchange) => exchange.refuse(429, 'rate_limited', { 'Retry-After': '3600' });
     },
-    steps: [open({ timeScale: 0.05 }), status('ready'), readNumber('a', 1), close, verdict],
+    steps: [open({ timeScale: 0.05 }), status('ready'), readNumber('a', 1, 5_000), close, verdict],
     judge: (run) => (run.count('/v1/flags') <= 1 ? [] : ['REST was asked before its Retry-After']),
   },
   {

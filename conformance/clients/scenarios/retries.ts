@@ -129,7 +129,7 @@ export const RETRIES: readonly Scenario[] = [
       act('heal'),
       status('ready'),
       event('READY'),
-      readNumber('a', 1),
+      readNumber('a', 1, 5_000),
       close,
       verdict,
     ],
@@ -153,7 +153,7 @@ export const RETRIES: readonly Scenario[] = [
       act('up'),
       status('ready'),
       event('READY'),
-      readNumber('a', 1),
+      readNumber('a', 1, 5_000),
       close,
       verdict,
     ],
@@ -212,7 +212,7 @@ export const RETRIES: readonly Scenario[] = [
         stall,
       );
     },
-    steps: [open({ timeScale: 0.05 }), status('ready'), readNumber('a', 1), close, verdict],
+    steps: [open({ timeScale: 0.05 }), status('ready'), readNumber('a', 1, 5_000), close, verdict],
   },
   {
     name: 'a-reconnection-time-of-the-server',

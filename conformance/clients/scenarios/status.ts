@@ -154,7 +154,7 @@ export const STATUS: readonly Scenario[] = [
       run.onStream = inTurn(refuseBusy, refuseBusy, serveStream);
       run.onRest = inTurn(refuseBusy, stall);
     },
-    steps: [open({ timeScale: 0.1 }), event('ERROR'), event('READY'), readNumber('a', 1), close, verdict],
+    steps: [open({ timeScale: 0.1 }), event('ERROR'), event('READY'), readNumber('a', 1, 5_000), close, verdict],
   },
   {
     name: 'keys-that-changed',
@@ -252,7 +252,7 @@ export const STATUS: readonly Scenario[] = [
       ready('failed'),
       event('ERROR'),
       event('READY'),
-      readNumber('a', 1),
+      readNumber('a', 1, 5_000),
       status('ready'),
       close,
       verdict,
