@@ -114,7 +114,16 @@ function summarize(code: ErrorCode): { error: ErrorCode; status: number; title: 
 
 /** The pages in groups, as the index lists them. */
 const INDEX: Readonly<Record<string, readonly string[]>> = {
-  'Use flags': ['getting-started', 'languages', 'moving', 'client', 'client-guide'],
+  'Use flags': [
+    'getting-started',
+    'languages',
+    'moving',
+    'client',
+    'client-guide',
+    'client-python',
+    'client-go',
+    'client-java',
+  ],
   'Run a server': ['operations', 'growing', 'performance', 'architecture'],
   'Look things up': ['specification', 'client-api', 'api', 'errors', 'glossary'],
 };

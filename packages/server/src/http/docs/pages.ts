@@ -1,4 +1,7 @@
 import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
+import goReadme from '../../../../../clients/go/README.md' with { type: 'text' };
+import javaReadme from '../../../../../clients/java/README.md' with { type: 'text' };
+import pythonReadme from '../../../../../clients/python/README.md' with { type: 'text' };
 import architecture from '../../../../../docs/architecture.md' with { type: 'text' };
 import clientContract from '../../../../../docs/client-contract.md' with { type: 'text' };
 import alreadyExists from '../../../../../docs/errors/already_exists.md' with { type: 'text' };
@@ -104,13 +107,18 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   confirmation_required: confirmationRequired,
 };
 
-/** The client's pages have other names in the repository, and its license is not a page. */
+/** The clients' pages have other names in the repository; licenses and tests are not pages. */
 function withClientLinks(markdown: string): string {
   return markdown
     .replaceAll(/\]\((?:\.\.\/packages\/client\/)?README\.md/g, '](client.md')
     .replaceAll(/\]\((?:\.\.\/packages\/client\/)?GUIDE\.md/g, '](client-guide.md')
     .replaceAll('](API.md', '](client-api.md')
-    .replaceAll('[MIT](LICENSE)', 'MIT');
+    .replaceAll(/\]\(\.\.\/clients\/(\w+)\/README\.md/g, '](client-$1.md')
+    .replaceAll('](../../docs/', '](')
+    .replaceAll(
+      /\[([^\]]+)\]\((?:\.\.\/\.\.\/(?:conformance\/clients\/README\.md|LICENSE)|LICENSE)\)/g,
+      '$1',
+    );
 }
 
 /** The guides by the last part of their address, in reading order. */
@@ -121,6 +129,9 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['client', withClientLinks(clientReadme)],
   ['client-guide', withClientLinks(clientGuide)],
   ['client-api', withClientLinks(clientApi)],
+  ['client-python', withClientLinks(pythonReadme)],
+  ['client-go', withClientLinks(goReadme)],
+  ['client-java', withClientLinks(javaReadme)],
   ['specification', specification],
   ['operations', operations],
   ['operations/install', install],
