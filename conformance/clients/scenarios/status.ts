@@ -154,7 +154,14 @@ export const STATUS: readonly Scenario[] = [
       run.onStream = inTurn(refuseBusy, refuseBusy, serveStream);
       run.onRest = inTurn(refuseBusy, stall);
     },
-    steps: [open({ timeScale: 0.1 }), event('ERROR'), event('READY'), readNumber('a', 1, 5_000), close, verdict],
+    steps: [
+      open({ timeScale: 0.1 }),
+      event('ERROR'),
+      event('READY'),
+      readNumber('a', 1, 5_000),
+      close,
+      verdict,
+    ],
   },
   {
     name: 'keys-that-changed',
