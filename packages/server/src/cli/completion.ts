@@ -21,7 +21,7 @@ _halyard() {
 }
 compdef _halyard halyard
 `,
-  fish: `complete -c halyard -f -a '(halyard complete -- (commandline -opc)[2..] (commandline -ct | string collect --allow-empty) 2>/dev/null)'
+  fish: `complete -c halyard -f -a '(halyard complete -- (commandline -opc)[2..] "$(commandline -ct)" 2>/dev/null)'
 `,
 } as const;
 
