@@ -31,4 +31,5 @@ export type { SseComment, SseFrame } from './sse-parser.ts';
 export { type OpenSseOptions, openSse, type SseEnd, SseReader } from './sse-reader.ts';
 export { type ProxyTarget, startTcpProxy, TcpProxy } from './tcp-proxy.ts';
 export { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
+export { TestObjectServer } from './test-object-server.ts';
 export { beforeDeadline, PATIENCE_MS, until, within } from './waiting.ts';

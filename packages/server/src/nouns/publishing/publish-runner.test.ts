@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { within } from '@halyard/testing';
+import { TestObjectServer, within } from '@halyard/testing';
 import pino from 'pino';
 import { TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, openTestStore, type TestEngine } from '../../storage/test-engines.ts';
 import { ObjectStorage } from './object-storage.ts';
 import { LEASE_MS, type PublishedMap } from './publication.ts';
 import { PublishRunner } from './publish-runner.ts';
-import { TestObjectServer } from './test-object-server.ts';
 
 setDefaultTimeout(60_000);
 
@@ -67,6 +66,21 @@ describe.each(ENGINES)('publishing on $name', (engine: TestEngine) => {
     await runner.runOnce();
     return { id, runner, path, place, at: `${name}/production` };
   }
+
+  test('what takes long to write is not confirmed for later than it was read', async () => {
+    const { id, runner, at } = await published();
+    maps.set(id, mapAt(2));
+    let writtenAt = 0;
+    storage.interfere = ({ method }, path) => {
+      if (method === 'PUT' && /\/2-\w+\.json$/.test(path)) writtenAt = Date.now();
+      while (Date.now() === writtenAt);
+      return undefined;
+    };
+    await runner.runOnce();
+    storage.interfere = () => undefined;
+    expect(storage.json(`${at}/pointer.json`).revision).toBe(2);
+    expect(Date.parse(storage.json(`${at}/pointer.json`).checkedAt)).toBeLessThanOrEqual(writtenAt);
+  });
 
   test('an environment is published by itself, with words for it, and the pointer is written last', async () => {
     const { name, path } = await app.project();

@@ -244,8 +244,8 @@ export class PublishRunner {
     const { context, mapOf, log } = this.#parts;
     const { environmentId, path } = publication;
     const map = mapOf(environmentId);
-    // This node has yet to apply its creation, or has applied its deletion.
-    if (map === undefined) return false;
+    // This node has yet to apply its creation, or has applied its deletion; or it is no longer current.
+    if (map === undefined || !this.#parts.isReady()) return false;
     // Something else may have been written at the same time: seen at the next attempt.
     if (!(await this.#publisher.publish(publication, map))) return false;
 

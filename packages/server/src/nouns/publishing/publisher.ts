@@ -52,10 +52,12 @@ export class Publisher {
   }
 
   /**
-   * Publishes a map, or notes that it is still the newest. Returns whether it is in the storage now; if not, something else was
+   * Publishes a map that is current now, or notes that it is still the newest. Returns whether it is in the storage now; if not, something else was
    * written at the same time. Throws a {@link StorageAheadError}, or what the storage refused.
    */
   async publish({ environmentId, path }: PendingPublication, map: PublishedMap): Promise<boolean> {
+    // The map was current when it was handed over; the writes below may take long.
+    const at = new Date(this.#now()).toISOString();
     const known = this.#known.get(environmentId) ?? (await this.#look(path));
     this.#known.delete(environmentId);
     const { pointer } = known;
@@ -71,7 +73,6 @@ export class Publisher {
       if (flagdTag === undefined) return false;
     }
 
-    const at = new Date(this.#now()).toISOString();
     const { revision, hash } = map;
     const publishedAt = isSame ? pointer.publishedAt : at;
     const next: Pointer = { environmentId, revision, hash, publishedAt, checkedAt: at };

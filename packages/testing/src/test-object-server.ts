@@ -14,7 +14,12 @@ export class TestObjectServer {
   /** Answers a request instead of the server. */
   interfere: (request: Request, path: string) => Response | undefined | Promise<Response | undefined> = () =>
     undefined;
+  /** Answers a write that has happened, instead of the server. */
+  afterWrite: () => Response | undefined = () => undefined;
   readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#answer(request) });
+
+  /** Where anyone reads what is written below the address. */
+  readonly publicUrl = `http://127.0.0.1:${this.#server.port}/bucket/flags`;
 
   /** The address of the storage, and what its client needs. */
   readonly address = 's3://bucket/flags';
@@ -72,7 +77,7 @@ export class TestObjectServer {
     for (const name of ['Content-Type', 'Cache-Control']) headers.set(name, request.headers.get(name) ?? '');
     this.files.set(path, { body, headers, etag, writtenAt: new Date() });
     this.written.push(path);
-    return new Response(null, { headers: { ETag: etag } });
+    return this.afterWrite() ?? new Response(null, { headers: { ETag: etag } });
   }
 
   #list(prefix: string): Response {
