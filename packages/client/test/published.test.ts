@@ -118,7 +118,7 @@ describe('a published environment', () => {
     files.publish({ a: { enabled: true, value: 3 } }, 3);
     const [loads, polls] = [files.requests.length, files.count('pointer.json')];
     await platform.advance(50_000);
-    expect(client.getValue('a', 0)).toBe(50);
+    expect([client.getValue('a', 0), client.ageMs]).toEqual([50, 60_000]);
     await platform.advance(15_000);
     expect([client.getValue('a', 0), client.revision, client.status]).toEqual([3, 3, 'ready']);
     expect(codes()).toEqual(['revision_reset']);
@@ -143,7 +143,20 @@ describe('a published environment', () => {
     expect(statuses).toEqual(['ready', 'stale', 'ready']);
   });
 
-  test('that nobody has confirmed for long is stale from the start', async () => {
+  test('has the age of the flags at hand, also while newer ones cannot be loaded', async () => {
+    const { client, platform, files } = published();
+    await client.ready();
+    await platform.advance(5_000);
+    files.interfere = ({ name }) => (name.startsWith('2-') ? new Response('', { status: 503 }) : undefined);
+    files.publish({ a: { enabled: true, value: 2 } }, 2);
+    await platform.advance(5_000);
+    expect([client.getValue('a', 0), client.ageMs]).toEqual([1, 10_000]);
+    files.interfere = () => undefined;
+    await platform.advance(3_000);
+    expect([client.getValue('a', 0), client.ageMs]).toEqual([2, 8_000]);
+  });
+
+  test('that has not been confirmed for long is stale from the start', async () => {
     const files = new ScriptedFiles();
     files.publish(files.flags, 1, 600_000);
     const { client, platform } = published({}, files);

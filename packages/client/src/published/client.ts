@@ -99,7 +99,7 @@ export function createPublishedClientOn(platform: Platform, options: PublishedOp
   );
   // It has every member now.
   return Object.defineProperty(client, 'ageMs', {
-    get: () => source?.ageMs(),
+    get: () => source?.ageMs(client.revision),
     enumerable: true,
   }) as PublishedClient;
 }

@@ -12,8 +12,14 @@ const CHECK_MS = 60_000;
 export interface PublishedSource {
   /** Loads what the pointer names, unless that is `known`, the name of an object. Throws a `FlagsError`. */
   load(controller: AbortController, known?: string | null): Promise<Loaded>;
-  /** Milliseconds since a node last confirmed that the newest revision seen here is the newest; `undefined` before the first. */
-  ageMs(): number | undefined;
+  /** Milliseconds since a node last confirmed that a revision, which was loaded from here, is the newest. */
+  ageMs(revision: number | undefined): number | undefined;
+}
+
+/** A pointer, and when this note of a node was first seen here. */
+interface Sight {
+  readonly pointer: Pointer;
+  readonly seenAt: number;
 }
 
 /**
@@ -25,19 +31,19 @@ export function createPublishedSource(target: Target): PublishedSource {
   const staleAge = CHECK_MS + pollIntervalMs + staleAfterMs;
   /** The last answer for the pointer, for the next one that says that nothing has changed. */
   let answer: { readonly etag: string; readonly pointer: Pointer } | undefined;
-  /** The newest pointer, and when it was first seen here. */
-  let newest: Pointer | undefined;
-  let seenAt = 0;
+  let newest: Sight | undefined;
+  /** What was loaded last, and what was loaded last and taken: the flags at hand are of one of them. */
+  let offered: Sight | undefined;
+  let taken: Sight | undefined;
   /** By how much the clock of the caches is ahead of this one. */
   let aheadMs = 0;
   /** A map that has been loaded, and may have to be offered again. */
   let loaded: { readonly object: string; readonly parsed: ParsedFlags } | undefined;
 
-  const ageMs = () =>
-    newest &&
+  const ageOf = ({ pointer, seenAt }: Sight) =>
     Math.max(
       0,
-      platform.wallClock() + aheadMs - Date.parse(newest.checkedAt),
+      platform.wallClock() + aheadMs - Date.parse(pointer.checkedAt),
       // Whatever the clocks say, it is at least as old as this.
       platform.now() - seenAt,
     );
@@ -94,13 +100,17 @@ export function createPublishedSource(target: Target): PublishedSource {
   ): Promise<Loaded> => {
     const pointer = await askPointer(controller, isAgain);
     const { object } = pointer;
-    const isOld = !!newest && isOlder(pointer, newest);
-    if (!isOld && pointer.checkedAt !== newest?.checkedAt) seenAt = platform.now();
-    if (!newest || !isOld) newest = pointer;
+    const isOld = !!newest && isOlder(pointer, newest.pointer);
+    const isRepeated = pointer.checkedAt === newest?.pointer.checkedAt;
+    if (!newest || !isOld)
+      newest = { pointer, seenAt: newest && isRepeated ? newest.seenAt : platform.now() };
 
-    const age = ageMs() ?? 0;
-    const freshMs = staleAge - age;
-    const outcome = { revision: newest.revision, isStale: isOld || freshMs <= 0, freshMs };
+    const sight = newest;
+    const freshMs = staleAge - ageOf(sight);
+    const { revision } = sight.pointer;
+    const outcome = { revision, isStale: isOld || freshMs <= 0, freshMs };
+    if (offered?.pointer.object === known) taken = offered;
+    if (!isOld && object === known) offered = sight;
     if (isOld || object === known) {
       loaded = undefined;
       return { ...outcome, parsed: undefined, etag: known ?? null };
@@ -113,11 +123,16 @@ export function createPublishedSource(target: Target): PublishedSource {
       if (!parsed) throw new FlagsError('invalid_response', `${object} is not there`);
       loaded = { object, parsed };
     }
+    offered = sight;
     return { ...outcome, parsed: loaded.parsed, etag: object };
   };
 
   return {
-    ageMs,
+    ageMs: (revision) => {
+      // A pointer alone says nothing of the flags at hand: its object may not have come yet, or not be believed.
+      const sight = offered?.pointer.revision === revision ? offered : taken;
+      return sight && ageOf(sight);
+    },
     load: async (controller, known) => {
       try {
         return await load(controller, known, false);
