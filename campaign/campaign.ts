@@ -10,6 +10,7 @@ import { type Fault, faultsOf } from './faults.ts';
 import { recordAudit, recordFinals } from './final-state.ts';
 import { type Engine, startFleet } from './fleet.ts';
 import { type Fleet, managersOf } from './fleet-node.ts';
+import { PublishedReader, publishAll, watchFiles } from './published-reader.ts';
 import { StreamReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { runRestReader } from './rest-reader.ts';
@@ -87,6 +88,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
 export async function runCampaignOn(fleet: Fleet, options: RunOptions): Promise<CampaignResult> {
   const wanted = wantedFaults(fleet, options.faults);
   const world = await createWorld(fleet, new Recorder(), new Chance(options.seed), options.preparationMs);
+  await publishAll(world);
   if (options.drillsRestore !== true || fleet.database === undefined)
     return { ...(await act(world, wanted, options)), afterwards: [] };
   using drill = new RestoreDrill(fleet);
@@ -140,6 +142,7 @@ async function act(
     runWriter(world, ids, (1_000 * WRITERS) / options.rate, writing.signal),
   );
   writersDone.push(runRestReader(world, 50, writing.signal));
+  if (fleet.storage !== undefined) writersDone.push(watchFiles(world, writing.signal));
   const waitsDone = recordCpuWaits(fleet, (wait) => recorder.cpuWait(wait), reading.signal);
 
   const everyone = Promise.allSettled([...writersDone, ...readersDone, waitsDone]);
@@ -169,9 +172,12 @@ async function act(
 /** How many readers of maps there are for each reader of events, which also reads all flags at each event. */
 const MAPS_PER_EVENTS = 4;
 
-type Reader = Pick<StreamReader | EventReader | ClientReader, 'name' | 'place' | 'reached'>;
+/** Readers of the published files of each environment, where there are any. */
+const PUBLISHED_READERS = 3;
 
-function hireReaders(world: World, perNode: number): (StreamReader | EventReader)[] {
+type Reader = Pick<StreamReader | EventReader | ClientReader | PublishedReader, 'name' | 'place' | 'reached'>;
+
+function hireReaders(world: World, perNode: number): (StreamReader | EventReader | PublishedReader)[] {
   const { places, fleet } = world;
   const events = Math.max(places.length, Math.floor((fleet.nodes.length * perNode) / MAPS_PER_EVENTS));
   const eventReaders = Array.from({ length: events }, (_, index) => {
@@ -179,7 +185,18 @@ function hireReaders(world: World, perNode: number): (StreamReader | EventReader
     if (place === undefined) throw new Error('the world has places');
     return new EventReader(`event-reader-${index}`, place, world);
   });
-  return [...hireStreamReaders(world, perNode), ...eventReaders];
+  return [...hireStreamReaders(world, perNode), ...eventReaders, ...hirePublishedReaders(world)];
+}
+
+function hirePublishedReaders(world: World): PublishedReader[] {
+  const { storage } = world.fleet;
+  if (storage === undefined) return [];
+  return world.places.flatMap((place) =>
+    Array.from(
+      { length: PUBLISHED_READERS },
+      (_, index) => new PublishedReader(`published-reader-${place.name}-${index}`, place, storage, world),
+    ),
+  );
 }
 
 function hireStreamReaders(world: World, perNode: number): StreamReader[] {

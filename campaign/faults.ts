@@ -4,6 +4,7 @@ import { now } from './clock.ts';
 import type { Fleet, FleetNode } from './fleet-node.ts';
 import { BALANCER_FAULTS, STANDBY_FAULTS, TOKEN_FAULTS } from './follow-faults.ts';
 import { endKeyWithOpenStreams } from './key-faults.ts';
+import { PUBLISHED_FAULTS } from './published-faults.ts';
 import type { Recorder } from './recorder.ts';
 import { WORKER_FAULTS } from './worker-faults.ts';
 import type { World } from './world.ts';
@@ -271,6 +272,7 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
   const ofToken = fleet.relayToken === undefined ? [] : TOKEN_FAULTS;
   const ofStandby = fleet.standby === undefined ? [] : STANDBY_FAULTS;
   const ofWorkers = fleet.nodes.some(({ workers }) => workers > 1) ? WORKER_FAULTS : [];
+  const ofStorage = fleet.storage === undefined ? [] : PUBLISHED_FAULTS;
   const ofLinks = fleet.nodes.some(({ remembers }) => remembers) ? LINK_FAULTS : [];
   return [
     ...ofServer,
@@ -285,6 +287,7 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
     ...NODE_FAULTS,
     ...ofWorkers,
     ...ofLinks,
+    ...ofStorage,
   ];
 }
 

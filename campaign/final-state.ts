@@ -1,12 +1,16 @@
 import { Management } from '@halyard/testing';
 import type { Final } from './checker/history.ts';
 import { type FleetNode, managersOf } from './fleet-node.ts';
+import { readPublished } from './published-reader.ts';
 import { contentOf } from './rest-reader.ts';
 import type { Place, World } from './world.ts';
 import { NOTE_PREFIX } from './writer.ts';
 
 /** The answers of each node at the end: over REST from its memory, over the management API from the database. */
 export async function recordFinals(world: World): Promise<void> {
+  if (world.fleet.storage !== undefined)
+    for (const place of world.places)
+      await recordFinal(world, place, 'the storage', async () => readPublished(world, place));
   for (const node of world.fleet.nodes) {
     for (const place of world.places) {
       await recordFinal(world, place, `${node.name} (REST)`, () => readOverRest(node, place));

@@ -4,6 +4,7 @@ import {
   type PostgresServer,
   type StartNodeOptions,
   type TcpProxy,
+  type TestObjectServer,
 } from '@halyard/testing';
 import type { Crash } from './checker/history.ts';
 import { now } from './clock.ts';
@@ -157,6 +158,12 @@ export interface Standby {
   readonly link: TcpProxy;
 }
 
+/** The storage to which nodes publish, and the link over which nodes and readers reach it. */
+export interface PublishedStorage {
+  readonly server: TestObjectServer;
+  readonly link: TcpProxy;
+}
+
 /** Nodes and the database they share, all real, all on this machine. */
 export interface Fleet {
   readonly nodes: readonly FleetNode[];
@@ -177,6 +184,8 @@ export interface Fleet {
   readonly standby?: Standby;
   /** Present where nodes write through one. */
   readonly pooler?: PgBouncer;
+  /** Present where nodes publish their environments. */
+  readonly storage?: PublishedStorage;
   /** Ends every process and removes the data. */
   close(): Promise<void>;
 }

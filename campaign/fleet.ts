@@ -9,6 +9,7 @@ import {
 import { type Fleet, FleetNode, STARTS_WITHIN_MS, startAll } from './fleet-node.ts';
 import { PatroniCluster, type Replication } from './patroni.ts';
 import { PgBouncer } from './pgbouncer.ts';
+import { startPublishedFleet } from './published-fleet.ts';
 import { startBalancedFleet, startRelayFleet, startRelayTree } from './relay-fleets.ts';
 import { ServerPair } from './server-pair.ts';
 import { startStandbyFleet } from './standby-fleet.ts';
@@ -18,7 +19,7 @@ import { startStandbyFleet } from './standby-fleet.ts';
  * workers on PostgreSQL and on SQLite, a node with two relays in a row, two nodes with two relays of workers that know two upstreams each,
  * two nodes behind a load balancer
  * with two relays in a row, nodes on a standby whose link can fail, nodes on PostgreSQL that keep their last known flags, nodes on a primary and its synchronous standby, nodes
- * that write through a pooler, and nodes on three servers that Patroni keeps, which replicate synchronously or not.
+ * that write through a pooler, nodes on PostgreSQL that publish their environments, and nodes on three servers that Patroni keeps, which replicate synchronously or not.
  */
 export const ENGINES = [
   'postgres',
@@ -33,6 +34,7 @@ export const ENGINES = [
   'cold-start',
   'failover',
   'pooler',
+  'published',
   'patroni',
   'patroni-async',
 ] as const;
@@ -40,11 +42,12 @@ export const ENGINES = [
 /** One of {@link ENGINES}. */
 export type Engine = (typeof ENGINES)[number];
 
-/** Nodes on one PostgreSQL, each behind a proxy of its own. */
+/** Nodes on one PostgreSQL, each behind a proxy of its own. `settings` are those of the nodes beside the fleet's own. */
 export async function startPostgresFleet(
   names: readonly string[] = ['node-1', 'node-2', 'node-3'],
   workers = 1,
   remembering: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Fleet> {
   const postgres = await startPostgres();
   const data = temporaryFolder();
@@ -57,7 +60,7 @@ export async function startPostgresFleet(
       const url = new URL(databaseUrl);
       url.port = String(proxy.port);
       url.searchParams.set('application_name', name);
-      const env = { HALYARD_WORKERS: String(workers) };
+      const env = { HALYARD_WORKERS: String(workers), ...settings };
       const remembers = remembering.includes(name);
       const folder = remembers ? { dataFolder: data.file(name) } : {};
       // It comes back at the same address, where its readers notice what it says first.
@@ -100,6 +103,7 @@ export async function startFleet(engine: Engine): Promise<Fleet> {
     return await startPostgresFleet(['node-1', 'node-2', 'node-3'], 1, ['node-2', 'node-3']);
   }
   if (engine === 'failover') return await startFailoverFleet();
+  if (engine === 'published') return await startPublishedFleet(startPostgresFleet);
   if (engine === 'pooler') return await startPooledFleet();
   if (engine === 'patroni') return await startPatroniFleet('synchronous');
   if (engine === 'patroni-async') return await startPatroniFleet('asynchronous');

@@ -12,6 +12,7 @@ import type {
   Frame,
   History,
   Loss,
+  MissingObject,
   Read,
   Restart,
   Silence,
@@ -51,6 +52,7 @@ export class Recorder {
   readonly #cpuWaits: CpuWait[] = [];
   readonly #restarts: Restart[] = [];
   readonly #silences: Silence[] = [];
+  readonly #missingObjects: MissingObject[] = [];
   readonly #crashes: Crash[] = [];
   readonly #finals: Final[] = [];
   readonly #audit: AuditedWrite[] = [];
@@ -87,6 +89,10 @@ export class Recorder {
 
   silence(silence: Silence): void {
     this.#silences.push(silence);
+  }
+
+  missingObject(missing: MissingObject): void {
+    this.#missingObjects.push(missing);
   }
 
   crash(crash: Crash): void {
@@ -155,9 +161,11 @@ export class Recorder {
       reads: this.#reads,
       endedKeys: this.#endedKeys,
       losses: this.#losses,
-      cpuWaits: this.#cpuWaits,
+      // A fault that freezes a node knows for how long only in the end.
+      cpuWaits: this.#cpuWaits.toSorted((a, b) => a.from - b.from),
       restarts: this.#restarts,
       silences: this.#silences,
+      missingObjects: this.#missingObjects,
       crashes: this.#crashes,
       finals: this.#finals,
       audit: this.#audit,

@@ -18,6 +18,7 @@ const HELP = `bun run campaign [options]
                   two upstreams each, whose token is replaced), balancer (two nodes, and relays that a load
                   balancer moves between them), standby (nodes on a standby that is cut off), cold-start (nodes that start without PostgreSQL),
                   failover (a primary and its synchronous standby), pooler (PgBouncer, if it is installed),
+                  published (nodes that publish to a storage, and its readers),
                   patroni and patroni-async (three servers that Patroni and etcd keep, if they are installed);
                   default all of them, one after the other
   --seconds <n>   how long faults happen; default 600 for PostgreSQL, and a fifth of it for the others

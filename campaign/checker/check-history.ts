@@ -5,7 +5,7 @@ import { checkClients } from './client-rules.ts';
 import { checkEventOrder, checkEventReads } from './event-rules.ts';
 import type { History, Write } from './history.ts';
 import { checkNodesNeverGoBack, checkReads } from './node-rules.ts';
-import { checkConditionalWrites, checkCrashes, checkOutcome } from './outcome-rules.ts';
+import { checkConditionalWrites, checkCrashes, checkOutcome, checkPointers } from './outcome-rules.ts';
 import { checkRestarts, checkSilences } from './restart-rules.ts';
 import { checkFailStop, checkLiveness, checkStreamOrder } from './stream-rules.ts';
 import { Timelines } from './timelines.ts';
@@ -48,7 +48,7 @@ export const DEFAULT_LIMITS: CheckLimits = {
 };
 
 /**
- * Judges a recorded history against the properties a fleet promises (P1 to P3, P4 bounded, P5 to P7, P9 to P14).
+ * Judges a recorded history against the properties a fleet promises (P1 to P3, P4 bounded, P5 to P7, P9 to P15).
  * Returns every violation in order of time; only an empty list is good.
  */
 export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIMITS): readonly Violation[] {
@@ -56,6 +56,7 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
   const report = (violation: Violation): void => {
     violations.push(violation);
   };
+
   const timelines = new Timelines(history, report);
   const acknowledged = acknowledgedByEnvironment(history);
 
@@ -66,6 +67,7 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
     checkLiveness(stream, acknowledged.get(stream.environment) ?? [], limits.liveWithinMs, history, report);
   }
   checkClients(history, timelines, acknowledged, limits.clientWithinMs, report);
+
   checkNodesNeverGoBack(history, limits.ownWriteMs, report);
   checkReads(history, timelines, report);
   checkAges(history, acknowledged, limits.age, report);
@@ -76,9 +78,11 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
     const endedKeys = history.endedKeys.filter((key) => key.cause === cause);
     checkGrants({ ...history, endedKeys }, timelines, limits[cause], report);
   }
+
   checkRefusals(history, report);
   checkConditionalWrites(history, report);
   checkCrashes(history, report);
+  checkPointers(history, report);
   checkOutcome(history, timelines, report);
   checkAudit(history, timelines, report);
 

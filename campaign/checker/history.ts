@@ -23,6 +23,8 @@ export interface History {
   readonly restarts?: readonly Restart[];
   /** Times in which a node answered nothing while its workers were killed. Absent where there was none. */
   readonly silences?: readonly Silence[];
+  /** Objects that a pointer of published files named, and that were not there. Absent where there was none. */
+  readonly missingObjects?: readonly MissingObject[];
   /** Processes that ended on their own. */
   readonly crashes: readonly Crash[];
   /** The state in every source after the last change, when all faults were off and time to converge had passed. */
@@ -182,6 +184,13 @@ export interface Silence {
   readonly node: string;
   readonly from: number;
   readonly ms: number;
+}
+
+/** An object that a pointer named, and that was not there. */
+export interface MissingObject {
+  readonly environment: string;
+  readonly at: number;
+  readonly object: string;
 }
 
 /** A process that ended by itself. */

@@ -16,6 +16,14 @@ export function checkCrashes(history: History, report: Report): void {
   }
 }
 
+/** P15: what a pointer of published files names is there. */
+export function checkPointers({ missingObjects = [] }: History, report: Report): void {
+  for (const { environment, at, object } of missingObjects) {
+    const story = `The pointer of ${environment} named ${object}, which was not there.`;
+    report({ kind: 'missing-object', at, environment, subject: environment, story });
+  }
+}
+
 /** A write that was to follow revision `expected` follows it directly, or was refused. */
 export function checkConditionalWrites(history: History, report: Report): void {
   for (const { id, environment, outcome, revision, expected, finishedAt, node } of history.writes) {

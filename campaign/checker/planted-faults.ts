@@ -344,6 +344,18 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     }),
   },
   {
+    name: 'a pointer names an object that was removed',
+    caughtAs: ['missing-object'],
+    plant: (history) => ({
+      ...history,
+      missingObjects: [...history.environments.keys()].map((environment) => ({
+        environment,
+        at: history.endedAt,
+        object: '7-00.json',
+      })),
+    }),
+  },
+  {
     name: 'the revision header is off by one',
     caughtAs: ['wrong-revision'],
     plant: (history, choice) => {

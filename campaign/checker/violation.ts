@@ -23,6 +23,7 @@ export const VIOLATION_KINDS = {
   'restarted-in-the-past':
     'P12: a restarted node that failed, or answered from its past, although its source was there',
   silent: 'P13: a node that answered nothing while its workers were killed',
+  'missing-object': 'P15: a pointer that names what is not there',
   'served-after-end': 'P10: a key that went on working after its end',
   'not-closed': 'P10: a stream left open after its key ended',
 } as const;
