@@ -61,6 +61,31 @@ test('environments are created, colored, moved, unprotected and deleted by name'
   expect((await stream.ended).how).not.toBe('left');
 }, 60_000);
 
+test('an environment is published by its name, and withdrawn', async () => {
+  await world.management.createProject('public');
+  await world.management.putState('public', 'production', 'new-checkout', { enabled: true });
+  const { page, check } = await world.open('/projects/public/environments');
+  await page.getByRole('button', { name: 'Publish production' }).click();
+  const question = page.getByRole('dialog', { name: 'Publish production?' });
+  await question.getByText('Published flags need no key.').waitFor();
+  await question.getByRole('button', { name: 'Publish without a key' }).click();
+  await question.getByText('Type “production” exactly.').waitFor();
+  await question.getByRole('textbox').fill('production');
+  await check();
+  await question.getByRole('button', { name: 'Publish without a key' }).click();
+
+  const row = page.getByRole('listitem').filter({ hasText: 'public/production/pointer.json' });
+  await row.getByText('Nodes need HALYARD_PUBLISH_URL to write it.').waitFor();
+  await check();
+  await row.getByRole('button', { name: 'Withdraw production' }).click();
+  await page.getByRole('button', { name: 'Withdraw', exact: true }).click();
+  await row.waitFor({ state: 'detached' });
+  expect(await world.management.request('GET', '/api/projects/public/publications')).toEqual({
+    publications: [],
+  });
+  await page.close();
+}, 60_000);
+
 test('a protected environment is created in one request', async () => {
   await world.management.createProject('atomic');
   const { page } = await world.open('/projects/atomic/environments');

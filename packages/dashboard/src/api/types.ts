@@ -54,6 +54,8 @@ export type ProjectRecord = Received<server.ProjectRecord>;
 export type EnvironmentRecord = Received<server.EnvironmentRecord>;
 /** The color of an environment. */
 export type EnvironmentColor = EnvironmentRecord['color'];
+/** A published environment, and how far nodes have come with it. */
+export type PublicationRecord = Received<server.PublicationRecord>;
 /** A project key without the key itself. */
 export type KeyRecord = Received<server.KeyRecord>;
 

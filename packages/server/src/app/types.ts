@@ -28,6 +28,7 @@ import type {
   OperatorRecordSchema,
   SessionSchema,
 } from '../nouns/people/people-schemas.ts';
+import type { PublicationSchema } from '../nouns/publishing/publication-schemas.ts';
 import type { RelayTokenSchema } from '../nouns/relays/relay-token-schemas.ts';
 import type { RolloutPlanSchema } from '../nouns/rollouts/rollout-routes.ts';
 import type { ScheduleSchema } from '../nouns/schedules/schedule-routes.ts';
@@ -109,6 +110,8 @@ export type InvitationFacts = z.infer<typeof LinkSchema>;
 export type TokenRecord = z.infer<typeof TokenRecordSchema>;
 /** A relay token without the token itself. */
 export type RelayTokenRecord = z.infer<typeof RelayTokenSchema>;
+/** A published environment, and how far nodes have come with it. */
+export type PublicationRecord = z.infer<typeof PublicationSchema>;
 /** A webhook without its secret. */
 export type WebhookRecord = z.infer<typeof WebhookSchema>;
 /** One attempt to send a message of a webhook. */

@@ -2,7 +2,7 @@ import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
 import Trash from 'lucide-react/icons/trash-2';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { useClients, useLivePresence } from '../../api/clients.ts';
 import { updateEnvironment, useProject } from '../../api/projects.ts';
@@ -19,6 +19,10 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { ProjectSection, useDeleteEnvironment } from './deletion.tsx';
 import { CreateEnvironmentDialog, EditEnvironmentDialog } from './environment-dialogs.tsx';
 import { messages } from './messages.tsx';
+
+const PublicationsSection = lazy(async () => ({
+  default: (await import('./publications-section.tsx')).PublicationsSection,
+}));
 
 /** The screen "Environments": the environments of a project in their order, and the project itself. */
 export function EnvironmentsPage() {
@@ -38,7 +42,16 @@ export function EnvironmentsPage() {
       canCreate={canChange}
       isReady={project !== undefined}
       dialog={(stop) => project && <CreateEnvironmentDialog project={project} onClose={stop} />}
-      below={project && <ProjectSection project={project} canChange={canChange} />}
+      below={
+        project && (
+          <>
+            <Suspense>
+              <PublicationsSection project={project} canChange={canChange} />
+            </Suspense>
+            <ProjectSection project={project} canChange={canChange} />
+          </>
+        )
+      }
     >
       {(found) => <EnvironmentTable project={found} canChange={canChange} />}
     </ListScreen>

@@ -2,8 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
-import { DoneSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { DoneSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
+import { PublicationSchema } from './publication-schemas.ts';
 import {
   listPublications,
   type NamedPublication,
@@ -13,18 +14,6 @@ import {
 
 const tag = 'Publications';
 const path = '/api/projects/{project}/environments/{environment}/publication';
-
-const PublicationSchema = z
-  .object({
-    environment: NameSchema,
-    path: z
-      .string()
-      .openapi({ description: 'Where its files are, below the address to which nodes publish.' }),
-    createdAt: TimeSchema,
-    revision: z.number().int().optional().openapi({ description: 'The newest revision in the storage.' }),
-    publishedAt: TimeSchema.optional().openapi({ description: 'When that was written.' }),
-  })
-  .openapi('Publication');
 
 /** Mounts the routes of published environments. */
 export function mountPublications(app: ManagementApp, context: ManagementContext): void {

@@ -1,0 +1,15 @@
+import { z } from '@hono/zod-openapi';
+import { NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+
+/** A published environment in answers. */
+export const PublicationSchema = z
+  .object({
+    environment: NameSchema,
+    path: z
+      .string()
+      .openapi({ description: 'Where its files are, below the address to which nodes publish.' }),
+    createdAt: TimeSchema,
+    revision: z.number().int().optional().openapi({ description: 'The newest revision in the storage.' }),
+    publishedAt: TimeSchema.optional().openapi({ description: 'When that was written.' }),
+  })
+  .openapi('Publication');
