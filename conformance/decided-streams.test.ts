@@ -173,6 +173,26 @@ conformance('12. Decided: streams', (subject) => {
     staying.close();
   });
 
+  test('S13.9 the streams of a key that is replaced stay until its end, and the new key reads on', async () => {
+    const world = await World.make(subject(), FLAG);
+    const [old, made, endsAt] = await beforeDeadline(async (deadline) => {
+      const { key, id } = await world.management.createKey(world.project, ['production']);
+      const stream = await world.stream('production', key);
+      await stream.nextFrame();
+      const body = { endsAt: new Date(deadline).toISOString() };
+      const answer = await world.management.request('POST', `/api/keys/${id}/replace`, { body });
+      await world.put('flag', { enabled: false });
+      await stream.nextFrame();
+      // S3.4: the answer that creates a key has it.
+      return [stream, answer as { key: string }, deadline] as const;
+    });
+    const { how, at } = await old.untilEnded();
+    expect(how).toBe('closed');
+    expect(at).toBeGreaterThanOrEqual(endsAt - 20);
+    const read = await world.fetch('/v1/flags?env=production', { headers: { 'X-Service-Key': made.key } });
+    expect(read.status).toBe(200);
+  });
+
   test('S12.9 a key that expires in years keeps its streams', async () => {
     const world = await World.make(subject(), FLAG);
     const { key } = await world.management.createKey(world.project, ['production'], {

@@ -15,6 +15,7 @@ const MANAGEMENT_ERRORS = {
   invalid_access_token: 401,
   project_not_found: 404,
   key_not_found: 404,
+  key_ended: 409,
   already_exists: 409,
   revision_conflict: 412,
   not_signed_in: 401,

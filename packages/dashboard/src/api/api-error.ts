@@ -88,6 +88,7 @@ const ERROR_MESSAGES: Readonly<Record<ErrorCode | LostCode | 'unreachable', stri
   invalid_access_token: 'Your session has ended. Sign in again.',
   project_not_found: 'This project does not exist. It may have been deleted.',
   key_not_found: 'This key does not exist. It may have been removed.',
+  key_ended: 'This key has ended or has already been replaced.',
   already_exists: 'This name is already taken.',
   revision_conflict: 'This was changed after you opened it, so nothing was saved. Review it and try again.',
   not_signed_in: 'Your session has ended. Sign in again.',

@@ -231,6 +231,7 @@ describe('the matrix of operation, role and scope', () => {
       getDelivery: (_, { seq }) => ({ path: `/api/changes/${seq}/delivery` }),
       revertChange: (_, { seq }) => ({ path: `/api/changes/${seq}/revert?dryRun=true`, body: {} }),
       getProjectKey: (_, { key }) => ({ path: `/api/keys/${key}` }),
+      replaceProjectKey: (_, { key }) => ({ path: `/api/keys/${key}/replace`, body: {} }),
       revokeProjectKey: (_, { key }) => ({ path: `/api/keys/${key}` }),
       streamEvents: (place) => ({ path: `/api/events?project=${place}` }),
       createAccessToken: (place) => ({

@@ -99,6 +99,10 @@ export const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise
     path: `${path}/keys`,
     body: { name: 'key', environments: ['staging'] },
   }),
+  replaceProjectKey: async (place) => {
+    const body = { name: 'key', environments: ['staging'] };
+    return { path: `/api/keys/${await made(place, `${place.path}/keys`, body)}/replace`, body: {} };
+  },
   revokeProjectKey: async (place) => {
     const body = { name: 'key', environments: ['staging'] };
     return { path: `/api/keys/${await made(place, `${place.path}/keys`, body)}` };

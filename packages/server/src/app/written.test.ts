@@ -100,6 +100,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('importProject', call('POST', '/api/import', { body: declaration }));
     const key = { body: { name: 'k', environments: ['staging'] } };
     const { id: keyId } = await written('createProjectKey', call('POST', `${project}/keys`, key));
+    await written('replaceProjectKey', call('POST', `/api/keys/${keyId}/replace`, { body: {} }));
     await written('revokeProjectKey', call('DELETE', `/api/keys/${keyId}`));
     const token = await written('createAccessToken', call('POST', '/api/tokens', { body: { name: 't' } }));
     await written('revokeAccessToken', call('DELETE', `/api/tokens/${token.id}`));

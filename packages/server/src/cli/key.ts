@@ -4,7 +4,7 @@ import { namesIn, option, required } from './options.ts';
 import { shortTime } from './output.ts';
 import { parseFutureTime } from './times.ts';
 
-/** `halyard key create|list|revoke` */
+/** `halyard key create|list|replace|revoke` */
 export const keyCommands: readonly CliCommand[] = [
   command({
     usage: 'create',
@@ -55,6 +55,25 @@ export const keyCommands: readonly CliCommand[] = [
       ],
       empty: ({ project }) =>
         `No keys in ${project}. Create one with "halyard key create --project ${project} ...".`,
+    },
+  }),
+  command({
+    usage: 'replace <id>',
+    about:
+      'Create a key with the settings of another one, and print it on standard output (with --json the whole record). The other one works on for some days.',
+    help: 'Run "halyard key list" to see the ids.',
+    options: { ends: option('<when>', 'When the other key ends: 12h, 3d, or a date (default 7d)') },
+    examples: ['halyard key replace kQ2v0f9x --ends 3d > key.txt'],
+    request: ({ id, ends }, shell) => ({
+      method: 'POST',
+      path: apiPath`/keys/${id}/replace`,
+      body: { endsAt: ends === undefined ? undefined : parseFutureTime(ends, shell.now(), '--ends') },
+    }),
+    secret: {
+      member: 'key',
+      sentence: (fields, { id }) =>
+        `Key ${fields.text('name')} (${fields.text('id')}) replaces ${id}, which ` +
+        `${describeExpiry(fields.fields('replaced').optionalText('expiresAt'))}.\nSave it now. You cannot see it again.`,
     },
   }),
   command({

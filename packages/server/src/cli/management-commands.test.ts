@@ -221,6 +221,17 @@ describe('key', () => {
     expect((await read()).status).toBe(401);
   });
 
+  test('replace writes only the new key on standard output, and the other one gets an end', async () => {
+    await halyard([...CREATE, '--name', 'turned']);
+    const [old] = (await json('key list --project shop')).keys.filter(
+      ({ name }: { name: string }) => name === 'turned',
+    );
+    const run = await halyard(`key replace ${old.id} --ends 3d`);
+    expect(run.out).toMatch(new RegExp(`^${PROJECT_KEY_PATTERN.source}\n$`));
+    expect(run.err).toMatch(new RegExp(`^Key turned \\(.+\\) replaces ${old.id}, which expires at .+\n`));
+    expect(await halyard(`key replace ${old.id}`)).toMatchObject({ exitCode: 4, out: '' });
+  });
+
   test('revoke of an id that does not exist ends with 3', async () => {
     const run = await halyard('key revoke nothing');
     expect(run).toMatchObject({ exitCode: 3, out: '' });

@@ -18,6 +18,7 @@ const COMMANDS = [
   'key',
   'key create',
   'key list',
+  'key replace',
   'key revoke',
   'flag',
   'flag set',

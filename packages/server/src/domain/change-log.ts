@@ -30,6 +30,7 @@ export interface ChangePayload {
   'environment.deleted': Record<string, never>;
   /** State texts are JSON strings inside the JSON, so that their own bytes are not reinterpreted. */
   'flags.changed': readonly (readonly [flagKey: string, state: string | null])[];
+  /** The whole record: one with a known digest takes the place of what was known, as when a key is given an end. */
   'key.created': {
     readonly id: string;
     readonly digest: string;

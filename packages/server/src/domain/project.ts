@@ -119,6 +119,8 @@ export interface ProjectKey {
   readonly revokedAt?: number;
   /** Written lazily, up to a minute late. */
   readonly lastUsedAt?: number;
+  /** The id of the key that was made in its place. */
+  readonly replacedBy?: string;
 }
 
 /** Flags that an operation changes or removes: in one environment or in all of the project, these or all of them. */

@@ -190,6 +190,7 @@ async function readFlags(): Promise<void> {
   await ask('GET', `${PROJECT}/flags/a/usage`);
   await ask('GET', `${PROJECT}/keys`);
   await ask('GET', `/api/keys/${id}`);
+  await ask('POST', `/api/keys/${id}/replace`, { endsAt: '2100-01-01T00:00:00Z' });
   await ask('DELETE', `/api/keys/${id}`);
 }
 

@@ -415,4 +415,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     // Tokens of reviewed pipelines, whose changes need no approval.
     'ALTER TABLE access_tokens ADD COLUMN exempt BIGINT NOT NULL DEFAULT 0',
   ],
+  [
+    // The id of the key that was made in place of this one.
+    'ALTER TABLE project_keys ADD COLUMN replaced_by TEXT',
+  ],
 ];

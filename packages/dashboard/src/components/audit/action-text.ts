@@ -19,6 +19,7 @@ export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'project.updated': 'edited the project',
   'project.deleted': 'deleted the project',
   'key.created': 'created the project key',
+  'key.replaced': 'replaced the project key',
   'key.revoked': 'revoked the project key',
   'token.created': 'created the access token',
   'token.revoked': 'revoked the access token',

@@ -29,6 +29,7 @@ beforeAll(async () => {
   editor = (await api('POST', '/tokens', { name: 'pipeline', role: 'editor' })).token;
   variables
     .set('HALYARD_URL', node.url)
+    .set('REVOKED_KEY_ID', other.id)
     .set('HALYARD_TOKEN', node.adminToken)
     .set('HALYARD_KEY', created.key);
 }, 60_000);

@@ -18,6 +18,7 @@ import invalidAccessToken from '../../../../../docs/errors/invalid_access_token.
 import invalidApiKey from '../../../../../docs/errors/invalid_api_key.md' with { type: 'text' };
 import invalidArgument from '../../../../../docs/errors/invalid_argument.md' with { type: 'text' };
 import invitationInvalid from '../../../../../docs/errors/invitation_invalid.md' with { type: 'text' };
+import keyEnded from '../../../../../docs/errors/key_ended.md' with { type: 'text' };
 import keyNotFound from '../../../../../docs/errors/key_not_found.md' with { type: 'text' };
 import methodNotAllowed from '../../../../../docs/errors/method_not_allowed.md' with { type: 'text' };
 import notFound from '../../../../../docs/errors/not_found.md' with { type: 'text' };
@@ -92,6 +93,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   invalid_access_token: invalidAccessToken,
   project_not_found: projectNotFound,
   key_not_found: keyNotFound,
+  key_ended: keyEnded,
   already_exists: alreadyExists,
   revision_conflict: revisionConflict,
   not_signed_in: notSignedIn,

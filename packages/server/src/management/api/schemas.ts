@@ -214,5 +214,9 @@ export const KeyRecordSchema = z
     lastFour: z.string(),
     environments: z.array(NameSchema),
     status: z.enum(['active', 'expired', 'revoked']),
+    replacedBy: z
+      .string()
+      .optional()
+      .openapi({ description: 'The id of the key that was made in its place.' }),
   })
   .openapi('ProjectKey');

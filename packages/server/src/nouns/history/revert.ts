@@ -142,6 +142,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'flag.created': 'it created a flag: archive the flag instead',
   'key.created': 'it created a project key: revoke the key instead',
   'key.revoked': 'the secret of a revoked key is not kept: create a new key',
+  'key.replaced': 'the end of a key stays: replace or revoke the new key instead',
   'project.created': 'it created a project: delete the project instead',
   'project.deleted': 'the contents of a deleted project are not kept: import an export of it',
   'environment.created': 'it created an environment: delete the environment instead',

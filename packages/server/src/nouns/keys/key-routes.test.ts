@@ -79,6 +79,65 @@ describe.each(ENGINES)('keys on $name', (engine: TestEngine) => {
     expect((await app.call('DELETE', '/api/keys/none')).json.error).toBe('key_not_found');
   });
 
+  test('a key is replaced once, by one with its settings, and ends after an overlap', async () => {
+    const { path } = await app.project();
+    const day = 86_400_000;
+    const at = (days: number) => new Date(app.node.now + days * day).toISOString();
+    const make = async (days?: number) => {
+      const body = { name: 'k', environments: ['staging', 'production'], expiresAt: days && at(days) };
+      return (await app.call('POST', `${path}/keys`, { body })).json;
+    };
+    const replace = (id: string, body = {}) => app.call('POST', `/api/keys/${id}/replace`, { body });
+
+    const old = await make();
+    const made = await replace(old.id);
+    expect([made.status, made.headers.get('Cache-Control')]).toEqual([201, 'no-store']);
+    const { key, replaced, seq, ...record } = made.json;
+    expect(record).toMatchObject({ name: 'k', environments: ['production', 'staging'], status: 'active' });
+    expect([record.expiresAt, key.slice(-4)]).toEqual([undefined, record.lastFour]);
+    expect(replaced).toMatchObject({ id: old.id, expiresAt: at(7), replacedBy: record.id, status: 'active' });
+    expect((await app.call('GET', `/api/keys/${old.id}`)).json).toEqual(replaced);
+    const { entries } = (await app.call('GET', `/api/changes/${seq}`)).json;
+    expect(entries.map((entry: { action: string; target: string }) => [entry.action, entry.target])).toEqual([
+      ['key.created', record.id],
+      ['key.replaced', old.id],
+    ]);
+    expect(JSON.stringify(entries)).not.toContain(key);
+
+    const again = await replace(old.id);
+    expect([again.status, again.json.error]).toEqual([409, 'key_ended']);
+    expect(again.json.message).toContain(`"${record.id}" was made in its place`);
+    // Whose value was lost, for example: its owner may try again. The end stays as near as it was.
+    await app.call('DELETE', `/api/keys/${record.id}`);
+    expect((await replace(record.id)).json.message).toContain('it is revoked');
+    expect((await replace(old.id, { endsAt: at(30) })).json.replaced.expiresAt).toBe(at(7));
+
+    // Two at once: one key, not two.
+    const raced = await make();
+    const answers = await Promise.all([replace(raced.id), replace(raced.id), replace(raced.id)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+
+    // A key that ends lives as long as the one before it, which ends no later than it would have.
+    const trial = await make(30);
+    app.node.now += 25 * day;
+    const next = (await replace(trial.id)).json;
+    expect([next.expiresAt, next.replaced.expiresAt]).toEqual([at(30), trial.expiresAt]);
+    app.node.now += 5 * day;
+    expect((await replace(trial.id)).json.message).toContain('it is expired');
+
+    expect((await replace('none')).json.error).toBe('key_not_found');
+    const past = await replace(next.id, { endsAt: at(0) });
+    expect([past.status, past.json.message]).toEqual([
+      400,
+      expect.stringContaining('"endsAt" is not in the'),
+    ]);
+    for (const name of ['staging', 'production'])
+      await app.call('DELETE', `${path}/environments/${name}`, {
+        headers: { 'X-Confirm-Environment': name },
+      });
+    expect((await replace(next.id)).json.message).toContain('were deleted');
+  });
+
   test('an expired key is marked as expired', async () => {
     const { path } = await app.project();
     const expiresAt = new Date(app.node.now + 1000).toISOString();

@@ -16,12 +16,15 @@ import {
   createProjectKey,
   getProjectKey,
   listProjectKeys,
+  OVERLAP_MS,
   projectKeyStatus,
+  replaceProjectKey,
   revokeProjectKey,
 } from './project-keys.ts';
 
 const tag = 'Project keys';
 const path = '/api/projects/{project}/keys';
+const DAY_MS = 86_400_000;
 
 /** Mounts the routes of project keys. */
 export function mountProjectKeys(app: ManagementApp, context: ManagementContext): void {
@@ -105,6 +108,44 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
   mount(
     app,
     {
+      method: 'post',
+      path: '/api/keys/{id}/replace',
+      id: 'replaceProjectKey',
+      tag,
+      errors: ['key_not_found', 'key_ended'],
+      role: 'admin',
+      scope: 'visible',
+      summary:
+        'Create a key with the settings of this one, which ends later; the value of the new one is shown only once',
+      body: {
+        schema: z.strictObject({
+          endsAt: TimeSchema.optional().openapi({
+            description: `When this key ends, unless it expires sooner; default in ${OVERLAP_MS / DAY_MS} days.`,
+          }),
+        }),
+      },
+      answer: {
+        status: 201,
+        description: 'The new key with its value, and the one that it replaces.',
+        schema: KeyRecordSchema.extend({
+          key: z.string(),
+          replaced: KeyRecordSchema,
+          ...seqMember,
+        }).openapi('ReplacedProjectKey'),
+      },
+    },
+    async ({ params, body: { endsAt }, actor }) => {
+      const made = await replaceProjectKey(context, actor, {
+        id: params.id,
+        endsAt: endsAt === undefined ? undefined : Date.parse(endsAt),
+      });
+      return created({ ...record(made.record), key: made.key, replaced: record(made.replaced) });
+    },
+  );
+
+  mount(
+    app,
+    {
       method: 'delete',
       path: '/api/keys/{id}',
       id: 'revokeProjectKey',
@@ -130,6 +171,7 @@ function keyRecord(key: Written<ProjectKey>, now: number) {
     revokedAt: isoTimeOr(key.revokedAt),
     lastUsedAt: isoTimeOr(key.lastUsedAt),
     status: projectKeyStatus(key, now),
+    replacedBy: key.replacedBy,
     ...damageOf(key),
     seq: key.seq,
   };

@@ -14,8 +14,8 @@ import {
 import type { Tx } from '../../storage/tx.ts';
 
 const SELECT = `SELECT id, project_id AS "projectId", name, last_four AS "lastFour", environments,
-  created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"
-  FROM project_keys`;
+  created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt",
+  replaced_by AS "replacedBy" FROM project_keys`;
 
 type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly environments: unknown };
 
@@ -62,6 +62,38 @@ export async function insertKey(tx: Tx, key: ProjectKey, digest: string): Promis
   tx.journal.change({ kind: 'key.created', projectId, payload }, [
     { action: 'key.created', projectId, target: id, after },
   ]);
+}
+
+/**
+ * Gives a key an end, because `replacedBy` was made in its place. Returns whether it did: not when another transaction has
+ * revoked or replaced the key since it was read.
+ */
+export async function storeKeyReplacement(
+  tx: Tx,
+  { id, projectId, name, replacedBy: earlier, expiresAt: before }: ProjectKey,
+  { replacedBy, expiresAt }: { readonly replacedBy: string; readonly expiresAt: number },
+): Promise<boolean> {
+  const [stored] = await tx.query<{ digest: string; environments: unknown }>(
+    `UPDATE project_keys SET replaced_by = $1, expires_at = $2
+      WHERE id = $3 AND revoked_at IS NULL AND COALESCE(replaced_by, '') = $4 RETURNING digest, environments`,
+    [replacedBy, expiresAt, id, earlier ?? ''],
+  );
+  if (stored === undefined) return false;
+
+  // The names as stored: those of deleted environments keep the key valid.
+  const environments = parseTextList(stored.environments);
+  const payload = { id, digest: stored.digest, environments, expiresAt };
+  const times = [before, expiresAt].map((at) => (at === undefined ? undefined : isoTime(at)));
+  tx.journal.change({ kind: 'key.created', projectId, payload }, [
+    {
+      action: 'key.replaced',
+      projectId,
+      target: id,
+      before: JSON.stringify({ name, expiresAt: times[0] }),
+      after: JSON.stringify({ name, expiresAt: times[1], replacedBy }),
+    },
+  ]);
+  return true;
 }
 
 /** Marks the key revoked. A revoked key stays as it is. */

@@ -8,10 +8,11 @@ import { requireRole, sees } from '../../management/rights.ts';
 import { checkExpiry, checkLabel } from '../../management/rules.ts';
 import { type Written, writeRecord } from '../../management/write.ts';
 import type { PageOf } from '../../storage/rows.ts';
+import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { lockAll } from '../locks.ts';
 import { findProject } from '../lookup.ts';
-import { insertKey, readKey, readKeys, storeKeyRevocation } from './key-table.ts';
+import { insertKey, readKey, readKeys, storeKeyReplacement, storeKeyRevocation } from './key-table.ts';
 
 /** The input for a new project key. */
 export interface NewProjectKey {
@@ -69,27 +70,106 @@ export async function createProjectKey(
 
   const record = await writeRecord(context, actor, async (tx) => {
     const { id: projectId } = await findProject(tx, actor, input.project);
-    const chosen = (await readEnvironments(tx, projectId)).filter((one) => environments.includes(one.name));
-    // Locked against deletion: otherwise the key could read a later environment of the same name.
-    const known = new Set((await lockAll(tx, chosen)).map((environment) => environment.name));
+    const known = await lockNamed(tx, projectId, environments);
     for (const environment of environments)
-      if (!known.has(environment)) throw environmentNotFound(environment);
+      if (!known.includes(environment)) throw environmentNotFound(environment);
 
-    const made = defined({
-      id: context.newId(),
-      projectId,
-      name,
-      lastFour: key.slice(-4),
-      environments,
-      createdAt,
-      expiresAt: input.expiresAt,
-    });
-
+    const { expiresAt } = input;
+    const made = recordOf(key, { id: context.newId(), projectId, name, environments, createdAt, expiresAt });
     await insertKey(tx, made, digestOf(key));
     return made;
   });
 
   return { record, key };
+}
+
+/** A key that was made in place of another one, which goes on working until its end. */
+export interface ReplacedProjectKey extends CreatedProjectKey {
+  readonly replaced: ProjectKey;
+}
+
+/** How long a key works on once another one was made in its place, unless the caller says, in milliseconds. */
+export const OVERLAP_MS = 7 * 86_400_000;
+
+/**
+ * Creates a key with the name and the environments of another one, which gets an end. It lives for as long as the other one
+ * was made for. `key_not_found`, `forbidden`, `invalid_argument`, `key_ended`. (Spec: S13.9)
+ */
+export async function replaceProjectKey(
+  context: ManagementContext,
+  actor: Actor,
+  { id, endsAt }: { readonly id: string; readonly endsAt?: number | undefined },
+): Promise<ReplacedProjectKey> {
+  const createdAt = context.now();
+  if (endsAt !== undefined && endsAt <= createdAt)
+    throw invalid('"endsAt" is not in the future: send a later time, or revoke the key.');
+
+  const key = formatProjectKey(context.randomBytes(32));
+  let replaced: ProjectKey | undefined;
+
+  const record = await writeRecord(context, actor, async (tx) => {
+    const old = found(actor, await readKey(tx, id), id);
+    requireRole(actor, 'admin', { id: old.projectId });
+    await requireCurrent(tx, old, createdAt);
+    const environments = await lockNamed(tx, old.projectId, old.environments);
+    if (environments.length === 0)
+      throw keyEnded('the environments that it reads were deleted: create a key for others');
+
+    const { projectId, name, expiresAt } = old;
+    const lifetime = expiresAt === undefined ? undefined : expiresAt - old.createdAt;
+    const made = recordOf(key, {
+      id: context.newId(),
+      projectId,
+      name,
+      environments,
+      createdAt,
+      expiresAt: lifetime && createdAt + lifetime,
+    });
+    await insertKey(tx, made, digestOf(key));
+
+    // A key never lives longer because it is replaced.
+    const end = Math.min(endsAt ?? createdAt + OVERLAP_MS, expiresAt ?? Number.POSITIVE_INFINITY);
+    if (!(await storeKeyReplacement(tx, old, { replacedBy: made.id, expiresAt: end })))
+      throw keyEnded('it has just been revoked or replaced: list the keys');
+    replaced = found(actor, await readKey(tx, id), id);
+    return made;
+  });
+
+  if (replaced === undefined) throw new Error('the operation has not run');
+  return { record, key, replaced };
+}
+
+/** A key can be replaced while it works, and once, unless the key in its place no longer works. */
+async function requireCurrent(tx: Tx, key: ProjectKey, now: number): Promise<void> {
+  const status = projectKeyStatus(key, now);
+  if (status !== 'active') throw keyEnded(`it is ${status}: create a new one`);
+
+  const heir = key.replacedBy === undefined ? undefined : await readKey(tx, key.replacedBy);
+  if (heir !== undefined && projectKeyStatus(heir, now) === 'active')
+    throw keyEnded(`the key ${quote(heir.id)} was made in its place: replace or revoke that one`);
+}
+
+function keyEnded(reason: string): ServiceError {
+  return new ServiceError('key_ended', `The project key cannot be replaced, because ${reason}.`);
+}
+
+/**
+ * Locks those of a project's environments that have these names, and returns their names: otherwise one could be deleted, and
+ * the key read a later environment of its name.
+ */
+async function lockNamed(tx: Tx, projectId: string, names: readonly string[]): Promise<readonly string[]> {
+  const chosen = (await readEnvironments(tx, projectId)).filter(({ name }) => names.includes(name));
+  return (await lockAll(tx, chosen)).map(({ name }) => name);
+}
+
+function recordOf(
+  key: string,
+  {
+    expiresAt,
+    ...rest
+  }: Omit<ProjectKey, 'lastFour' | 'expiresAt'> & { readonly expiresAt: number | undefined },
+): ProjectKey {
+  return { ...rest, lastFour: key.slice(-4), ...defined({ expiresAt }) };
 }
 
 /** Revokes a key permanently and returns its record; revoking again has no effect. `key_not_found`, `forbidden`. */
