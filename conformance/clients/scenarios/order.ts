@@ -253,16 +253,29 @@ export const ORDER: readonly Scenario[] = [
     sentence: 'A node that is behind is not believed while others are not.',
     prepare: (run) => {
       run.revision = 50;
-      run.onRest = stall;
       run.maxRequests = 120;
-      let count = 0;
-      run.onStream = (exchange) => {
-        if (count++ % 2 === 1) return nodeAt(2, { a: on(99) })(exchange, run);
-        openSilently(exchange, run);
-        setTimeout(() => exchange.end(), 60).unref();
-      };
     },
-    steps: [open({ timeScale: 0.01 }), ready(), steadyNumber('a', 1, 2_000), close, verdict],
+    steps: [
+      open({ timeScale: 0.03 }),
+      ready(),
+      readNumber('a', 1),
+      act('alternate'),
+      steadyNumber('a', 1, 3_000),
+      close,
+      verdict,
+    ],
+    acts: {
+      alternate: (run) => {
+        run.onRest = stall;
+        let count = 0;
+        run.onStream = (exchange) => {
+          if (count++ % 2 === 0) return nodeAt(2, { a: on(99) })(exchange, run);
+          openSilently(exchange, run);
+          setTimeout(() => exchange.end(), 60).unref();
+        };
+        run.stream.end();
+      },
+    },
   },
   {
     name: 'answers-that-say-they-are-old',
