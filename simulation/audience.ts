@@ -3,7 +3,7 @@ import { SimulatedClient } from './clients.ts';
 import type { Place } from './fleet.ts';
 import { Owner } from './kernel.ts';
 import { LASTING } from './operators.ts';
-import { followAgain, type OpenStream, type ReaderParts, readAgain, type Wish } from './readers.ts';
+import { followAgain, type OpenStream, type ReaderParts, readAgain, readOnce, type Wish } from './readers.ts';
 import type { World } from './world.ts';
 
 /** What a change may take in a calm fleet, besides the ways, in milliseconds. */
@@ -49,6 +49,10 @@ export class Audience {
         count: (what) => world.count(what),
       };
       void readAgain(parts);
+      // Some ask the moment it listens.
+      place.onListening = () => {
+        world.kernel.after(0, () => void readOnce(parts), this.#readers);
+      };
       for (const slot of [0, 1]) {
         const name = `${place.name} ${slot}`;
         void followAgain(parts, (stream) => {

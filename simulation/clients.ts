@@ -14,8 +14,14 @@ import type { Truth } from './truth.ts';
 /** Settings of the clients: the shortest that they take, so that a history can see what comes after them. */
 const [POLL_MS, STALE_AFTER_MS, TIMEOUT_MS] = [5_000, 2_000, 5_000] as const;
 
-/** How old flags may be that a client calls ready: a silent stream, what the node admits, and what is on its way. */
-const READY_MS = 3 * KEEP_ALIVE_SECONDS * 1_000 + STALE_AFTER_MS + TIMEOUT_MS + 3_500;
+/** How old flags may be that a client calls ready: what comes late, what the node admits, and what is on its way. */
+const LATE_MS = STALE_AFTER_MS + TIMEOUT_MS + 3_500;
+
+/** The same with a silent stream, and with polls, whose pauses vary. */
+const READY_MS = { stream: 3 * KEEP_ALIVE_SECONDS * 1_000 + LATE_MS, poll: 1.5 * POLL_MS + LATE_MS } as const;
+
+/** How long a new client calls flags ready that its node has marked as stale. */
+const NEW_MS = STALE_AFTER_MS + 2 * POLL_MS + TIMEOUT_MS;
 
 /** How long a new client may be without flags while its node answers reads: a second for the stream, and a request. */
 const BLANK_MS = 3_000;
@@ -48,6 +54,8 @@ export interface ClientParts {
 export class SimulatedClient {
   readonly #parts: ClientParts;
   #client: ReturnType<typeof createClient>;
+  #mode: 'poll' | 'stream' = 'stream';
+  #createdAt = 0;
   #revision = -1;
   /** When the client began; `undefined` once something failed on its way to flags. */
   #begunAt: number | undefined;
@@ -80,6 +88,8 @@ export class SimulatedClient {
   #create(): ReturnType<typeof createClient> {
     const { kernel, fetch, place, environment, key, chance } = this.#parts;
     this.#begunAt = kernel.now;
+    this.#createdAt = kernel.now;
+    this.#mode = chance.happens(0.3) ? 'poll' : 'stream';
     return createClient({
       fetch,
       environment,
@@ -90,7 +100,7 @@ export class SimulatedClient {
       staleAfterMs: STALE_AFTER_MS,
       requestTimeoutMs: TIMEOUT_MS,
       logger: false,
-      mode: chance.happens(0.3) ? 'poll' : 'stream',
+      mode: this.#mode,
     });
   }
 
@@ -139,9 +149,10 @@ export class SimulatedClient {
       this.#report(`has a map that was never written, at revision ${revision}`);
       return;
     }
-    const newest = truth.newest(environmentId, kernel.now - READY_MS, kernel.now);
+    const readyMs = READY_MS[kernel.now - this.#createdAt < NEW_MS ? 'stream' : this.#mode];
+    const newest = truth.newest(environmentId, kernel.now - readyMs, kernel.now);
     if (status === 'ready' && write.lostAt === undefined && newest !== undefined && newest.seq > write.seq)
-      this.#report(`is ready at revision ${revision}; ${newest.revision} is older than ${READY_MS} ms`);
+      this.#report(`is ready at revision ${revision}; ${newest.revision} is older than ${readyMs} ms`);
   }
 
   /** A node that answers reads leaves no new client without flags, whatever becomes of its stream. */

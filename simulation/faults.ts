@@ -55,17 +55,8 @@ const CAUSES: Record<FaultKind, Cause> = {
     place.disk?.rot();
     for (const each of world.layout.places) if (each.disk === place.disk) each.hasRotted = true;
   },
-  stop: (world, { where, ms }) => {
-    const place = at(world.layout.places, where);
-    if (!place.owner.isAlive || place.plane === undefined) return;
-    place.close();
-    // Its last work is over by then.
-    world.later(3_000 + ms, () => {
-      if (place.plane !== undefined) return;
-      kill(world, place);
-      restartLater(world, place, 0);
-    });
-  },
+  stop: (world, { where, ms }) => stop(world, at(world.layout.places, where), ms),
+  'stop early': stopEarly,
   pause: ({ layout, kernel }, { where, ms }) => kernel.pause(at(layout.places, where).owner, ms),
   'database away': (world, { ms }) => {
     world.database.stop();
@@ -118,6 +109,30 @@ function kill(world: World, place: Place): void {
 function restartLater(world: World, place: Place, ms: number): void {
   world.later(ms, () => {
     for (const each of [place, ...world.layout.workersOf(place)]) each.start();
+  });
+}
+
+/** Closes what a process runs, and starts it again once its last work is over. */
+function stop(world: World, place: Place, ms: number): void {
+  if (!place.owner.isAlive || place.plane === undefined) return;
+  place.close();
+  world.later(3_000 + ms, () => {
+    if (place.plane !== undefined) return;
+    kill(world, place);
+    restartLater(world, place, 0);
+  });
+}
+
+/** A process begins over a link that is slow, and is stopped before it has what it asked for. */
+function stopEarly(world: World, { where, ms, how }: Fault): void {
+  const place = at(machinesOf(world), where);
+  const { link } = place.source;
+  kill(world, place);
+  restartLater(world, place, 0);
+  link.slow(100 + how * 400);
+  world.later(ms, () => {
+    stop(world, place, 0);
+    link.slow(0);
   });
 }
 

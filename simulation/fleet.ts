@@ -83,6 +83,8 @@ export class Place {
   owner: Owner;
   plane: ReadPlane | undefined;
   isListening = false;
+  /** Called when a process begins to listen. */
+  onListening: () => void = () => {};
   /** Counts the processes that were in this place. */
   incarnation = 0;
   /** When the last process that was here ended, or stood still until it did. */
@@ -214,6 +216,7 @@ export class Place {
     if (source.kind === 'upstream' && source.isWorker) await plane.firstAttempt;
     else await plane.attempted(CURRENT_WITHIN_MS);
     this.isListening = this.plane === plane;
+    if (this.isListening) this.onListening();
   }
 
   /** A worker starts from the file of its node, and keeps none itself. */

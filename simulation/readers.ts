@@ -32,22 +32,27 @@ export interface ReaderParts {
 
 /** Reads whole maps, again and again. */
 export async function readAgain(parts: ReaderParts): Promise<void> {
-  const { kernel, chance, place, checks, count } = parts;
+  const { kernel, chance, place } = parts;
   for (;;) {
     await pause(kernel, chance.between(100, 500));
-    if (!place.isListening) continue;
-    const wish = parts.wish();
-    const asked = askedOf(parts, wish);
-    try {
-      const answer = await ask(parts, wish, '/v1/flags');
-      count(`read ${answer.status}${answer.headers.has('x-flags-stale') ? ' stale' : ''}`);
-      if (answer.status === 200) {
-        const { flags } = (await answer.json()) as { flags: Shown['flags'] };
-        checks.answered(asked, { ...factsOf(answer), flags });
-      } else checks.refused(asked, answer.status);
-    } catch {
-      // The process has died, or the connection was reset: no answer, so nothing that could be wrong.
-    }
+    if (place.isListening) await readOnce(parts);
+  }
+}
+
+/** Reads one whole map. */
+export async function readOnce(parts: ReaderParts): Promise<void> {
+  const { checks, count } = parts;
+  const wish = parts.wish();
+  const asked = askedOf(parts, wish);
+  try {
+    const answer = await ask(parts, wish, '/v1/flags');
+    count(`read ${answer.status}${answer.headers.has('x-flags-stale') ? ' stale' : ''}`);
+    if (answer.status === 200) {
+      const { flags } = (await answer.json()) as { flags: Shown['flags'] };
+      checks.answered(asked, { ...factsOf(answer), flags });
+    } else checks.refused(asked, answer.status);
+  } catch {
+    // The process has died, or the connection was reset: no answer, so nothing that could be wrong.
   }
 }
 

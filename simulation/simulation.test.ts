@@ -13,13 +13,13 @@ import { simulateStore } from './store-history.ts';
 setDefaultTimeout(180_000);
 
 /** Enough to meet what must happen; more are for `bun run simulate`. */
-const SEEDS = [2, 23, 29, 39];
+const SEEDS = [2, 5, 21, 23, 36, 39];
 
 /**
  * Seeds on which defects were found that the product had: each fails today on the plant of that name. A change of the model or
  * of what is drawn makes other histories of them: then find others, with `--plant`.
  */
-const MENDED = { 'seal is ignored': 5 };
+const MENDED = { 'seal is ignored': 8 };
 
 const EMPTY = await SimulatedEngine.empty();
 

@@ -25,6 +25,7 @@ export const FAULT_KINDS = [
   'disk full',
   'disk rots',
   'stop',
+  'stop early',
   'pause',
   'database away',
   'sessions lost',
@@ -71,7 +72,28 @@ export function drawWeather(
     if (chosen.length === 0) break;
     faults.push(...drawPattern(chance, at, chosen));
   }
+  faults.push(...drawRare(Chance.of(seed, 'rare weather'), seconds * 1_000, kinds));
   return faults.filter(({ at }) => at < seconds * 1_000).sort((a, b) => a.at - b.at);
+}
+
+/** What takes several things at one moment. Drawn by itself, so that it changes nothing else of a history. */
+function drawRare(chance: Chance, ms: number, kinds: readonly FaultKind[]): Fault[] {
+  if (kinds.length < FAULT_KINDS.length || chance.happens(0.5)) return [];
+  const at = chance.between(3_000, ms);
+  const [where, how] = [chance.whole(0, 1_000), chance.next()];
+
+  // Clients hear nothing for long: their link is the first one.
+  const what = chance.next();
+  if (what < 0.3) return [{ kind: 'hole', at, ms: 30_000, where: 0, how }];
+
+  // A process is stopped while its snapshot is on its way.
+  if (what < 0.6) return [{ kind: 'stop early', at, ms: chance.between(50, 2_500), where, how }];
+
+  // A row is lost behind a pooler, and others take its place before any node looks.
+  return [
+    { kind: 'wake lost', at, ms: 1_500, where, how: 1 },
+    { kind: 'history lost', at: at + chance.between(0, 300), ms: 0, where: 2 * where, how: 0.1 },
+  ];
 }
 
 function drawPattern(chance: Chance, at: number, chosen: readonly FaultKind[]): Fault[] {
