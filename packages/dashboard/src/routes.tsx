@@ -34,6 +34,7 @@ const SetupPage = screen(() => import('./pages/sign-in/setup-page.tsx'), 'SetupP
 const SessionEndedDialog = screen(() => import('./pages/sign-in/sign-in-form.tsx'), 'SessionEndedDialog');
 const NotFoundPage = screen(() => import('./pages/home/not-found-page.tsx'), 'NotFoundPage');
 const InvitationPage = screen(() => import('./pages/sign-in/invitation-page.tsx'), 'InvitationPage');
+const ProposalsPage = screen(() => import('./pages/proposals/proposals-page.tsx'), 'ProposalsPage');
 
 /** The screens that require a session, by path. */
 const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
@@ -53,6 +54,8 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
     '/projects/:project/schedules',
     screen(() => import('./pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
   ],
+  ['/projects/:project/proposals', ProposalsPage],
+  ['/projects/:project/proposals/:id', ProposalsPage],
   ['/projects/:project/history', screen(() => import('./pages/history/history-page.tsx'), 'HistoryPage')],
   ['/projects/:project/clients', screen(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage')],
   ['/operators', screen(() => import('./pages/operators/operators-page.tsx'), 'OperatorsPage')],

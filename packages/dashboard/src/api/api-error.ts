@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@halyard/protocol';
 
-/** What became of a change whose answer was lost. */
-type LostCode = 'answer_lost' | 'not_saved' | 'outcome_unknown';
+/** What became of a change whose answer was lost, or that was proposed instead. */
+type LostCode = 'answer_lost' | 'not_saved' | 'outcome_unknown' | 'proposed';
 
 /** A failed request: the API refused it, or no response arrived. */
 export class ApiError extends Error {
@@ -53,6 +53,11 @@ export function isMade(error: unknown): error is ApiError {
   return isRefusal(error, 'answer_lost');
 }
 
+/** Whether a change was proposed instead of being made. The screen has said so already. */
+export function isProposed(error: unknown): error is ApiError {
+  return isRefusal(error, 'proposed');
+}
+
 /** Whether the session has ended. The sign-in dialog already shows it, so no other message is needed. */
 export function isSessionEnd(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && error.code !== 'sign_in_failed';
@@ -73,6 +78,7 @@ export function messageOf(error: unknown): string {
 
 /** The message for each error code. The API's own messages address programs: they name headers and members. */
 const ERROR_MESSAGES: Readonly<Record<ErrorCode | LostCode | 'unreachable', string>> = {
+  proposed: 'Proposed.',
   answer_lost: 'Saved. The answer was lost.',
   not_saved: 'Not saved. Try again.',
   outcome_unknown: 'It is unknown whether this was saved. Look at the history before you try again.',

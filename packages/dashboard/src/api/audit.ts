@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Wish } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { AuditEntryRecord, Reverted } from './types.ts';
@@ -152,12 +153,13 @@ interface RevertOptions {
   readonly force?: boolean;
   /** The protected environments for which the person has confirmed it. */
   readonly confirmed?: readonly string[];
-  readonly note?: string;
+  readonly note?: string | undefined;
+  readonly wish?: Wish | undefined;
 }
 
 /** Reverts a change, as a new change. Rejects with `revision_conflict` or `not_revertible`. */
 export function revertChange(seq: number, options: RevertOptions = {}): Promise<Reverted> {
-  const { dryRun = false, force = false, confirmed, note } = options;
+  const { dryRun = false, force = false, ...rest } = options;
   const path = `${api`changes/${seq}/revert`}${dryRun ? '?dryRun=true' : ''}`;
-  return request('POST', path, { body: { force }, confirmed, note });
+  return request('POST', path, { body: { force }, ...rest });
 }

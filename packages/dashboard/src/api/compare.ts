@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { Wanted } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { Comparison, Copied } from './types.ts';
@@ -33,10 +34,9 @@ export function previewCopy(place: CopyPlace, signal: AbortSignal): Promise<Copi
 /** Copies as one change. Rejects with `revision_conflict` if either environment has changed since it was `seen`. */
 export function copyStates(
   place: CopyPlace,
-  options: {
+  options: Wanted & {
     readonly seen: Pick<Copied, 'revision' | 'fromRevision'>;
     readonly confirmed?: string | undefined;
-    readonly note?: string | undefined;
   },
 ): Promise<Copied> {
   const { seen, ...rest } = options;

@@ -1,4 +1,5 @@
 import { memberText } from '@halyard/protocol';
+import type { Wanted, Wish } from './approvals.ts';
 import { api, request, requestText } from './request.ts';
 import type { ChangeWritten, FlagState, StateRecord, StateWritten } from './types.ts';
 
@@ -15,6 +16,7 @@ interface WriteOptions {
   readonly before: StateRecord | undefined;
   readonly confirmed?: string | undefined;
   readonly note?: string | undefined;
+  readonly wish?: Wish | undefined;
   readonly texts?: ValueTexts | undefined;
 }
 
@@ -116,11 +118,10 @@ interface EnvironmentStates {
 }
 
 /** Flags of one environment to switch together. */
-interface SwitchRequest extends Omit<StatePlace, 'key'> {
+interface SwitchRequest extends Omit<StatePlace, 'key'>, Wanted {
   readonly keys: readonly string[];
   readonly enabled: boolean;
   readonly confirmed: string | undefined;
-  readonly note: string | undefined;
 }
 
 /**
@@ -132,6 +133,7 @@ export async function switchStates({
   enabled,
   confirmed,
   note,
+  wish,
   ...place
 }: SwitchRequest): Promise<ChangeWritten> {
   const path = api`projects/${place.project}/environments/${place.environment}`;
@@ -151,5 +153,5 @@ export async function switchStates({
     }),
   );
   const body = `{"changes":[${steps.join(',')}]}`;
-  return request('POST', `${path}/changes`, { text: body, seen: revision, confirmed, note });
+  return request('POST', `${path}/changes`, { text: body, seen: revision, confirmed, note, wish });
 }

@@ -1,4 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { isProposed } from './api-error.ts';
+import type { Wanted } from './approvals.ts';
 import { putFlag, readFlag, readFlags } from './flag-cache.ts';
 import { useLiveConnection } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
@@ -65,10 +67,9 @@ export function useCreateFlag(project: string) {
     mutationFn: ({
       flag,
       ...rest
-    }: {
+    }: Wanted & {
       flag: NewFlag;
       confirmed: readonly string[];
-      note: string | undefined;
     }) => request<FlagRecord>('POST', api`projects/${project}/flags`, { body: flag, ...rest }),
     onSuccess: (flag) => putFlag(queries, project, flag),
   });
@@ -84,6 +85,12 @@ export function changeFlagTexts(project: string, key: string, texts: FlagTexts):
   return request('PATCH', api`projects/${project}/flags/${key}`, { body: texts });
 }
 
+/** A flag whose archiving was proposed. */
+export interface ArchiveProposed {
+  readonly key: string;
+  readonly proposed: true;
+}
+
 /** How many flags one request archives: small enough that a long run shows its progress. */
 const AT_ONCE = 25;
 
@@ -91,8 +98,23 @@ const AT_ONCE = 25;
 export async function* archiveFlags(
   project: string,
   keys: readonly string[],
-  confirmed: readonly string[],
-): AsyncGenerator<readonly ArchiveResult[]> {
+  { confirmed, ...wanted }: Wanted & { readonly confirmed: readonly string[] },
+): AsyncGenerator<readonly (ArchiveResult | ArchiveProposed)[]> {
+  if (wanted.wish !== undefined) {
+    // Each is a proposal or an emergency, so that people decide about each.
+    for (const key of keys) {
+      const path = api`projects/${project}/flags/${key}/archive`;
+      try {
+        await request<FlagRecord>('POST', path, { confirmed, ...wanted });
+        yield [{ key, archived: true }];
+      } catch (error) {
+        if (!isProposed(error)) throw error;
+        yield [{ key, proposed: true }];
+      }
+    }
+    return;
+  }
+
   for (let start = 0; start < keys.length; start += AT_ONCE) {
     const body = { keys: keys.slice(start, start + AT_ONCE) };
     const path = api`projects/${project}/flags/archive`;

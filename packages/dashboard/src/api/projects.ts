@@ -1,4 +1,5 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Wanted } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { EnvironmentColor, EnvironmentRecord, ProjectRecord, ProjectSummary } from './types.ts';
@@ -32,6 +33,11 @@ export function useEnvironments(project: string): readonly EnvironmentRecord[] {
   return useProject(project).data?.environments ?? NONE;
 }
 
+/** Whether other people must approve changes of an environment. */
+export function requiresApprovals({ approvals }: EnvironmentRecord): boolean {
+  return approvals > 0;
+}
+
 /** Creates a project with three environments. */
 export function useCreateProject() {
   const queries = useQueryClient();
@@ -45,13 +51,20 @@ export function useCreateProject() {
 }
 
 /** Deletes a project with everything in it. `confirmed` names its protected environments. */
-export function deleteProject(project: string, confirmed: readonly string[]): Promise<undefined> {
-  return request('DELETE', api`projects/${project}`, { confirmed });
+export function deleteProject(
+  project: string,
+  options: Wanted & { readonly confirmed: readonly string[] },
+): Promise<undefined> {
+  return request('DELETE', api`projects/${project}`, options);
 }
 
-/** Changes to an environment's appearance; absent members are kept. */
+/** Changes to an environment's appearance and to what guards it; absent members are kept. */
 interface EnvironmentAppearance {
   readonly protected?: boolean;
+  /** How many other people must approve a change. */
+  readonly approvals?: number;
+  /** Whether every editor may turn flags off in an emergency. */
+  readonly emergencyOff?: boolean;
   readonly color?: EnvironmentColor;
   readonly position?: number;
 }
@@ -59,23 +72,24 @@ interface EnvironmentAppearance {
 /** Creates an empty environment, after the others. */
 export function createEnvironment(
   project: string,
-  environment: { readonly name: string } & Omit<EnvironmentAppearance, 'position'>,
+  environment: { readonly name: string } & Pick<EnvironmentAppearance, 'color' | 'protected'>,
 ): Promise<EnvironmentRecord> {
   return request('POST', api`projects/${project}/environments`, { body: environment });
 }
 
-/** Changes an environment's appearance. Removing its protection must be confirmed. */
+/** Changes an environment. Loosening what guards it must be confirmed, and approved where it requires that. */
 export function updateEnvironment(
   project: string,
   environment: string,
   appearance: EnvironmentAppearance,
+  wanted?: Wanted,
 ): Promise<EnvironmentRecord> {
   const path = api`projects/${project}/environments/${environment}`;
-  return request('PATCH', path, { body: appearance, confirmed: environment });
+  return request('PATCH', path, { body: appearance, confirmed: environment, ...wanted });
 }
 
 /** Deletes an environment with its states and closes its streams. The person has confirmed it by name. */
-export function deleteEnvironment(project: string, environment: string): Promise<undefined> {
+export function deleteEnvironment(project: string, environment: string, wanted: Wanted): Promise<undefined> {
   const path = api`projects/${project}/environments/${environment}`;
-  return request('DELETE', path, { confirmed: environment });
+  return request('DELETE', path, { confirmed: environment, ...wanted });
 }

@@ -1,5 +1,6 @@
 import { REFERENCE_HEADER } from '@halyard/protocol';
-import { ApiError, isCertain } from './api-error.ts';
+import { ApiError, isCertain, isRefusal } from './api-error.ts';
+import { currentApprovals, type Wish, withWish } from './approvals.ts';
 import { errorOfLost, newReference } from './lost-answers.ts';
 
 /** Options of one request. */
@@ -14,11 +15,16 @@ interface RequestOptions {
   readonly confirmed?: string | readonly string[] | undefined;
   /** The reason, for the audit log. */
   readonly note?: string | undefined;
+  /** Sent instead of the change, where other people must approve it. */
+  readonly wish?: Wish | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Requests that write no audit entry, or that have no actor yet. */
 const UNRECORDED = /^\/api\/(session|setup|invitations\/(accept|inspect))$|\/(test|replay)$|\?dryRun=true$/;
+
+/** Decisions about a proposal, which are no proposals themselves. */
+const DECISION = /\/proposals\//;
 
 type Listener = () => void;
 const signedOutListeners = new Set<Listener>();
@@ -41,6 +47,7 @@ export function noteSignIn(): void {
  * Sends a request to the management API with the session's cookie and returns the parsed body; `undefined` for an empty
  * one. Rejects with an {@link ApiError} if it is refused. If the answer to a change is lost, it first finds out what became
  * of the change, and rejects with what {@link errorOfLost} says: nothing else may say that something was not changed.
+ * A change that was proposed instead rejects with `proposed`, once the screen has said so.
  *
  * The shape of the response is the API's contract, which a test compares with the OpenAPI document.
  */
@@ -57,8 +64,13 @@ export async function requestText(
   if (method === 'GET' || UNRECORDED.test(path)) return await answerTo(method, path, options);
   const reference = newReference();
   try {
-    return await answerTo(method, path, { ...options, reference });
+    return await answerTo(method, withWish(path, options.wish), { ...options, reference });
   } catch (error) {
+    // The environment has come to require approval since the screen last read it.
+    const isNews =
+      isRefusal(error, 'approval_required') && options.wish === undefined && !DECISION.test(path);
+    const wanted = isNews ? await currentApprovals()?.ask() : undefined;
+    if (wanted !== undefined) return requestText(method, path, { ...options, ...wanted });
     throw isCertain(error) ? error : await errorOfLost(reference, error);
   }
 }
@@ -67,6 +79,10 @@ async function answerTo(method: string, path: string, options: SentOptions): Pro
   const signInsBefore = signIns;
   const { response, text } = await send(method, path, options);
   const isOurs = text === '' || response.headers.get('Content-Type')?.includes('json') === true;
+  if (response.status === 202 && options.wish !== undefined) {
+    currentApprovals()?.proposed(text);
+    throw new ApiError({ code: 'proposed', message: text, status: 202 });
+  }
   if (response.ok && (isOurs || method === 'GET')) return text;
   const body: unknown = parse(text);
   const error = refusalOf(response, body);

@@ -1,5 +1,6 @@
 import type { RolloutPlanStep } from '@halyard/protocol';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Wanted } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { RolloutPlanRecord } from './types.ts';
@@ -14,12 +15,17 @@ interface NewRollout {
   readonly anyway: boolean;
 }
 
+/** How a plan is changed. */
+interface ChangeOptions extends Partial<Wanted> {
+  readonly confirmed: string | undefined;
+}
+
 /** Starts a plan. */
 export function useStartRollout(project: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ confirmed, ...body }: NewRollout & { readonly confirmed?: string | undefined }) =>
-      request<RolloutPlanRecord>('POST', api`projects/${project}/rollouts`, { body, confirmed }),
+    mutationFn: ({ plan: body, ...options }: { readonly plan: NewRollout } & ChangeOptions) =>
+      request<RolloutPlanRecord>('POST', api`projects/${project}/rollouts`, { body, ...options }),
     onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.rollouts(project) }),
   });
 }
@@ -31,14 +37,7 @@ export type RolloutCommand = 'pause' | 'resume' | 'advance' | 'stop';
 export function commandRollout(
   project: string,
   id: string,
-  {
-    command,
-    ...options
-  }: {
-    readonly command: RolloutCommand;
-    readonly confirmed?: string | undefined;
-    readonly note?: string | undefined;
-  },
+  { command, ...options }: { readonly command: RolloutCommand } & ChangeOptions,
 ): Promise<RolloutPlanRecord> {
   return request('POST', api`projects/${project}/rollouts/${id}/${command}`, options);
 }

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Wanted } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { ScheduledStep, ScheduleRecord } from './types.ts';
@@ -24,7 +25,7 @@ export function useSchedules(project: string) {
 }
 
 /** A schedule to create. */
-interface SchedulePost {
+interface SchedulePost extends Partial<Wanted> {
   readonly schedule: NewSchedule;
   /** The same as JSON text, in which a value keeps its notation. */
   readonly text?: string | undefined;
@@ -37,10 +38,10 @@ interface SchedulePost {
 export function useCreateSchedule(project: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ schedule, text = JSON.stringify(schedule), anyway, confirmed }: SchedulePost) =>
+    mutationFn: ({ schedule, text = JSON.stringify(schedule), anyway, ...options }: SchedulePost) =>
       request<ScheduleRecord>('POST', api`projects/${project}/schedules`, {
         text: anyway ? `{"anyway":true,${text.slice(1)}` : text,
-        confirmed,
+        ...options,
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.schedules(project) }),
   });

@@ -70,6 +70,12 @@ export function useCan(role: Role): boolean {
   return ORDER[useRights().role] >= ORDER[role];
 }
 
+/** Whether the signed-in person may change protected environments, in the same place. */
+export function useMayChangeProtected(): boolean {
+  const { role, canChangeProtected } = useRights();
+  return role === 'admin' || (role === 'editor' && canChangeProtected);
+}
+
 /** Whether the signed-in person has at least this role for all projects. */
 export function useCanEverywhere(role: Role): boolean {
   return ORDER[useOperator().role] >= ORDER[role];

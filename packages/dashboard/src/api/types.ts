@@ -78,6 +78,9 @@ export type ScheduleStatus = ScheduleRecord['status'];
 /** One step of a scheduled change: a flag's state, `null` to remove it, or a patch. */
 export type ScheduledStep = ScheduleRecord['changes'][number];
 
+/** A change that waits for the approval of other people, or that has ended. */
+export type ProposalRecord = Received<server.Proposal>;
+
 /** One entry of the audit log. */
 export type AuditEntryRecord = Received<server.AuditEntry>;
 /** The result of a revert or of its preview. */

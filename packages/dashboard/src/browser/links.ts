@@ -10,6 +10,9 @@ export const links = {
   environments: (project: string) => `/projects/${encodeURIComponent(project)}/environments`,
   webhooks: (project: string) => `/projects/${encodeURIComponent(project)}/webhooks`,
   schedules: (project: string) => `/projects/${encodeURIComponent(project)}/schedules`,
+  proposals: (project: string) => `/projects/${encodeURIComponent(project)}/proposals`,
+  proposal: (project: string, id: string) =>
+    `/projects/${encodeURIComponent(project)}/proposals/${encodeURIComponent(id)}`,
   history: (project: string) => `/projects/${encodeURIComponent(project)}/history`,
   clients: (project: string) => `/projects/${encodeURIComponent(project)}/clients`,
   projects: '/?projects',
@@ -28,6 +31,7 @@ export const PROJECT_SCREENS = [
   { name: 'Flags', key: 'f', to: links.flags },
   { name: 'Compare', key: 'c', to: links.compare },
   { name: 'Schedules', key: 's', to: links.schedules },
+  { name: 'Proposals', key: 'p', to: links.proposals },
   { name: 'History', key: 'h', to: links.history },
   { name: 'Clients', key: 'l', to: links.clients },
   { name: 'Keys', key: 'k', to: links.keys },
@@ -47,7 +51,7 @@ export const SETTINGS_SCREENS = [
 
 /** Whether the screen at a path can be limited to one environment. */
 export function hasEnvironmentFilter(path: string): boolean {
-  return !/\/(environments|compare|webhooks)$/.test(path);
+  return !/\/(environments|compare|webhooks|proposals.*)$/.test(path);
 }
 
 /** The project of the address; `undefined` on screens that belong to none. */

@@ -5,12 +5,14 @@ import {
   type ReactNode,
   useCallback,
   useContext,
+  useEffect,
   useMemo,
   useState,
   useSyncExternalStore,
 } from 'react';
-import { useEnvironments } from '../api/projects.ts';
-import { useRights } from '../api/session.ts';
+import { onApprovals, type Wanted } from '../api/approvals.ts';
+import { requiresApprovals, useEnvironments } from '../api/projects.ts';
+import { useMayChangeProtected, useRights } from '../api/session.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { DialogPart } from '../components/dialog-part.tsx';
 import { announce } from '../components/live-region.tsx';
@@ -19,32 +21,28 @@ import { useTimeRefresh } from '../components/time-ago.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
 import { messages } from './messages.ts';
 import type { GuardAnswer, GuardedChange } from './production-guard.tsx';
-
-/** A person's consent to a change. */
-interface Consent {
-  /** The reason for the change, for the history; `undefined` without one. */
-  readonly note: string | undefined;
-}
+import type { ProposedChange } from './propose-dialog.tsx';
 
 interface Guards {
   /**
-   * Asks before a change of a protected environment, and for its reason; consents at once to any other. `undefined`: no
-   * consent.
+   * Asks before a change of a protected environment, and for its reason; consents at once to any other. Where other people
+   * must approve, it asks to propose the change. `undefined`: no consent.
    */
-  readonly askConsent: (change: GuardedChange) => Promise<Consent | undefined>;
+  readonly askConsent: (change: GuardedChange) => Promise<Wanted | undefined>;
+  /** Asks to propose a change of environments that require approval; consents at once where none of them does. */
+  readonly askApproval: (change: ProposedChange) => Promise<Wanted | undefined>;
   /** Shows both versions of a state; resolves with the person's decision, `cancel` by default. */
   readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
-const ConflictDialog = lazy(async () => ({
-  default: (await import('./conflict-dialog.tsx')).ConflictDialog,
-}));
-
-const ProductionGuard = lazy(async () => ({
-  default: (await import('./production-guard.tsx')).ProductionGuard,
-}));
+// One chunk for all questions: in the first load, each further one costs bytes.
+const questions = () => import('./questions.ts');
+const ConflictDialog = lazy(async () => ({ default: (await questions()).ConflictDialog }));
+const ProductionGuard = lazy(async () => ({ default: (await questions()).ProductionGuard }));
+const ProposeDialog = lazy(async () => ({ default: (await questions()).ProposeDialog }));
 
 type Open =
+  | { kind: 'approval'; id: number; change: ProposedChange; answer: (answer: Wanted | undefined) => void }
   | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: GuardAnswer | undefined) => void }
   | { kind: 'conflict'; id: number; conflict: Conflict; answer: (answer: Resolution) => void };
 
@@ -61,8 +59,21 @@ export function useChangeGuards(): Guards {
 export function ChangeGuards({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState<Open>();
   const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
+  const propose = useCallback(
+    (change: ProposedChange) =>
+      slot.ask<Wanted | undefined>((give, id) => ({ kind: 'approval', id, change, answer: give }), undefined),
+    [slot],
+  );
+  const askApproval = useCallback(
+    async (change: ProposedChange) => {
+      const needed = change.environments.filter(requiresApprovals);
+      return needed.length === 0 ? { note: change.note } : propose({ ...change, environments: needed });
+    },
+    [propose],
+  );
   const askConsent = useCallback(
     async (change: GuardedChange) => {
+      if (change.environment.approvals > 0) return propose({ ...change, environments: [change.environment] });
       if (!change.environment.protected || leftMs(change) > 0) return { note: change.note };
       const answer = await slot.ask<GuardAnswer | undefined>(
         (give, id) => ({ kind: 'guard', id, change, answer: give }),
@@ -71,14 +82,26 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
       if (answer?.pauses) pauseGuard(change);
       return answer && { note: answer.note };
     },
-    [slot],
+    [slot, propose],
   );
   const resolveConflict = useCallback(
     (conflict: Conflict) =>
       slot.ask<Resolution>((give, id) => ({ kind: 'conflict', id, conflict, answer: give }), 'cancel'),
     [slot],
   );
-  const guards = useMemo(() => ({ askConsent, resolveConflict }), [askConsent, resolveConflict]);
+  const guards = useMemo(
+    () => ({ askConsent, askApproval, resolveConflict }),
+    [askConsent, askApproval, resolveConflict],
+  );
+
+  useEffect(
+    () =>
+      onApprovals({
+        ask: () => propose({ environments: [] }),
+        proposed: (text) => void questions().then(({ showProposed }) => showProposed(text)),
+      }),
+    [propose],
+  );
 
   return (
     <GuardsContext value={guards}>
@@ -86,6 +109,11 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
       {open?.kind === 'guard' && (
         <DialogPart key={open.id} title={messages.guardTitle} onClose={() => open.answer(undefined)}>
           <ProductionGuard change={open.change} onAnswer={open.answer} />
+        </DialogPart>
+      )}
+      {open?.kind === 'approval' && (
+        <DialogPart key={open.id} title={messages.proposeTitle} onClose={() => open.answer(undefined)}>
+          <ProposeDialog change={open.change} onAnswer={open.answer} />
         </DialogPart>
       )}
       {open?.kind === 'conflict' && (
@@ -197,16 +225,18 @@ function nameOf({ project, environment }: Place): string {
   return `${PREFIX}${project}/${environment.name}`;
 }
 
-/** Returns why the person may not change states of an environment; `undefined` if they may. */
+/** Returns why the person may neither change nor propose states of an environment; `undefined` if they may. */
 export function useReadOnlyReason(): (environment: EnvironmentRecord) => string | undefined {
-  const { role, canChangeProtected } = useRights();
+  const { role } = useRights();
+  const mayChange = useMayChangeProtected();
   return useCallback(
     (environment) => {
       if (role === 'viewer' || role === 'none') return messages.viewerCannotChange;
-      if (environment.protected && !canChangeProtected && role !== 'admin')
+      // Every editor may propose.
+      if (environment.protected && !mayChange && environment.approvals === 0)
         return messages.protectedFromYou(environment.name);
       return undefined;
     },
-    [role, canChangeProtected],
+    [role, mayChange],
   );
 }

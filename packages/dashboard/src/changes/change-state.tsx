@@ -1,7 +1,8 @@
 import { defined } from '@halyard/protocol';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
-import { type ApiError, isMade, isRefusal } from '../api/api-error.ts';
+import { type ApiError, isMade, isProposed, isRefusal } from '../api/api-error.ts';
+import type { Wish } from '../api/approvals.ts';
 import { onceReplaced, updateFlagInCache, withState } from '../api/flag-cache.ts';
 import {
   differsInSwitchOnly,
@@ -39,12 +40,14 @@ interface StateChange {
   readonly after: FlagState | null;
   /** Why: goes into the audit log. */
   readonly note?: string;
+  /** What to send instead, where other people must approve. */
+  readonly wish?: Wish;
   readonly texts?: ValueTexts | undefined;
   /** Whether a person typed it, so that a conflict must not discard it without asking. */
   readonly isDraft?: boolean;
 }
 
-/** How a change ended; `discarded`: the person preferred the newer version. */
+/** How a change ended; `discarded`: the person preferred the newer version, or it was proposed. */
 type ChangeOutcome = 'done' | 'cancelled' | 'failed' | 'discarded';
 
 /** The dependencies of a write. */
@@ -73,13 +76,15 @@ function createStateWriter({
         { ...place, keys: [place.key] },
         {
           run: (mutation) => run(change, place, mutation),
-          isQuiet: (error) => error instanceof Overtaken || isRefusal(error, 'revision_conflict'),
+          isQuiet: (error) =>
+            error instanceof Overtaken || isProposed(error) || isRefusal(error, 'revision_conflict'),
         },
       );
       announceDone(change, written);
       return 'done';
     } catch (error) {
       if (error instanceof Overtaken) return 'cancelled';
+      if (isProposed(error)) return 'discarded';
       if (isRefusal(error, 'revision_conflict')) return settleWith(change, place);
       announceFailed(change, error);
       return 'failed';
@@ -88,17 +93,19 @@ function createStateWriter({
 
   /** Shows the new state, writes it, and replaces it by the server's record, or by the old one after a refusal. */
   async function run(change: StateChange, place: StatePlace, write: StateWrite<Written>): Promise<Written> {
-    const { environment, after, note, texts } = change;
+    const { environment, after, note, wish, texts } = change;
     const before = beginningOf(change);
-    const shown = after === null ? undefined : optimisticRecord(before, after, authorOf(queries));
-    if (shown !== undefined) markOptimistic(shown, write);
+    const isMadeNow = wish === undefined || wish === 'emergency';
+    const expected = after === null ? undefined : optimisticRecord(before, after, authorOf(queries));
+    const shown = isMadeNow ? expected : before;
+    if (isMadeNow && shown !== undefined) markOptimistic(shown, write);
     show(place, before, shown);
 
     const confirmed = environment.protected ? environment.name : undefined;
     let answer: WrittenState | undefined;
     try {
-      answer = await writeState(place, after, { before, confirmed, note, texts }).catch((error: unknown) =>
-        isMade(error) ? readWritten(place, error) : Promise.reject(error),
+      answer = await writeState(place, after, { before, confirmed, note, wish, texts }).catch(
+        (error: unknown) => (isMade(error) ? readWritten(place, error) : Promise.reject(error)),
       );
     } catch (error) {
       settle(place, shown, before);
@@ -155,19 +162,20 @@ function createStateWriter({
           { project, environment: environment.name, keys: [key], revision: record?.revision },
           end,
         ),
-      action: {
-        label: messages.undo,
-        run: () =>
-          void write({
-            key,
-            environment,
-            before: record,
-            after: before?.state ?? null,
-            note: 'Undo',
-            texts: { before: texts?.after, after: texts?.before },
-          }),
-      },
+      // That would be another emergency, or a proposal.
+      ...(environment.approvals > 0 ? {} : { action: { label: messages.undo, run: undo } }),
     });
+
+    function undo(): void {
+      void write({
+        key,
+        environment,
+        before: record,
+        after: before?.state ?? null,
+        note: 'Undo',
+        texts: { before: texts?.after, after: texts?.before },
+      });
+    }
   }
 
   /** Shows a state that is not written yet. */
@@ -273,7 +281,7 @@ export function useChangeState(project: string): (change: StateChange) => Promis
       const { key, environment, before, after, note } = change;
       const steps = [{ key, before: before?.state, after }];
       const consent = await askConsent({ project, environment, steps, note });
-      return consent === undefined ? 'cancelled' : write({ ...change, ...defined({ note: consent.note }) });
+      return consent === undefined ? 'cancelled' : write({ ...change, ...defined(consent) });
     },
     [project, askConsent, write],
   );

@@ -1,7 +1,7 @@
 import { defined } from '@halyard/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { isMade, isRefusal } from '../api/api-error.ts';
+import { isMade, isProposed, isRefusal } from '../api/api-error.ts';
 import { copyStates, previewCopy } from '../api/compare.ts';
 import { useCatchUp } from '../api/live.tsx';
 import type { Copied, EnvironmentRecord, ProjectRecord } from '../api/types.ts';
@@ -16,10 +16,11 @@ import { SkeletonRows } from '../components/screen-states.tsx';
 import { EnvironmentSelect } from '../components/select.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
-import { useReadOnlyReason } from './change-guards.tsx';
+import { useChangeGuards, useReadOnlyReason } from './change-guards.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
+import { StepList } from './production-guard.tsx';
 import { ProtectedNote } from './protected-note.tsx';
 import { useUndoOffer } from './undo-change.ts';
 
@@ -57,6 +58,7 @@ export function CopyDialog({
   const [note, setNote] = useState('');
   const [isCopying, setCopying] = useState(false);
   const [error, setError] = useState<unknown>();
+  const { askApproval } = useChangeGuards();
   const undoOf = useUndoOffer();
   const catchUp = useCatchUp();
 
@@ -64,13 +66,22 @@ export function CopyDialog({
     setCopying(true);
     setError(undefined);
     try {
+      const wanted = await askApproval({
+        project,
+        environments: [to],
+        what: dialogs.copyTo(to.name),
+        list: <StepList steps={shown.differences} />,
+        note,
+        canBeEmergency: true,
+      });
+      if (wanted === undefined) return;
       const confirmed = to.protected ? to.name : undefined;
-      announceCopied(await copyStates(place, { seen: shown, confirmed, note }));
+      announceCopied(await copyStates(place, { seen: shown, confirmed, ...wanted }));
       catchUp();
       onCopied?.();
       onClose();
     } catch (refused) {
-      if (isMade(refused)) {
+      if (isMade(refused) || isProposed(refused)) {
         onCopied?.();
         return onClose();
       }
@@ -120,7 +131,7 @@ export function CopyDialog({
             {dialogs.nothingToCopy(to.name)}
           </p>
         )}
-        {count > 0 && <NoteField value={note} onChange={setNote} />}
+        {count > 0 && to.approvals === 0 && <NoteField value={note} onChange={setNote} />}
       </div>
       <DialogActions>
         {/* Pressing the key that opened it once more must not confirm. */}
@@ -133,7 +144,11 @@ export function CopyDialog({
           disabled={shown === undefined || count === 0 || isCopying || preview.isFetching}
           onClick={() => shown && void copy(shown)}
         >
-          {isCopying ? dialogs.copying : dialogs.copyCountTo(count, to.name)}
+          {isCopying
+            ? dialogs.copying
+            : to.approvals > 0
+              ? dialogs.proposeIt
+              : dialogs.copyCountTo(count, to.name)}
         </Button>
       </DialogActions>
     </Dialog>

@@ -3,6 +3,7 @@ const flags = (count: number) => (count === 1 ? '1 flag' : `${count} flags`);
 /** The texts of the questions about a change, which are loaded when they are asked: consent, conflict, copy and revert. */
 export const messages = {
   cancel: 'Cancel',
+  proposeIt: 'Propose…',
   noteLabel: 'Note',
   noteHint: 'Optional. The reason for this change, shown in the history.',
   more: (count: number) => `and ${count} more`,
@@ -25,6 +26,35 @@ export const messages = {
   nothingToDoFor: (count: number, of: number) =>
     `This wouldn't change anything right now for ${count} of the ${of} flags.`,
   pauseGuard: "Don't ask again for 15 minutes",
+
+  // The question where other people must approve
+  propose: {
+    title: (what: string, time: string | undefined) =>
+      time === undefined ? `Propose: ${what}` : `Propose: ${what}, for ${time}`,
+    thisChange: 'this change',
+    in: (what: string, environments: readonly string[]) => `${what} in ${environments.join(', ')}`,
+    needed: (count: number) =>
+      `needs the approval of ${count === 1 ? 'another person' : `${count} other people`}. Nothing changes until then.`,
+    neededByNow: 'This needs the approval of other people by now. Nothing has been changed.',
+    note: 'Reason',
+    noteHint: 'Those who decide read it, and so does the history.',
+    noteMissing: 'Say why, for those who decide.',
+    hold: 'Hold it once it is approved',
+    holdHint: 'It then waits until a person applies it. Otherwise the last approval makes the change.',
+    submit: 'Propose',
+    emergency: 'Emergency…',
+    back: 'Back to proposing',
+    emergencyTitle: (environments: readonly string[]) =>
+      `Change ${environments.join(', ')} without approval?`,
+    emergencyEffect: (environments: readonly string[]) =>
+      `This changes ${environments.join(', ')} at once. The history and the webhooks say so loudly, and another person must acknowledge it.`,
+    emergencyNote: 'Why can this not wait?',
+    emergencyNoteHint: 'The history keeps it, and the person who acknowledges the emergency reads it.',
+    emergencySubmit: 'Change it now',
+    proposed: 'The change is proposed',
+    nothingYet: 'Nothing has changed yet.',
+    see: 'See the proposal',
+  },
 
   anyway: 'Do it anyway',
   pausesPlan: (key: string) => `This pauses the rollout plan of ${key}.`,
@@ -52,6 +82,7 @@ export const messages = {
   revert: {
     action: 'Revert',
     title: (seq: number) => `Revert change ${seq}?`,
+    what: (seq: number) => `revert change ${seq}`,
     pausesPlan: (flag: string, environment: string) =>
       `This pauses the rollout plan of ${flag} in ${environment}. You can resume it afterwards.`,
     stopsPlan: (flag: string, environment: string) =>

@@ -17,8 +17,8 @@ export interface GuardedChange {
   /** The changes, flag by flag. */
   readonly steps: readonly {
     readonly key: string;
-    readonly before: FlagState | null | undefined;
-    readonly after: FlagState | null;
+    readonly before?: FlagState | null | undefined;
+    readonly after?: FlagState | null | undefined;
   }[];
   /** Shown instead of the changes, such as all steps of a rollout plan. */
   readonly list?: ReactNode;
@@ -66,7 +66,7 @@ export function ProductionGuard({
         </p>
       )}
       {list === undefined && <PausedPlans project={project} environment={environment} steps={steps} />}
-      {list ?? <StepList steps={steps} />}
+      <div className="mt-3">{list ?? <StepList steps={steps} />}</div>
       <form
         className="mt-3 flex flex-col gap-3"
         onSubmit={(event) => {
@@ -93,9 +93,10 @@ export function ProductionGuard({
 /** How many steps are listed. */
 const MOST = 6;
 
-function StepList({ steps }: Pick<GuardedChange, 'steps'>) {
+/** The changes, flag by flag. */
+export function StepList({ steps }: Pick<GuardedChange, 'steps'>) {
   return (
-    <ul className="mt-3 divide-y divide-line rounded-md border border-line">
+    <ul className="divide-y divide-line rounded-md border border-line">
       {steps.slice(0, MOST).map(({ key, before, after }) => (
         <ChangedFlag key={key} flag={key} before={before} after={after} />
       ))}
@@ -105,7 +106,7 @@ function StepList({ steps }: Pick<GuardedChange, 'steps'>) {
 }
 
 /** Says which rollout plans the change pauses. */
-function PausedPlans({
+export function PausedPlans({
   project,
   environment,
   steps,

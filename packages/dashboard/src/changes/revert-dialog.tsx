@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useState } from 'react';
-import { type ApiError, isRefusal } from '../api/api-error.ts';
+import { type ApiError, isProposed, isRefusal } from '../api/api-error.ts';
+import type { Wanted } from '../api/approvals.ts';
 import { revertChange } from '../api/audit.ts';
 import { useCatchUp } from '../api/live.tsx';
 import { queryKeys } from '../api/query-cache.ts';
@@ -16,6 +17,7 @@ import { announce } from '../components/live-region.tsx';
 import { SkeletonRows } from '../components/screen-states.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
+import { useChangeGuards } from './change-guards.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
@@ -46,16 +48,28 @@ export function RevertDialog({
   const [sureOf, setSureOf] = useState<string>();
   const isSure = sureOf === overwritten;
 
+  const { askApproval } = useChangeGuards();
   const guarded = environments.filter(
     (environment) =>
       environment.protected && differences?.some((each) => each.environment === environment.name),
   );
+  const needsApproval = guarded.some(({ approvals }) => approvals > 0);
   const form = useForm({
-    submit: () =>
-      apply(
-        note.trim(),
+    submit: async () => {
+      const wanted = await askApproval({
+        project,
+        environments: guarded,
+        what: words.what(seq),
+        list: differences && <Differences differences={differences} environments={environments} />,
+        note: note.trim(),
+        canBeEmergency: true,
+      });
+      if (wanted === undefined) return;
+      await apply(
+        wanted,
         guarded.map(({ name }) => name),
-      ),
+      );
+    },
   });
 
   function obstacleTo(): string | undefined {
@@ -69,7 +83,7 @@ export function RevertDialog({
     <FormDialog
       title={words.title(seq)}
       form={{ ...form, error: form.error ?? preview.error }}
-      action={words.action}
+      action={needsApproval ? dialogs.proposeIt : words.action}
       obstacle={obstacleTo()}
       isActionFocused
       className="w-[min(40rem,calc(100vw-2rem))]"
@@ -103,7 +117,7 @@ export function RevertDialog({
           onChange={(isChecked) => setSureOf(isChecked ? overwritten : undefined)}
         />
       )}
-      <NoteField value={note} onChange={setNote} />
+      {!needsApproval && <NoteField value={note} onChange={setNote} />}
     </FormDialog>
   );
 }
@@ -179,9 +193,9 @@ function useRevert(seq: number, onDone: () => void) {
   });
   const conflict = preview.data?.conflict;
 
-  async function apply(note: string, confirmed: readonly string[]): Promise<void> {
+  async function apply(wanted: Wanted, confirmed: readonly string[]): Promise<void> {
     try {
-      const reverted = await revertChange(seq, { force: conflict !== undefined, confirmed, note });
+      const reverted = await revertChange(seq, { force: conflict !== undefined, confirmed, ...wanted });
       const title = words.done(seq);
       announce(messages.saved(title));
       toast({ kind: 'done', title, detail: <DeliveryProof seq={reverted.seq} /> });
@@ -189,7 +203,7 @@ function useRevert(seq: number, onDone: () => void) {
       catchUp();
       await queries.invalidateQueries({ queryKey: queryKeys.audit });
     } catch (error) {
-      announce(words.failed(seq));
+      if (!isProposed(error)) announce(words.failed(seq));
       // It was changed while the preview was read: show the current state.
       if (isRefusal(error, 'revision_conflict')) void preview.refetch();
       throw error;

@@ -27,7 +27,8 @@ export function useUndoOffer(): (seq: number | undefined, environment: Environme
   }
 
   return (seq, environment) => {
-    if (seq === undefined) return {};
+    // That would be another emergency, or a proposal.
+    if (seq === undefined || environment.approvals > 0) return {};
     const confirmed = environment.protected ? [environment.name] : [];
     return { action: { label: messages.undo, run: () => undo(seq, confirmed) } };
   };

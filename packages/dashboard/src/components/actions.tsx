@@ -1,6 +1,6 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { isMade, isRefusal, isSessionEnd } from '../api/api-error.ts';
+import { isMade, isProposed, isRefusal, isSessionEnd } from '../api/api-error.ts';
 import { signOut } from '../api/session.ts';
 import { type Question, useConfirm } from './confirm.tsx';
 import { messages } from './messages.ts';
@@ -62,9 +62,10 @@ export function useSignOut() {
 
 /**
  * Shows that something failed, and why; nothing when the session has ended, since the sign-in dialog says so, and nothing
- * unless it is known that it failed: `LostAnswerWatch` says that.
+ * unless it is known that it failed: `LostAnswerWatch` says that. A change that was proposed has not failed.
  */
 export function toastFailure(title: string, error: unknown): void {
-  if (isSessionEnd(error) || isMade(error) || isRefusal(error, 'outcome_unknown')) return;
+  if (isSessionEnd(error) || isMade(error) || isProposed(error) || isRefusal(error, 'outcome_unknown'))
+    return;
   toast({ kind: 'problem', title, detail: <ErrorText error={error} /> });
 }

@@ -1,6 +1,6 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
-import { type ApiError, isMade, isSessionEnd, messageOf } from '../api/api-error.ts';
+import { type ApiError, isMade, isProposed, isSessionEnd, messageOf } from '../api/api-error.ts';
 import { useLostAnswers } from '../api/lost-answers.ts';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
@@ -93,7 +93,7 @@ export function RefusalNote({ error }: { error: unknown }) {
         {isChecking ? messages.checking : messageOf(error)}
       </p>
     );
-  if (error === null || error === undefined || isSessionEnd(error)) return null;
+  if (error === null || error === undefined || isSessionEnd(error) || isProposed(error)) return null;
   return (
     <FormError>
       <ErrorText error={error} />
@@ -134,6 +134,10 @@ export function FormDialog({
 }) {
   const id = useId();
   const { error } = form;
+  useEffect(() => {
+    if (isProposed(error)) onClose();
+  }, [error, onClose]);
+
   // What was made must not be submitted again.
   if (isMade(error))
     return (

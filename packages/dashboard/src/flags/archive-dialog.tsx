@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { isMade, messageOf } from '../api/api-error.ts';
+import type { Wanted } from '../api/approvals.ts';
 import { dropFlags, putFlag } from '../api/flag-cache.ts';
-import { archiveFlags, restoreFlags } from '../api/flags.ts';
+import { type ArchiveProposed, archiveFlags, restoreFlags } from '../api/flags.ts';
 import { queryKeys } from '../api/query-cache.ts';
 import type { ArchiveResult, EnvironmentRecord, FlagRecord, ProjectRecord } from '../api/types.ts';
+import { useChangeGuards } from '../changes/change-guards.tsx';
 import { ProtectedNote } from '../changes/protected-note.tsx';
 import { DONE_MS, toastFailure } from '../components/actions.tsx';
 import { EnvironmentBadge } from '../components/badges.tsx';
@@ -36,12 +38,26 @@ export function ArchiveDialog({
   const guarded = places.filter((environment) => environment.protected);
   // Only what the preview shows: the server refuses where a state was added since.
   const confirmed = guarded.map(({ name }) => name);
-  const { results, isRunning, problem, start, leave } = useArchiveRun(project.name, confirmed);
+  const needsApproval = guarded.some(({ approvals }) => approvals > 0);
+  const { askApproval } = useChangeGuards();
+  const { results, isRunning, problem, start, leave } = useArchiveRun(project.name, {
+    confirmed,
+    // To restore them would need approval, too.
+    isUndoable: !needsApproval,
+  });
   const failed = results.filter((result) => 'error' in result);
   const isOver = results.length === flags.length;
 
   async function run(): Promise<void> {
-    if (await start(flags.map(({ key }) => key))) onDone();
+    const keys = flags.map(({ key }) => key);
+    const wanted = await askApproval({
+      project: project.name,
+      environments: guarded,
+      what: words.what(keys),
+      list: <ArchivedList guarded={guarded} flags={flags} />,
+      canBeEmergency: true,
+    });
+    if (wanted !== undefined && (await start(keys, wanted))) onDone();
   }
 
   function close(): void {
@@ -67,7 +83,7 @@ export function ArchiveDialog({
             aria-label={words.progressLabel}
           />
           <p className="text-xs text-ink-2">
-            {words.progress(results.length - failed.length, flags.length, failed.length)}
+            {words.progress(archivedOf(results).length, flags.length, failed.length)}
           </p>
         </div>
       )}
@@ -95,8 +111,8 @@ export function ArchiveDialog({
           {isOver ? words.close : isRunning ? words.stop : words.cancel}
         </Button>
         {!isOver && (
-          <Button kind="danger" disabled={isRunning} onClick={() => void run()}>
-            {words.submit}
+          <Button kind={needsApproval ? 'primary' : 'danger'} disabled={isRunning} onClick={() => void run()}>
+            {needsApproval ? words.propose : words.submit}
           </Button>
         )}
       </DialogActions>
@@ -125,22 +141,32 @@ function ArchivePreview({
           {flags.length > 1 && <span>{words.affected(countIn(flags, environment), flags.length)}</span>}
         </ProtectedNote>
       ))}
-      <ScrollRegion label={words.preview} className="max-h-64 overflow-auto rounded-md border border-line">
-        <ul className="divide-y divide-line">
-          {flags.slice(0, MOST).map((flag) => (
-            <li key={flag.key} className="px-3 py-1.5">
-              <p className="font-mono text-xs break-all">{flag.key}</p>
-              {guarded.map((environment) => (
-                <Loss key={environment.name} environment={environment} flag={flag} />
-              ))}
-            </li>
-          ))}
-          {flags.length > MOST && (
-            <li className="px-3 py-1.5 text-ink-2">{words.more(flags.length - MOST)}</li>
-          )}
-        </ul>
-      </ScrollRegion>
+      <ArchivedList guarded={guarded} flags={flags} />
     </div>
+  );
+}
+
+function ArchivedList({
+  guarded,
+  flags,
+}: {
+  guarded: readonly EnvironmentRecord[];
+  flags: readonly FlagRecord[];
+}) {
+  return (
+    <ScrollRegion label={words.preview} className="max-h-64 overflow-auto rounded-md border border-line">
+      <ul className="divide-y divide-line">
+        {flags.slice(0, MOST).map((flag) => (
+          <li key={flag.key} className="px-3 py-1.5">
+            <p className="font-mono text-xs break-all">{flag.key}</p>
+            {guarded.map((environment) => (
+              <Loss key={environment.name} environment={environment} flag={flag} />
+            ))}
+          </li>
+        ))}
+        {flags.length > MOST && <li className="px-3 py-1.5 text-ink-2">{words.more(flags.length - MOST)}</li>}
+      </ul>
+    </ScrollRegion>
   );
 }
 
@@ -161,31 +187,36 @@ function countIn(flags: readonly FlagRecord[], { name }: EnvironmentRecord): num
   return flags.filter(({ environments }) => environments[name] !== undefined).length;
 }
 
+type Outcome = ArchiveResult | ArchiveProposed;
+
 /** The progress of archiving flags. */
 interface ArchiveRun {
-  readonly results: readonly ArchiveResult[];
+  readonly results: readonly Outcome[];
   readonly isRunning: boolean;
   /** Why it stopped early. */
   readonly problem: string | undefined;
-  /** Archives them; resolves with whether all were archived. */
-  readonly start: (keys: readonly string[]) => Promise<boolean>;
+  /** Archives or proposes them; resolves with whether this was done for all. */
+  readonly start: (keys: readonly string[], wanted: Wanted) => Promise<boolean>;
   /** Stops after the request in flight, and shows what was archived, with Undo. */
   readonly leave: () => void;
 }
 
 /** Archives flags of a project, and offers to restore them. `confirmed` names what the person consented to. */
-function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRun {
+function useArchiveRun(
+  project: string,
+  { confirmed, isUndoable }: { readonly confirmed: readonly string[]; readonly isUndoable: boolean },
+): ArchiveRun {
   const queries = useQueryClient();
-  const [results, setResults] = useState<readonly ArchiveResult[]>([]);
+  const [results, setResults] = useState<readonly Outcome[]>([]);
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<string>();
   const isLeft = useRef(false);
 
-  async function start(keys: readonly string[]): Promise<boolean> {
+  async function start(keys: readonly string[], wanted: Wanted): Promise<boolean> {
     setRunning(true);
-    const all: ArchiveResult[] = [];
+    const all: Outcome[] = [];
     try {
-      for await (const some of archiveFlags(project, keys, confirmed)) {
+      for await (const some of archiveFlags(project, keys, { confirmed, ...wanted })) {
         all.push(...some);
         setResults([...all]);
         dropFlags(queries, project, archivedOf(some));
@@ -199,8 +230,8 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
     setRunning(false);
     refresh();
     const done = archivedOf(all);
-    announce(words.announced(done.length, keys.length));
-    const isAll = done.length === keys.length;
+    if (done.length > 0) announce(words.announced(done.length, keys.length));
+    const isAll = all.length === keys.length && !all.some((result) => 'error' in result);
     if (isAll || isLeft.current) showArchived(done);
     return isAll;
   }
@@ -215,7 +246,7 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
     toast({
       kind: 'done',
       title: words.done(keys),
-      action: { label: words.undo, run: () => void undo(keys) },
+      ...(isUndoable ? { action: { label: words.undo, run: () => void undo(keys) } } : {}),
     });
   }
 
@@ -244,6 +275,6 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
   return { results, isRunning, problem, start, leave };
 }
 
-function archivedOf(results: readonly ArchiveResult[]): string[] {
-  return results.flatMap((result) => ('error' in result ? [] : [result.key]));
+function archivedOf(results: readonly Outcome[]): string[] {
+  return results.flatMap((result) => ('archived' in result ? [result.key] : []));
 }

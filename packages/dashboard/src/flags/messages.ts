@@ -17,6 +17,8 @@ export const messages = {
     `${archived} of ${of} archived${failed > 0 ? `, ${failed} failed` : ''}`,
   failures: 'Flags that were not archived',
   submit: 'Archive',
+  propose: 'Propose…',
+  what: (keys: readonly string[]) => `archive ${subject(keys)}`,
   close: 'Close',
   stop: 'Stop',
   cancel: 'Cancel',

@@ -1,9 +1,9 @@
 import ChevronsUpDown from 'lucide-react/icons/chevrons-up-down';
 import Search from 'lucide-react/icons/search';
 import Settings from 'lucide-react/icons/settings';
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useProjects } from '../api/projects.ts';
+import { requiresApprovals, useEnvironments, useProjects } from '../api/projects.ts';
 import { useCanEverywhere, useIsAdminAnywhere } from '../api/session.ts';
 import {
   hasEnvironmentFilter,
@@ -19,6 +19,7 @@ import { Kbd } from '../components/kbd.tsx';
 import { Logo } from '../components/logo.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
 import { GRID, ScreenSkeleton } from '../components/page.tsx';
+import { WaitingCount } from '../flags/proposals/marks.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { ConnectionDot, CreateMenu, HelpMenu, UserMenu } from './header-menus.tsx';
 import { messages } from './messages.ts';
@@ -118,11 +119,16 @@ function SettingsLink({ isHere }: { isHere: boolean }) {
 
 function ProjectNavigation({ project }: { project: string }) {
   const [location] = useLocation();
+  const proposals = links.proposals(project);
+  // Without approvals there are no proposals to go to; the palette still does.
+  const hasProposals = useEnvironments(project).some(requiresApprovals) || location.startsWith(proposals);
+  const screens = PROJECT_SCREENS.map(({ name, to }) => ({ name, address: to(project) }));
   return (
     <>
       <Navigation
         label={messages.header.navigation}
-        screens={PROJECT_SCREENS.map(({ name, to }) => ({ name, address: to(project) }))}
+        screens={screens.filter(({ address }) => hasProposals || address !== proposals)}
+        mark={({ address }) => address === proposals && <WaitingCount project={project} />}
       />
       <PausedGuards project={project} />
       {hasEnvironmentFilter(location) && <EnvironmentFilter project={project} />}
@@ -137,13 +143,21 @@ function SettingsNavigation() {
   return <Navigation label={messages.header.settings} screens={screens} />;
 }
 
+interface Destination {
+  readonly name: string;
+  readonly address: string;
+}
+
 /** The links to the screens of a project, or of the settings. They scroll sideways where they do not fit. */
 function Navigation({
   label,
   screens,
+  mark,
 }: {
   label: string;
-  screens: readonly { readonly name: string; readonly address: string }[];
+  screens: readonly Destination[];
+  /** What is shown after a name. */
+  mark?: (screen: Destination) => ReactNode;
 }) {
   const [location] = useLocation();
   const ref = useRef<HTMLElement>(null);
@@ -165,7 +179,8 @@ function Navigation({
       className="relative -ml-2.5 min-w-0 flex-1 overflow-x-auto [scrollbar-width:none]"
     >
       <ul className="flex gap-0.5">
-        {screens.map(({ name, address }) => {
+        {screens.map((screen) => {
+          const { name, address } = screen;
           const path = address.replace(/\?.*/, '');
           const isHere = location === path || (path !== '/' && location.startsWith(`${path}/`));
 
@@ -176,13 +191,14 @@ function Navigation({
                 aria-current={isHere ? 'page' : undefined}
                 className={classNames(
                   // One weight for all: a bolder one would move the links after it.
-                  'flex h-9 items-center border-b-2 px-2.5 font-medium whitespace-nowrap -outline-offset-2',
+                  'flex h-9 items-center gap-1.5 border-b-2 px-2.5 font-medium whitespace-nowrap -outline-offset-2',
                   isHere
                     ? 'border-accent text-ink'
                     : 'border-transparent forced-colors:border-[Canvas] text-ink-3 hover:border-line hover:text-ink',
                 )}
               >
                 {name}
+                <Suspense fallback={null}>{mark?.(screen)}</Suspense>
               </Link>
             </li>
           );

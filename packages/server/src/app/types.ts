@@ -3,6 +3,7 @@
  * only, for clients in this repository: `import type { FlagRecord } from '…/app/types.ts'`.
  */
 import type { z } from '@hono/zod-openapi';
+import type { ProposalSchema } from '../management/api/proposal-schemas.ts';
 import type {
   DoneSchema,
   EnvironmentRecordSchema,
@@ -91,6 +92,8 @@ export type Reverted = z.infer<typeof RevertedSchema>;
 export type RolloutPlan = z.infer<typeof RolloutPlanSchema>;
 /** A scheduled change. */
 export type Schedule = z.infer<typeof ScheduleSchema>;
+/** A change that other people approve. */
+export type Proposal = z.infer<typeof ProposalSchema>;
 /** A change and how many streams have seen it. */
 export type Delivery = z.infer<typeof DeliverySchema>;
 /** The open streams of an environment. */

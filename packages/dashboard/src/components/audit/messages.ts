@@ -13,6 +13,8 @@ export const fieldNames: Readonly<Record<string, string>> = {
   color: 'Color',
   position: 'Position',
   protected: 'Protected',
+  approvals: 'Approvals',
+  emergencyOff: 'Emergency off',
   environments: 'Environments',
   lastFour: 'Last four characters',
   expiresAt: 'Expires',

@@ -5,9 +5,11 @@ import CirclePause from 'lucide-react/icons/circle-pause';
 import CircleStop from 'lucide-react/icons/circle-stop';
 import TrendingUp from 'lucide-react/icons/trending-up';
 import { useState } from 'react';
+import type { Wanted } from '../../api/approvals.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { commandRollout, type RolloutCommand } from '../../api/rollout-commands.ts';
 import { isOpenPlan } from '../../api/rollouts.ts';
+import { useMayChangeProtected } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagState, RolloutPlanRecord, RolloutPlanStatus } from '../../api/types.ts';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useAction } from '../../components/actions.tsx';
@@ -107,6 +109,8 @@ function Commands({
   const confirm = useConfirm();
   const perform = useAction();
   const [busy, setBusy] = useState(false);
+  // Only these need no approval, so they cannot be proposed either.
+  const mayEnd = useMayChangeProtected() || !environment.protected;
   const next = nextPlanStep(plan.steps, reachOf(state));
 
   async function run(command: RolloutCommand): Promise<void> {
@@ -116,7 +120,7 @@ function Commands({
     if (consent !== undefined) {
       const confirmed = environment.protected ? environment.name : undefined;
       await perform({
-        run: () => commandRollout(project, plan.id, { command, confirmed, note: consent.note }),
+        run: () => commandRollout(project, plan.id, { command, confirmed, ...consent }),
         done: messages.commandDone[command],
         failed: messages.commandFailed[command],
         stale: [queryKeys.rollouts(project)],
@@ -126,7 +130,7 @@ function Commands({
   }
 
   /** Asks what the command needs; `undefined` if the person decides against it. */
-  async function ask(command: RolloutCommand): Promise<{ readonly note?: string | undefined } | undefined> {
+  async function ask(command: RolloutCommand): Promise<Partial<Wanted> | undefined> {
     if (command === 'pause' || next === undefined) return {};
     if (command !== 'stop') {
       const after = stateAt(state, next.rolloutPct);
@@ -150,7 +154,7 @@ function Commands({
 
   return (
     <div className="mt-3 flex flex-wrap gap-2">
-      {plan.status === 'running' && (
+      {plan.status === 'running' && mayEnd && (
         <Button disabled={busy} onClick={() => void run('pause')}>
           {messages.pause}
         </Button>
@@ -165,9 +169,11 @@ function Commands({
           {messages.advance(next.rolloutPct)}
         </Button>
       )}
-      <Button kind="quiet" disabled={busy} onClick={() => void run('stop')}>
-        {messages.stop}
-      </Button>
+      {mayEnd && (
+        <Button kind="quiet" disabled={busy} onClick={() => void run('stop')}>
+          {messages.stop}
+        </Button>
+      )}
     </div>
   );
 }

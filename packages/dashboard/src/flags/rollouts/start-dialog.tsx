@@ -78,13 +78,18 @@ export function StartDialog({
         list: <PlanSteps flag={flagKey} state={state} steps={timed} />,
       });
       if (consent === undefined) return;
+
       await start.mutateAsync({
-        flag: flagKey,
-        environment: environment.name,
-        steps: stepsOf(steps),
-        ...(consent.note === undefined || consent.note === '' ? {} : { note: consent.note }),
+        plan: {
+          flag: flagKey,
+          environment: environment.name,
+          steps: stepsOf(steps),
+          ...(consent.note === undefined || consent.note === '' ? {} : { note: consent.note }),
+          anyway,
+        },
         confirmed: environment.protected ? environment.name : undefined,
-        anyway,
+        // Otherwise the reason is the plan's.
+        ...(consent.wish && consent),
       });
       announce(messages.started(flagKey, environment.name));
       toast({ kind: 'done', title: messages.started(flagKey, environment.name) });

@@ -6,9 +6,11 @@ import { deleteEnvironment, deleteProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { switchUsage } from '../../api/usage.ts';
-import { useAction, useConfirmedAction } from '../../components/actions.tsx';
+import { useChangeGuards } from '../../changes/change-guards.tsx';
+import { useAction } from '../../components/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { closedStreamsText } from '../../components/closed-streams.ts';
+import { useConfirm } from '../../components/confirm.tsx';
 import { CheckField } from '../../components/field.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.tsx';
@@ -17,29 +19,34 @@ import { messages } from './messages.tsx';
 export function useDeleteEnvironment(
   project: string,
 ): (environment: EnvironmentRecord, flags: number | undefined) => Promise<unknown> {
-  const perform = useConfirmedAction();
-  return async ({ name }, flags) => {
+  const perform = useAction();
+  const confirm = useConfirm();
+  const { askApproval } = useChangeGuards();
+  return async (environment, flags) => {
+    const { name } = environment;
     const streams = closedStreamsText(await countOpenStreams(project, { environment: name }));
-    return perform(
-      {
-        title: messages.deleteTitle(name),
-        body: messages.deleteBody(name, flags, streams),
-        action: messages.deleteAction,
-        isDangerous: true,
-        typed: name,
-      },
-      {
-        run: () => deleteEnvironment(project, name),
-        done: messages.deleted(name),
-        failed: messages.deleteFailed(name),
-        stale: [
-          queryKeys.project(project),
-          queryKeys.flags(project),
-          queryKeys.clients(project),
-          queryKeys.schedules(project),
-        ],
-      },
-    );
+    const isSure = await confirm({
+      title: messages.deleteTitle(name),
+      body: messages.deleteBody(name, flags, streams),
+      action: messages.deleteAction,
+      isDangerous: true,
+      typed: name,
+    });
+    const what = messages.deleteWhat(name);
+    const wanted = isSure ? await askApproval({ project, environments: [environment], what }) : undefined;
+    if (wanted === undefined) return undefined;
+
+    return perform({
+      run: () => deleteEnvironment(project, name, wanted),
+      done: messages.deleted(name),
+      failed: messages.deleteFailed(name),
+      stale: [
+        queryKeys.project(project),
+        queryKeys.flags(project),
+        queryKeys.clients(project),
+        queryKeys.schedules(project),
+      ],
+    });
   };
 }
 
@@ -95,27 +102,31 @@ function CountReads({ project: { name, usageSince }, canChange }: Parameters<typ
 }
 
 function useDeleteProject({ name, environments }: ProjectRecord): () => Promise<void> {
-  const perform = useConfirmedAction();
+  const perform = useAction();
+  const confirm = useConfirm();
+  const { askApproval } = useChangeGuards();
   const [, navigate] = useLocation();
   return async () => {
     const streams = closedStreamsText(await countOpenStreams(name));
     const names = environments.map((environment) => environment.name);
     const confirmed = environments.filter((environment) => environment.protected).map((each) => each.name);
-    const isDeleted = await perform(
-      {
-        title: messages.deleteProjectTitle(name),
-        body: messages.deleteProjectBody(names, streams),
-        action: messages.deleteProject,
-        isDangerous: true,
-        typed: name,
-      },
-      {
-        run: () => deleteProject(name, confirmed),
-        done: messages.projectDeleted(name),
-        failed: messages.deleteProjectFailed(name),
-        stale: [queryKeys.projects],
-      },
-    );
+    const isSure = await confirm({
+      title: messages.deleteProjectTitle(name),
+      body: messages.deleteProjectBody(names, streams),
+      action: messages.deleteProject,
+      isDangerous: true,
+      typed: name,
+    });
+    const what = messages.deleteWhat(name);
+    const wanted = isSure ? await askApproval({ project: name, environments, what }) : undefined;
+    if (wanted === undefined) return;
+
+    const isDeleted = await perform({
+      run: () => deleteProject(name, { confirmed, ...wanted }),
+      done: messages.projectDeleted(name),
+      failed: messages.deleteProjectFailed(name),
+      stale: [queryKeys.projects],
+    });
     if (isDeleted) navigate('/?projects');
   };
 }

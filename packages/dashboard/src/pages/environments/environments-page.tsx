@@ -118,7 +118,10 @@ function EnvironmentRow({
       </RecordHead>
       <RecordCell label={protectionColumn.label}>
         {environment.protected ? (
-          <Badge kind="warn">{messages.protected}</Badge>
+          <span className="flex flex-wrap gap-1">
+            <Badge kind="warn">{messages.protected}</Badge>
+            {environment.approvals > 0 && <Badge>{messages.approvalsShort(environment.approvals)}</Badge>}
+          </span>
         ) : (
           <span className="text-ink-3">{messages.unprotected}</span>
         )}

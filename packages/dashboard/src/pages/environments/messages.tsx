@@ -5,6 +5,16 @@ const flagStates = (flags: number | undefined) => {
   return flags === 1 ? 'The state of 1 flag' : `The states of ${flags} flags`;
 };
 
+const unapprovedSchedules = (count: number) =>
+  count === 1
+    ? '1 scheduled change here will fail when it is due.'
+    : `${count} scheduled changes here will fail when they are due.`;
+
+const unapprovedPlans = (count: number) =>
+  count === 1
+    ? '1 rollout plan here will pause at its next step.'
+    : `${count} rollout plans here will pause at their next step.`;
+
 /** The texts of the screen "Environments". */
 export const messages = {
   title: 'Environments',
@@ -55,7 +65,31 @@ export const messages = {
     `Without protection, every editor can change flags in ${name} with one click and no confirmation.`,
   unprotect: (name: string) => `Remove protection from ${name}`,
 
+  // Approvals
+  approvals: 'Changes need the approval of',
+  approvalChoices: ['Nobody else', '1 other person', '2 other people'],
+  approvalsHint:
+    'What would change flags here becomes a proposal, and other people who may change it decide.',
+  approvalsShort: (count: number) => (count === 1 ? '1 approval' : `${count} approvals`),
+  tooFew: (needed: number, able: number) =>
+    `This needs ${needed} people who may change this environment. ${able === 1 ? '1 person may' : `${able} people may`}.`,
+  emergencyOff: 'Every editor may turn flags off in an emergency',
+  emergencyOffHint:
+    'For people who may change protected environments. Off at once, with a reason, until another person acknowledges it. Uncheck it where off is not the safe side.',
+  unapproved: (schedules: number, plans: number) =>
+    [
+      ...(schedules === 0 ? [] : [unapprovedSchedules(schedules)]),
+      ...(plans === 0 ? [] : [unapprovedPlans(plans)]),
+      schedules + plans === 1
+        ? 'It was never approved: propose it again.'
+        : 'They were never approved: propose them again.',
+    ].join(' '),
+  loosenWarning: 'This loosens what guards the environment, so other people must approve it first.',
+  loosen: 'Propose…',
+  loosenWhat: (name: string) => `loosen what guards ${name}`,
+
   // Deleting an environment
+  deleteWhat: (name: string) => `delete ${name}`,
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteBody: (name: string, flags: number | undefined, streams: string) => (
     <>

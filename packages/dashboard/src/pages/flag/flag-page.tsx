@@ -27,7 +27,7 @@ import { ArchivedNotice, FlagActions } from './flag-actions.tsx';
 import { FlagDetails } from './flag-details.tsx';
 import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
 import { messages } from './messages.tsx';
-import { Panels, SIDE_PANELS } from './panels.tsx';
+import { Panels, SIDE_PANELS, TOP_PANELS } from './panels.tsx';
 
 const FlagHistory = lazy(async () => ({ default: (await import('./flag-history.tsx')).FlagHistory }));
 const CopyBetweenDialog = lazy(async () => ({
@@ -159,6 +159,7 @@ function Overview({ project, flag, history }: ScreenProps) {
   return (
     <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
       <div className="flex min-w-0 flex-col gap-4">
+        <Panels panels={TOP_PANELS} props={{ project, flag }} />
         {isArchived && <ArchivedNotice project={project} flag={flag} />}
         <EnvironmentMatrix
           project={project}

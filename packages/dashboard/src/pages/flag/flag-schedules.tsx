@@ -109,7 +109,14 @@ export function ScheduleDialog({
       if (planned === undefined) return;
       const steps = [{ key, before: version.record?.state, after: planned.after }];
       const dueAt = new Date(time).toISOString();
-      if (!(await askConsent({ project, environment, steps, scheduledFor: dueText(dueAt).local }))) return;
+      const consent = await askConsent({
+        project,
+        environment,
+        steps,
+        scheduledFor: dueText(dueAt).local,
+        note: note.trim(),
+      });
+      if (consent === undefined) return;
       const schedule = {
         environment: environment.name,
         dueAt,
@@ -119,7 +126,7 @@ export function ScheduleDialog({
       const changes = `[{"key":${JSON.stringify(key)},"patch":${planned.patchText}}]`;
       const text = `{"changes":${changes},${JSON.stringify({ ...schedule, changes: undefined }).slice(1)}`;
       const confirmed = environment.protected ? environment.name : undefined;
-      await create.mutateAsync({ schedule, text, anyway, confirmed });
+      await create.mutateAsync({ schedule, text, anyway, confirmed, ...(consent.wish && consent) });
       announce(words.announced(dueText(dueAt).local));
       toast({ kind: 'done', title: words.done(key), detail: dueText(dueAt).local });
       onClose();

@@ -8,6 +8,16 @@ interface Panel<Props> {
   readonly Content: ComponentType<Props>;
 }
 
+/** Above the environments. */
+export const TOP_PANELS: readonly Panel<FlagPanelProps>[] = [
+  {
+    name: 'proposals',
+    Content: lazy(async () => ({
+      default: (await import('../../flags/proposals/flag-proposals.tsx')).FlagProposals,
+    })),
+  },
+];
+
 /** In an expanded environment, below its value and rollout. */
 export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
   {

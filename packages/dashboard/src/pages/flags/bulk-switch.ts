@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { isMade } from '../../api/api-error.ts';
+import { isMade, isProposed } from '../../api/api-error.ts';
 import { onceReplaced } from '../../api/flag-cache.ts';
 import { switchStates } from '../../api/flag-states.ts';
 import { useCatchUp } from '../../api/live.tsx';
@@ -50,7 +50,7 @@ export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<bo
 
     try {
       const { seq, revision } = await writeInTurn(queries, places, {
-        run: () => switchStates({ ...places, enabled, confirmed, note: consent.note }),
+        run: () => switchStates({ ...places, enabled, confirmed, ...consent }),
         // The message says it once for all of them.
         isQuiet: () => true,
       });
@@ -67,7 +67,7 @@ export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<bo
       return true;
     } catch (error) {
       toastFailure(words.failed, error);
-      return isMade(error);
+      return isMade(error) || isProposed(error);
     }
   };
 }

@@ -1,5 +1,6 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import { useCallback, useState } from 'react';
+import type { Wanted } from '../../api/approvals.ts';
 import { type NewFlag, useCreateFlag } from '../../api/flags.ts';
 import type {
   EnvironmentRecord,
@@ -186,20 +187,24 @@ function useCreateGuarded(project: ProjectRecord): (draft: FlagDraft) => Promise
     async ({ enabledIn, ...flag }) => {
       const states: Record<string, FlagState> = {};
       const confirmed: string[] = [];
-      let note: string | undefined;
+      let wanted: Wanted = { note: undefined };
       for (const environment of project.environments.filter((each) => readOnlyReason(each) === undefined)) {
         const { name } = environment;
         const after = { enabled: enabledIn.has(name) };
         const steps = [{ key: flag.key, before: undefined, after }];
-        if (after.enabled) {
+        // Off is what a flag is that is not set, and to set it would need approval.
+        if (!after.enabled && environment.approvals > 0) continue;
+        // One proposal, or one emergency, is for all of it.
+        if (after.enabled && wanted.wish === undefined) {
+          const { note } = wanted;
           const consent = await askConsent({ project: project.name, environment, steps, note });
           if (consent === undefined) return undefined;
-          ({ note } = consent);
+          wanted = consent;
         }
         states[name] = after;
         if (environment.protected) confirmed.push(name);
       }
-      return mutateAsync({ flag: { ...flag, states }, confirmed, note });
+      return mutateAsync({ flag: { ...flag, states }, confirmed, ...wanted });
     },
     [project, askConsent, readOnlyReason, mutateAsync],
   );

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { requiresApprovals } from '../../api/projects.ts';
 import { type OpenPlans, useOpenPlans } from '../../api/rollouts.ts';
 import type { FlagRecord, ProjectRecord, RolloutPlanRecord } from '../../api/types.ts';
 import { isUnread, useLastReads } from '../../api/usage.ts';
@@ -10,6 +11,9 @@ import { useSame } from '../../flags/flag-tags.ts';
 
 /** The keys of the flags that are in use and were not read for 30 days. */
 const UnreadFlags = createContext<ReadonlySet<string>>(new Set());
+
+/** Whether an environment requires approvals, so that there may be proposals. */
+const ApprovalsContext = createContext(false);
 
 /** For how many days flags are unchanged and the same everywhere, by key; only those for long. */
 const StaleFlags = createContext<ReadonlyMap<string, number>>(new Map());
@@ -31,7 +35,9 @@ export function FlagMarks({
   return (
     <PlansContext value={plans}>
       <UnreadFlags value={useUnread(project, flags)}>
-        <StaleFlags value={useStale(flags, project.environments.length)}>{children}</StaleFlags>
+        <StaleFlags value={useStale(flags, project.environments.length)}>
+          <ApprovalsContext value={project.environments.some(requiresApprovals)}>{children}</ApprovalsContext>
+        </StaleFlags>
       </UnreadFlags>
     </PlansContext>
   );
@@ -42,9 +48,23 @@ export function useOpenPlan(key: string, environment: string): RolloutPlanRecord
   return useContext(PlansContext).get(`${key}/${environment}`);
 }
 
-/** Whether a flag was not read for 30 days, and for how many days it is unchanged, if for long. */
-export function useFlagMarks(key: string): { readonly isUnread: boolean; readonly days: number | undefined } {
-  return { isUnread: useContext(UnreadFlags).has(key), days: useContext(StaleFlags).get(key) };
+/** What to say about a flag besides its states. */
+interface Marks {
+  /** It was not read for 30 days. */
+  readonly isUnread: boolean;
+  /** For how many days it is unchanged, if for long. */
+  readonly days: number | undefined;
+  /** There may be proposals for it. */
+  readonly hasProposals: boolean;
+}
+
+/** What to say about a flag besides its states. */
+export function useFlagMarks(key: string): Marks {
+  return {
+    isUnread: useContext(UnreadFlags).has(key),
+    days: useContext(StaleFlags).get(key),
+    hasProposals: useContext(ApprovalsContext),
+  };
 }
 
 function useUnread(project: ProjectRecord, flags: readonly FlagRecord[]): ReadonlySet<string> {

@@ -1,4 +1,5 @@
 import Star from 'lucide-react/icons/star';
+import { Suspense } from 'react';
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
@@ -9,6 +10,7 @@ import { CopyButton } from '../../components/copy.tsx';
 import { Highlight } from '../../components/highlight.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { type LastChangeFacts, lastChange } from '../../flags/flag-filter.ts';
+import { ProposalMark } from '../../flags/proposals/marks.ts';
 import { useFlagMarks } from './flag-marks.tsx';
 import { messages } from './messages.ts';
 
@@ -43,7 +45,7 @@ export function FlagName({
   onFavorite: (key: string) => void;
 }) {
   const { key, description, tags } = flag;
-  const { isUnread, days } = useFlagMarks(key);
+  const { isUnread, days, hasProposals } = useFlagMarks(key);
   const marks = [isUnread && messages.list.unread, days && messages.list.unchanged(days)].filter(Boolean);
   const mark = marks.join(', ');
 
@@ -64,6 +66,11 @@ export function FlagName({
         <span className={`${IN_USE} hidden`}>
           <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
         </span>
+        {hasProposals && (
+          <Suspense fallback={null}>
+            <ProposalMark project={project} flag={key} />
+          </Suspense>
+        )}
         {!hasDescription && mark && (
           <Mark text={mark} isWarning={isUnread} className="min-w-0 shrink-[9999]" />
         )}

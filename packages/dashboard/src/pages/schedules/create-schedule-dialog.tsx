@@ -48,17 +48,25 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
   const form = useForm({
     problems: { time: problems.time, step: problems.steps.values().next().value },
     submit: async () => {
-      if (environment === undefined || !(await consent(environment))) return;
+      if (environment === undefined) return;
+      const consent = await askFor(environment);
+      if (consent === undefined) return;
       const final = { ...draft, environment: environment.name };
       const schedule = scheduleOf(final);
       const confirmed = environment.protected ? environment.name : undefined;
-      await create.mutateAsync({ schedule, text: scheduleText(final), anyway, confirmed });
+      await create.mutateAsync({
+        schedule,
+        text: scheduleText(final),
+        anyway,
+        confirmed,
+        ...(consent.wish && consent),
+      });
       announce(messages.scheduled(dueText(schedule.dueAt).local));
       onClose();
     },
   });
 
-  function consent(place: EnvironmentRecord) {
+  function askFor(place: EnvironmentRecord) {
     const steps = draft.steps.map((step) => {
       const before = byKey.get(step.key)?.environments[place.name]?.state;
       return {
@@ -68,7 +76,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
       };
     });
     const scheduledFor = dueText(draft.time).local;
-    return askConsent({ project, environment: place, steps, scheduledFor });
+    return askConsent({ project, environment: place, steps, scheduledFor, note: draft.note });
   }
 
   function change(step: DraftStep): void {

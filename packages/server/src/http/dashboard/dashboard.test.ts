@@ -54,7 +54,7 @@ test('serves the page for every screen, and for nothing else', async () => {
       '/account',
     ],
     ...['flags', 'flags/new-checkout', 'flags/a%2Fb', 'compare', 'keys', 'environments'].map(below),
-    ...['schedules', 'history', 'clients', 'webhooks'].map(below),
+    ...['schedules', 'proposals', 'proposals/7', 'history', 'clients', 'webhooks'].map(below),
   ];
   for (const screen of screens) {
     const response = await get(screen, { 'Accept-Encoding': 'identity' });

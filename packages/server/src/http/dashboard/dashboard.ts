@@ -17,8 +17,8 @@ const SCREENS: readonly RegExp[] = [
   /^\/$/,
   /^\/(sign-in|setup|invitation|operators|tokens|relay-tokens|audit|account)$/,
   /^\/projects(\/[^/]+)?$/,
-  /^\/projects\/[^/]+\/(flags|compare|keys|environments|webhooks|schedules|history|clients)$/,
-  /^\/projects\/[^/]+\/flags\/[^/]+$/,
+  /^\/projects\/[^/]+\/(flags|compare|keys|environments|webhooks|schedules|proposals|history|clients)$/,
+  /^\/projects\/[^/]+\/(flags|proposals)\/[^/]+$/,
 ];
 
 /** Paths for programs, which get JSON or text whatever they accept. */

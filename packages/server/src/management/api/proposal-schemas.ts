@@ -34,6 +34,15 @@ export const ProposalSchema = z
     operation: z
       .string()
       .openapi({ description: 'The operation that it carries out.', example: 'patchFlagState' }),
+    request: z
+      .object({
+        method: z.string(),
+        path: z.string(),
+        type: z.string().optional(),
+        body: z.string().optional(),
+      })
+      .optional()
+      .openapi({ description: 'The request that it repeats; only where one proposal is read.' }),
     effects: z.array(EffectSchema),
     author: Author,
     person: Author.optional().openapi({ description: 'Who created the token that is the author.' }),

@@ -57,7 +57,7 @@ export function mountProposals(app: ManagementApp, context: ManagementContext, r
     },
     async ({ params: { project }, query: { status }, actor }) => {
       const proposals = await listProposals(context, actor, { project, ...defined({ status }) });
-      return ok({ proposals: proposals.map(proposalRecord) });
+      return ok({ proposals: proposals.map((each) => proposalRecord(each)) });
     },
   );
 
@@ -73,7 +73,10 @@ export function mountProposals(app: ManagementApp, context: ManagementContext, r
       answer: record,
       errors: ['project_not_found', 'not_found'],
     },
-    async ({ params, actor }) => ok(proposalRecord(await getProposal(context, actor, params))),
+    async ({ params, actor }) => {
+      const proposal = await getProposal(context, actor, params);
+      return ok(proposalRecord(proposal, proposal.request));
+    },
   );
 
   for (const { verb, errors, run, ...described } of decisions(context, repeat)) {

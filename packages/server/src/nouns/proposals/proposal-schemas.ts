@@ -1,9 +1,12 @@
 import { RawJson, type Writable } from '../../domain/raw-json.ts';
 import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
-import type { NamedProposal } from './proposal.ts';
+import type { NamedProposal, ProposedRequest } from './proposal.ts';
 
-/** A proposal as it is answered; its environments that were deleted are left out. */
-export function proposalRecord({ project, names, ...proposal }: NamedProposal): Writable {
+/** A proposal as it is answered; its environments that were deleted are left out. `request`: where it is read alone. */
+export function proposalRecord(
+  { project, names, ...proposal }: NamedProposal,
+  request?: ProposedRequest,
+): Writable {
   const { id, status, operation, author, person, note, required, hold, createdAt, expiresAt } = proposal;
   const nameOf = (environmentId: string) => names.get(environmentId);
   const json = (text: string | undefined) => (text === undefined ? undefined : new RawJson(text));
@@ -14,6 +17,7 @@ export function proposalRecord({ project, names, ...proposal }: NamedProposal): 
     status,
     environments: proposal.environments.flatMap((each) => nameOf(each) ?? []),
     operation,
+    request: request && { ...request },
     effects: proposal.effects.map(({ action, environmentId = '', target, before, after }) => ({
       action,
       environment: nameOf(environmentId),

@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Wanted } from './approvals.ts';
+import { requiresApprovals, useEnvironments } from './projects.ts';
+import { queryKeys } from './query-cache.ts';
+import { api, request } from './request.ts';
+import type { ProposalRecord } from './types.ts';
+
+/** The proposals of a project: those that wait for somebody, the oldest first, then the newest of the others. */
+export function useProposals(project: string) {
+  return useQuery({
+    queryKey: queryKeys.proposals(project),
+    queryFn: async ({ signal }) => {
+      const path = api`projects/${project}/proposals`;
+      return (await request<{ proposals: readonly ProposalRecord[] }>('GET', path, { signal })).proposals;
+    },
+  });
+}
+
+const NONE: readonly ProposalRecord[] = [];
+
+/** The proposals of a project that wait for somebody; not read where no environment requires approvals. */
+export function useWaitingProposals(project: string): readonly ProposalRecord[] {
+  const isUsed = useEnvironments(project).some(requiresApprovals);
+  const { data = NONE } = useQuery({
+    queryKey: [...queryKeys.proposals(project), 'waiting'],
+    enabled: isUsed,
+    queryFn: async ({ signal }) => {
+      const path = `${api`projects/${project}/proposals`}?status=waiting`;
+      return (await request<{ proposals: readonly ProposalRecord[] }>('GET', path, { signal })).proposals;
+    },
+  });
+  return data;
+}
+
+/** One proposal, with the request that it repeats. */
+export function useProposal(project: string, id: string) {
+  return useQuery({
+    queryKey: [...queryKeys.proposals(project), id],
+    queryFn: ({ signal }) =>
+      request<ProposalRecord>('GET', api`projects/${project}/proposals/${id}`, { signal }),
+  });
+}
+
+/** What a person decides about a proposal. */
+export type Decision = 'approve' | 'apply' | 'reject' | 'withdraw' | 'acknowledge';
+
+/** Decides about a proposal. The person has typed the names of the environments where it changes something. */
+export function decideProposal(
+  { project, id, environments }: ProposalRecord,
+  decision: Decision,
+  note: string | undefined,
+): Promise<ProposalRecord> {
+  const options = { confirmed: environments, note };
+  return request('POST', api`projects/${project}/proposals/${id}/${decision}`, options);
+}
+
+/** Sends the request of a proposal again, to propose it on what is in effect now. Rejects with `proposed`. */
+export async function proposeAgain({ request: repeated }: ProposalRecord, wanted: Wanted): Promise<void> {
+  if (repeated === undefined) return;
+  const { method, path, body } = repeated;
+  await request(method, path, { text: body, ...wanted });
+}

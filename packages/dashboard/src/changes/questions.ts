@@ -1,0 +1,4 @@
+/** The questions about a change, which are loaded when the first of them is asked. */
+export { ConflictDialog } from './conflict-dialog.tsx';
+export { ProductionGuard } from './production-guard.tsx';
+export { ProposeDialog, showProposed } from './propose-dialog.tsx';

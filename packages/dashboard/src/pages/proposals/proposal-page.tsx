@@ -1,0 +1,149 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { isRefusal } from '../../api/api-error.ts';
+import { useEnvironments } from '../../api/projects.ts';
+import { useProposal } from '../../api/proposals.ts';
+import type { EnvironmentRecord, ProposalRecord } from '../../api/types.ts';
+import { links } from '../../browser/links.ts';
+import { Author, EnvironmentBadge } from '../../components/badges.tsx';
+import { Page } from '../../components/page.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { isWaiting } from '../../flags/proposals/part-of.ts';
+import { titleOf } from '../../flags/proposals/proposal-words.ts';
+import { Decisions } from './decisions.tsx';
+import { messages } from './messages.ts';
+import { ProposalEffects } from './proposal-effects.tsx';
+import { meaningOf, neededBy, ProposalStatusBadge } from './proposal-status.tsx';
+
+/** One proposal: what it changes, who decides, and what became of it. */
+export function ProposalPage({ project, id }: { project: string; id: string }) {
+  const { data: proposal, error, refetch } = useProposal(project, id);
+  const environments = useEnvironments(project);
+
+  const title = proposal === undefined ? messages.title : titleOf(proposal);
+  return (
+    <Page
+      title={`${title} · ${project}`}
+      heading={
+        <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-1">
+          <Link
+            href={links.proposals(project)}
+            className="text-sm font-normal text-ink-3 hover:text-ink hover:underline"
+          >
+            {messages.back}
+          </Link>
+          <span aria-hidden className="text-sm font-normal text-line-strong">
+            /
+          </span>
+          <span className="min-w-0 text-lg wrap-anywhere">{title}</span>
+        </span>
+      }
+    >
+      {proposal !== undefined ? (
+        <Proposal proposal={proposal} environments={environments} />
+      ) : isRefusal(error, 'not_found') ? (
+        <EmptyState title={messages.missingTitle}>{messages.missing}</EmptyState>
+      ) : error === null ? (
+        <SkeletonRows rows={4} />
+      ) : (
+        <Problem error={error} onRetry={() => void refetch()} />
+      )}
+    </Page>
+  );
+}
+
+function Proposal({
+  proposal,
+  environments,
+}: {
+  proposal: ProposalRecord;
+  environments: readonly EnvironmentRecord[];
+}) {
+  const { status } = proposal;
+  const needed = neededBy(proposal, environments);
+  const isMade = status === 'applied' || status === 'emergency' || status === 'acknowledged';
+
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
+      <div className="flex min-w-0 flex-col gap-4">
+        <section className="rounded-lg border border-line bg-surface p-4">
+          <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
+            <ProposalStatusBadge status={status} />
+            {environments
+              .filter(({ name }) => proposal.environments.includes(name))
+              .map((environment) => (
+                <EnvironmentBadge key={environment.name} environment={environment} className="font-medium" />
+              ))}
+          </p>
+          <p className="mt-2">{meaningOf(proposal, needed)}</p>
+          <Decisions proposal={proposal} needed={needed} />
+        </section>
+        <section aria-label={messages.what}>
+          <h2 className="mb-2 text-base font-semibold">{isMade ? messages.whatChanged : messages.what}</h2>
+          <ProposalEffects proposal={proposal} environments={environments} />
+        </section>
+      </div>
+      <Facts proposal={proposal} needed={needed} />
+    </div>
+  );
+}
+
+/** Who proposed it and why, who has approved it, and how it ended. */
+function Facts({ proposal, needed }: { proposal: ProposalRecord; needed: number }) {
+  const { status, author, person, note, createdAt, approvals, expiresAt } = proposal;
+  const { settledBy, settledAt, outcome, seq, project } = proposal;
+  const isEmergency = status === 'emergency' || status === 'acknowledged';
+
+  return (
+    <dl className="flex min-w-0 flex-col gap-3 rounded-lg border border-line bg-surface p-4">
+      <Fact name={isEmergency ? messages.emergencyBy : messages.author}>
+        <Author actor={person ?? author} />
+        {person !== undefined && <> {messages.token(author.replace(/^token:/, ''))}</>},{' '}
+        <TimeAgo at={createdAt} />
+      </Fact>
+      <Fact name={messages.note}>
+        {note === undefined ? <span className="text-ink-3">{messages.noNote}</span> : <>“{note}”</>}
+      </Fact>
+      {!isEmergency && (
+        <Fact name={`${messages.approvedBy} (${messages.approvals(approvals.length, needed)})`}>
+          {approvals.length === 0 && <span className="text-ink-3">{messages.nobodyYet}</span>}
+          <ul>
+            {approvals.map(({ by, at }) => (
+              <li key={by}>
+                <Author actor={by} />, <TimeAgo at={at} />
+              </li>
+            ))}
+          </ul>
+        </Fact>
+      )}
+      {isWaiting(proposal) && !isEmergency && (
+        <Fact name={messages.expiry}>
+          <TimeAgo at={expiresAt} />
+        </Fact>
+      )}
+      {settledBy !== undefined && settledAt !== undefined && (
+        <Fact name={isEmergency ? messages.acknowledgedBy : messages.endedBy}>
+          <Author actor={settledBy} />, <TimeAgo at={settledAt} />
+        </Fact>
+      )}
+      {outcome !== undefined && <Fact name={messages.outcome}>{outcome}</Fact>}
+      {seq !== undefined && (
+        <Fact name={messages.changeLabel}>
+          <Link href={`${links.history(project)}?change=${seq}`} className="text-accent hover:underline">
+            {messages.change(seq)}
+          </Link>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt className="text-xs text-ink-3">{name}</dt>
+      <dd className="wrap-anywhere">{children}</dd>
+    </div>
+  );
+}
