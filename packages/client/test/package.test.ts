@@ -98,6 +98,7 @@ describe('size, minified and compressed with brotli, without the peers', () => {
       2 * 1024,
     ],
     ['override, beside the core', `${CORE} export * from '@halyard/client/override';`, CORE, 2 * 1024],
+    ['published, beside the core', `${CORE} export * from '@halyard/client/published';`, CORE, 2 * 1024],
     ['handler, beside the core', `${CORE} export * from '@halyard/client/handler';`, CORE, 5 * 1024],
   ])('%s', async (_, source, baseline, limit) => {
     const size = (await compressedSize(source)) - (baseline === '' ? 0 : await compressedSize(baseline));
