@@ -148,12 +148,17 @@ describe('a published environment', () => {
     await client.ready();
     await platform.advance(5_000);
     files.interfere = ({ name }) => (name.startsWith('2-') ? new Response('', { status: 503 }) : undefined);
+    const before = files.files.get('pointer.json') ?? '';
     files.publish({ a: { enabled: true, value: 2 } }, 2);
     await platform.advance(5_000);
     expect([client.getValue('a', 0), client.ageMs]).toEqual([1, 10_000]);
+    // Nor does a cache that is behind make them look newer.
+    files.interfere = ({ name }) => (name === 'pointer.json' ? new Response(before) : undefined);
+    await platform.advance(2_000);
+    expect([client.getValue('a', 0), client.revision, client.ageMs]).toEqual([1, 1, 12_000]);
     files.interfere = () => undefined;
     await platform.advance(3_000);
-    expect([client.getValue('a', 0), client.ageMs]).toEqual([2, 8_000]);
+    expect([client.getValue('a', 0), client.revision, client.ageMs]).toEqual([2, 2, 10_000]);
   });
 
   test('that has not been confirmed for long is stale from the start', async () => {

@@ -107,7 +107,8 @@ export function createPublishedSource(target: Target): PublishedSource {
 
     const sight = newest;
     const freshMs = staleAge - ageOf(sight);
-    const { revision } = sight.pointer;
+    // An old pointer says nothing of the flags at hand, which may be older than the newest one, too.
+    const revision = isOld ? undefined : pointer.revision;
     const outcome = { revision, isStale: isOld || freshMs <= 0, freshMs };
     if (offered?.pointer.object === known) taken = offered;
     if (!isOld && object === known) offered = sight;
