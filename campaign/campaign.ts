@@ -172,7 +172,7 @@ async function act(
 /** How many readers of maps there are for each reader of events, which also reads all flags at each event. */
 const MAPS_PER_EVENTS = 4;
 
-/** Readers of the published files of each environment, where there are any. */
+/** Readers of the published files of each environment, where there are any; one more follows a node. */
 const PUBLISHED_READERS = 3;
 
 type Reader = Pick<StreamReader | EventReader | ClientReader | PublishedReader, 'name' | 'place' | 'reached'>;
@@ -191,11 +191,11 @@ function hireReaders(world: World, perNode: number): (StreamReader | EventReader
 function hirePublishedReaders(world: World): PublishedReader[] {
   const { storage } = world.fleet;
   if (storage === undefined) return [];
-  return world.places.flatMap((place) =>
-    Array.from(
-      { length: PUBLISHED_READERS },
-      (_, index) => new PublishedReader(`published-reader-${place.name}-${index}`, place, storage, world),
-    ),
+  return world.places.flatMap((place, at) =>
+    Array.from({ length: PUBLISHED_READERS + 1 }, (_, index) => {
+      const node = index < PUBLISHED_READERS ? undefined : world.fleet.nodes[at % world.fleet.nodes.length];
+      return new PublishedReader(`published-reader-${place.name}-${index}`, place, storage, world, node?.url);
+    }),
   );
 }
 

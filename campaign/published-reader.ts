@@ -1,4 +1,5 @@
-import { createPublishedClient, type PublishedClient } from '@halyard/client/published';
+import type { FlagsClient } from '@halyard/client';
+import { createClientWithFallback, createPublishedClient } from '@halyard/client/published';
 import { Management, until } from '@halyard/testing';
 import type { Final } from './checker/history.ts';
 import { now } from './clock.ts';
@@ -32,19 +33,26 @@ export class PublishedReader {
   readonly name: string;
   readonly place: Place;
   readonly #world: World;
-  readonly #client: PublishedClient;
+  readonly #client: FlagsClient & { readonly ageMs?: number | undefined };
 
-  constructor(name: string, place: Place, { link }: PublishedStorage, world: World) {
+  /** `node`: the address of a node that it follows, with the files as its fallback. */
+  constructor(name: string, place: Place, { link }: PublishedStorage, world: World, node?: string) {
     this.name = name;
     this.place = place;
     this.#world = world;
-    const baseUrl = `http://127.0.0.1:${link.port}/bucket/flags/${place.name}`;
-    this.#client = createPublishedClient({
-      baseUrl,
-      pollIntervalMs: 500,
-      requestTimeoutMs: 2_000,
-      logger: false,
-    });
+    const published = `http://127.0.0.1:${link.port}/bucket/flags/${place.name}`;
+    const settings = { requestTimeoutMs: 2_000, logger: false } as const;
+    this.#client =
+      node === undefined
+        ? createPublishedClient({ ...settings, baseUrl: published, pollIntervalMs: 500 })
+        : createClientWithFallback({
+            ...settings,
+            apiKey: place.key,
+            environment: place.environment,
+            baseUrl: node,
+            pollIntervalMs: 5_000,
+            published,
+          });
   }
 
   /** The revision that the client has. */
@@ -56,9 +64,10 @@ export class PublishedReader {
   async run(signal: AbortSignal): Promise<void> {
     await this.#client.ready();
     while (!signal.aborted) {
-      const { revision, ageMs } = this.#client;
+      // A client of a node says nothing of its age.
+      const { revision, ageMs = Number.NaN } = this.#client;
       const content = JSON.stringify(this.#client.all());
-      if (revision !== undefined && ageMs !== undefined)
+      if (revision !== undefined)
         recordLook(this.#world, this.place, this.name, { revision, content, ageMs });
       await Bun.sleep(LOOK_MS);
     }
