@@ -114,6 +114,40 @@ describe('viewers, and the list', () => {
       'production',
     ]);
   }, 60_000);
+
+  test('a key is replaced: both work, on one row, until the old one is ended', async () => {
+    const { id, key: old } = await world.management.createKey('shop', ['production'], { name: 'app' });
+    const stream = (key: string) =>
+      openSse(`${world.node.url}/v1/stream?env=production`, { headers: { 'X-Service-Key': key } });
+    const first = await stream(old);
+    const { page, check } = await world.open('/projects/shop/keys?q=app', { theme: 'dark' });
+    await page.getByRole('button', { name: 'Replace app' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replace app' });
+    await dialog.getByLabel(`The old key …${old.slice(-4)} ends`).selectOption('In 3 days');
+    await check();
+    await dialog.getByRole('button', { name: 'Replace key' }).click();
+
+    const shown = page.getByRole('dialog', { name: 'Your new key “app”' });
+    const made = (await shown.locator('[data-secret]').textContent()) ?? '';
+    const second = await stream(made);
+    await shown.getByText('Connected. Change a flag').waitFor();
+    await shown.getByRole('button', { name: "Done, I've saved it" }).click();
+    const row = page.getByRole('row', { name: /app/ });
+    await row.getByText('new: 1 stream', { exact: true }).waitFor();
+    await row.getByText(/^old ….{4}: 1 stream, (last used .*, )?ends in 3 days$/).waitFor();
+    expect(await row.count()).toBe(1);
+    await check();
+
+    await row.getByRole('button', { name: /^End now/ }).click();
+    const question = page.getByRole('dialog', { name: 'End the old key of app?' });
+    await question.getByText('1 open stream is closed.').waitFor();
+    await question.getByRole('button', { name: 'End old key' }).click();
+    expect((await first.ended).how).not.toBe('left');
+    await row.nth(1).getByText('revoked', { exact: true }).waitFor();
+    expect(await placesWith(page, made)).toEqual([]);
+    expect(await world.management.request('GET', `/api/keys/${id}`)).toMatchObject({ status: 'revoked' });
+    second.close();
+  }, 60_000);
 });
 
 test('a key that expires while it is on the screen is shown as expired', async () => {

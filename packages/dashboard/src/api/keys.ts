@@ -24,6 +24,11 @@ export function createKey(project: string, key: NewKey): Promise<KeyRecord & { r
   return request('POST', api`projects/${project}/keys`, { body: key });
 }
 
+/** Creates a key in place of another one, which ends at a time. Only this response contains the secret: keep it out of the cache. */
+export function replaceKey(id: string, endsAt: string): Promise<KeyRecord & { readonly key: string }> {
+  return request('POST', api`keys/${id}/replace`, { body: { endsAt } });
+}
+
 /** Revokes a key permanently. */
 export function revokeKey(id: string): Promise<KeyRecord> {
   return request('DELETE', api`keys/${id}`);

@@ -77,6 +77,8 @@ const DAY_MS = 86_400_000;
 /** The choices by value: days from now, `0` for never, `-1` for a date to pick. */
 const CHOICES: readonly (readonly [days: string, label: string])[] = [
   ['0', messages.expiry.never],
+  ['1', messages.expiry.day],
+  ['3', messages.expiry.days(3)],
   ['7', messages.expiry.days(7)],
   ['30', messages.expiry.days(30)],
   ['90', messages.expiry.days(90)],
@@ -96,13 +98,17 @@ export function expiryIn(days: number): Expiry {
   return days === 0 ? { kind: 'never' } : { kind: 'at', at: new Date(Date.now() + days * DAY_MS) };
 }
 
-/** Asks when a key or token expires: never, after some days, or at the end of a date. */
+/** Asks when a key or token expires: never, unless `isRequired`, after some days, or at the end of a date. */
 export function ExpiryField({
+  label = messages.expiry.label,
+  isRequired = false,
   hint,
   defaultDays = 0,
   isTried,
   onChange,
 }: {
+  label?: string;
+  isRequired?: boolean;
   hint?: string;
   /** The choice at first, which the caller knows as {@link expiryIn}. */
   defaultDays?: number;
@@ -128,7 +134,7 @@ export function ExpiryField({
   const note = expiry.kind === 'never' ? hint : expiry.kind === 'at' ? fullTime(expiry.at) : undefined;
 
   return (
-    <Field label={messages.expiry.label} hint={note} error={isUnusable ? messages.expiry.past : undefined}>
+    <Field label={label} hint={note} error={isUnusable ? messages.expiry.past : undefined}>
       {(control) => (
         <div className="flex flex-wrap gap-2">
           <NativeSelect
@@ -136,7 +142,7 @@ export function ExpiryField({
             className={`${INPUT} w-auto flex-1`}
             value={String(days)}
             onSelect={(value) => choose(Number(value))}
-            choices={CHOICES}
+            choices={isRequired ? CHOICES.slice(1) : CHOICES}
           />
           {days === -1 && (
             <DateInput

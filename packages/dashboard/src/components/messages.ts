@@ -90,6 +90,7 @@ export const messages = {
   expiry: {
     label: 'Expires',
     never: 'Never',
+    day: 'In 1 day',
     days: (days: number) => `In ${days} days`,
     year: 'In a year',
     date: 'On a date…',

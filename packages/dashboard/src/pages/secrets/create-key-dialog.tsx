@@ -111,7 +111,7 @@ function EnvironmentCheckboxes({
 }
 
 /** Commands that use a new key, and when the first client connects with it. */
-function KeyUsage({
+export function KeyUsage({
   project,
   created: { id, secret },
   environments,

@@ -20,32 +20,80 @@ export function CreateSecretDialog<Name extends string>({
   initialName = '',
   problems,
   create,
-  revoke,
-  stale,
-  usage,
-  onClose,
   children,
+  ...rest
 }: {
   texts: SecretTexts & { readonly createTitle: string; readonly nameHint: string };
   initialName?: string;
   /** Those of the fields below the name. */
   problems: Readonly<Record<Name, string | undefined>>;
   create: (name: string) => Promise<CreatedSecret>;
-  revoke: (id: string) => Promise<unknown>;
-  /** The lists to read again. */
-  stale: readonly QueryKey[];
-  usage: (created: CreatedSecret) => ReactNode;
-  onClose: () => void;
   children: (form: Form<Name>) => ReactNode;
-}) {
+} & Pick<SecretFormProps<Name>, 'revoke' | 'stale' | 'usage' | 'onClose'>) {
   const [name, setName] = useState(initialName);
+  const nameProblem = name.trim() === '' ? texts.nameMissing : undefined;
+
+  return (
+    <SecretFormDialog<Name | 'name'>
+      texts={texts}
+      title={texts.createTitle}
+      action={texts.createAction}
+      name={name}
+      problems={{ ...problems, name: nameProblem }}
+      create={() => create(name)}
+      lost={design.lostSecret.ofKind(texts.secretKind)}
+      {...rest}
+    >
+      {(form) => (
+        <>
+          <NameField value={name} onChange={setName} hint={texts.nameHint} error={form.problem('name')} />
+          {children(form)}
+        </>
+      )}
+    </SecretFormDialog>
+  );
+}
+
+interface SecretFormProps<Name extends string> {
+  readonly texts: SecretTexts;
+  readonly title: string;
+  /** The label of the button that submits. */
+  readonly action: string;
+  /** The name of what is created. */
+  readonly name: string;
+  readonly problems: Readonly<Record<Name, string | undefined>>;
+  readonly create: () => Promise<CreatedSecret>;
+  readonly revoke: (id: string) => Promise<unknown>;
+  /** What to do when the answer with the secret was lost. */
+  readonly lost: string;
+  /** The lists to read again. */
+  readonly stale: readonly QueryKey[];
+  readonly usage: (created: CreatedSecret) => ReactNode;
+  readonly onClose: () => void;
+  readonly children: (form: Form<Name>) => ReactNode;
+}
+
+/** A form whose answer has a secret, which is then shown once, with its `usage`. */
+export function SecretFormDialog<Name extends string>({
+  texts,
+  title,
+  action,
+  name,
+  problems,
+  create,
+  revoke,
+  lost,
+  stale,
+  usage,
+  onClose,
+  children,
+}: SecretFormProps<Name>) {
   // Only in this component's state, so that it disappears with the dialog.
   const [created, setCreated] = useState<CreatedSecret>();
-  const nameProblem = name.trim() === '' ? texts.nameMissing : undefined;
-  const form = useForm<Name | 'name'>({
-    problems: { ...problems, name: nameProblem },
+  const form = useForm<Name>({
+    problems,
     submit: async () => {
-      const answer = await create(name);
+      const answer = await create();
       announce(texts.created);
       setCreated(answer);
     },
@@ -65,20 +113,12 @@ export function CreateSecretDialog<Name extends string>({
     );
   return (
     <FormDialog
-      title={texts.createTitle}
+      title={title}
       form={form}
-      action={texts.createAction}
-      lost={(answer) => (
-        <LostSecret
-          answer={answer}
-          text={design.lostSecret.ofKind(texts.secretKind)}
-          revoke={revoke}
-          onClose={onClose}
-        />
-      )}
+      action={action}
+      lost={(answer) => <LostSecret answer={answer} text={lost} revoke={revoke} onClose={onClose} />}
       onClose={onClose}
     >
-      <NameField value={name} onChange={setName} hint={texts.nameHint} error={form.problem('name')} />
       {children(form)}
     </FormDialog>
   );

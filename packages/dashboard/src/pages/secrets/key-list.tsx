@@ -1,14 +1,18 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { countOpenStreams, useClients, useLivePresence } from '../../api/clients.ts';
 import { revokeKey } from '../../api/keys.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentClients, KeyRecord, ProjectRecord } from '../../api/types.ts';
+import { useConfirmedAction } from '../../components/actions.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
+import { Button } from '../../components/button.tsx';
 import { closedStreamsText } from '../../components/closed-streams.ts';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { LifeCells } from '../../components/lifetime.tsx';
 import { RecordCell } from '../../components/tables.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
 import { keyTexts as texts } from './messages.tsx';
+import { ReplaceKeyDialog } from './replace-key-dialog.tsx';
 import { SecretList, SecretRow } from './secret-list.tsx';
 
 /** The keys of a project in a table with a filter. */
@@ -23,25 +27,60 @@ export function KeyList({
 }) {
   const streams = useKeyStreams(project.name);
   const [only] = useEnvironmentFilter(project.name);
+  // Here, because the row of a key that was replaced is gone while the new key is shown.
+  const [replacing, setReplacing] = useState<KeyRecord>();
+  const shown = useMemo(() => shownKeys(keys), [keys]);
 
   return (
-    <SecretList
-      texts={texts}
-      items={only === undefined ? keys : keys.filter(({ environments }) => environments.includes(only.name))}
-      statusOf={({ status }) => status}
-      textsOf={({ name, lastFour, environments }) => [name, lastFour, ...environments]}
-    >
-      {(key) => (
-        <KeyRow
-          key={key.id}
-          project={project}
-          record={key}
-          streams={streams && (streams.get(key.id) ?? 0)}
-          canChange={canChange}
+    <>
+      <SecretList
+        texts={texts}
+        items={
+          only === undefined ? shown : shown.filter(({ environments }) => environments.includes(only.name))
+        }
+        statusOf={({ status }) => status}
+        textsOf={(key) =>
+          [key, ...key.ending].flatMap(({ name, lastFour }) => [name, lastFour, ...key.environments])
+        }
+      >
+        {(key) => (
+          <KeyRow
+            key={key.id}
+            project={project}
+            record={key}
+            streamsOf={({ id }) => streams && (streams.get(id) ?? 0)}
+            canChange={canChange}
+            onReplace={() => setReplacing(key)}
+          />
+        )}
+      </SecretList>
+      {replacing && (
+        <ReplaceKeyDialog
+          project={project.name}
+          record={replacing}
+          environments={inOrder(replacing.environments, project)}
+          onClose={() => setReplacing(undefined)}
         />
       )}
-    </SecretList>
+    </>
   );
+}
+
+/** A key with those that it has replaced and that still work, the newest first. */
+type ShownKey = KeyRecord & { readonly ending: readonly KeyRecord[] };
+
+/** The keys that have a row: one that was replaced is on the row of the key in its place, as long as both work. */
+function shownKeys(keys: readonly KeyRecord[]): readonly ShownKey[] {
+  const working = keys.filter(({ status }) => status === 'active');
+  const endingBefore = (id: string): readonly KeyRecord[] =>
+    working.filter(({ replacedBy }) => replacedBy === id).flatMap((old) => [old, ...endingBefore(old.id)]);
+
+  const heirs = new Set(working.map(({ id }) => id));
+  return keys
+    .filter(
+      ({ status, replacedBy }) => status !== 'active' || replacedBy === undefined || !heirs.has(replacedBy),
+    )
+    .map((key) => ({ ...key, ending: key.status === 'active' ? endingBefore(key.id) : [] }));
 }
 
 /** How many streams each key has open now, by id, as the event stream reports; `undefined` while it is not known. */
@@ -64,39 +103,118 @@ const [, , environmentsColumn, streamsColumn] = texts.columns;
 function KeyRow({
   project,
   record,
-  streams,
+  streamsOf,
   canChange,
+  onReplace,
 }: {
   project: ProjectRecord;
-  record: KeyRecord;
-  streams: number | undefined;
+  record: ShownKey;
+  /** How many streams a key has open; `undefined` while it is not known. */
+  streamsOf: (key: KeyRecord) => number | undefined;
   canChange: boolean;
+  onReplace: () => void;
 }) {
-  const { id, lastFour, status } = record;
+  const { id, name, lastFour, status, ending } = record;
   const environments = inOrder(record.environments, project);
+  const stale = [queryKeys.keys(project.name), queryKeys.clients(project.name)];
 
   return (
     <SecretRow
       texts={texts}
       record={record}
       status={status}
-      detail={<span className="font-mono text-xs text-ink-3">proj_live_…{lastFour}</span>}
+      detail={
+        <>
+          <span className="font-mono text-xs text-ink-3">proj_live_…{lastFour}</span>
+          {ending.map((old) => (
+            <EndingKey
+              key={old.id}
+              project={project.name}
+              record={old}
+              streams={streamsOf(old)}
+              newStreams={streamsOf(record)}
+              canChange={canChange}
+            />
+          ))}
+        </>
+      }
       canChange={canChange}
       question={async () => {
         const streams = closedStreamsText(await countOpenStreams(project.name, { key: id }));
         return texts.revokeBody(lastFour, environments, streams);
       }}
       revoke={() => revokeKey(id)}
-      stale={[queryKeys.keys(project.name), queryKeys.clients(project.name)]}
+      stale={stale}
+      actions={
+        status === 'active' &&
+        environments.length > 0 && (
+          <Button aria-label={texts.replaceNamed(name)} onClick={onReplace}>
+            {texts.replace}
+          </Button>
+        )
+      }
     >
       <RecordCell label={environmentsColumn.label}>
         <KeyEnvironments project={project} names={environments} />
       </RecordCell>
       <RecordCell label={streamsColumn.label}>
-        {streams ?? <span className="text-ink-3">{texts.loading}</span>}
+        {streamsOf(record) ?? <span className="text-ink-3">{texts.loading}</span>}
       </RecordCell>
       <LifeCells record={record} />
     </SecretRow>
+  );
+}
+
+/** A key that was replaced and still works: who still uses it, when it ends, and the button that ends it now. */
+function EndingKey({
+  project,
+  record: { id, name, lastFour, environments, lastUsedAt, expiresAt },
+  streams,
+  newStreams,
+  canChange,
+}: {
+  project: string;
+  record: KeyRecord;
+  streams: number | undefined;
+  newStreams: number | undefined;
+  canChange: boolean;
+}) {
+  const perform = useConfirmedAction();
+  const counted = (count: number | undefined) => (count === undefined ? texts.loading : texts.streams(count));
+
+  async function end(): Promise<void> {
+    const closed = closedStreamsText(await countOpenStreams(project, { key: id }));
+    await perform(
+      {
+        title: texts.endTitle(name),
+        body: texts.revokeBody(lastFour, environments, closed),
+        action: texts.endAction,
+        isDangerous: true,
+      },
+      {
+        run: () => revokeKey(id),
+        done: texts.ended(name),
+        failed: texts.endFailed(name),
+        stale: [queryKeys.keys(project), queryKeys.clients(project)],
+      },
+    );
+  }
+
+  return (
+    <span className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-2">
+      <span>{texts.newStreams(counted(newStreams))}</span>
+      <span aria-hidden>·</span>
+      <span>
+        {texts.oldStreams(lastFour, counted(streams))}
+        {lastUsedAt !== undefined && <>, {texts.lastUsed(<TimeAgo at={lastUsedAt} />)}</>}
+        {expiresAt !== undefined && <>, {texts.ends(<TimeAgo at={expiresAt} />)}</>}
+      </span>
+      {canChange && (
+        <Button aria-label={texts.endNamed(name, lastFour)} onClick={() => void end()}>
+          {texts.endNow}
+        </Button>
+      )}
+    </span>
   );
 }
 

@@ -65,6 +65,30 @@ export const keyTexts = {
     </>
   ),
 
+  // Replacing a key
+  replace: 'Replace',
+  replaceNamed: (name: string) => `Replace ${name}`,
+  replaceTitle: (name: string) => `Replace ${name}`,
+  replaceAction: 'Replace key',
+  replaceBody: (environments: readonly string[]) =>
+    `You get a new key with the same name, for ${environments.join(', ')}. Both keys work until the old one ends, so you can switch your application over without downtime.`,
+  replaceLifetime: (old: string, made: string) =>
+    `The old key expires on ${old} at the latest. The new one lives as long as the old one was made for, until ${made}.`,
+  replaceLost:
+    'The new key was created, but the connection was lost before it could be shown. Revoke it, and replace the old key again.',
+  oldKeyEnds: (lastFour: string) => `The old key …${lastFour} ends`,
+  newStreams: (streams: string) => `new: ${streams}`,
+  oldStreams: (lastFour: string, streams: string) => `old …${lastFour}: ${streams}`,
+  streams: (count: number) => (count === 1 ? '1 stream' : `${count} streams`),
+  ends: (when: ReactNode) => <>ends {when}</>,
+  lastUsed: (when: ReactNode) => <>last used {when}</>,
+  endNow: 'End now',
+  endNamed: (name: string, lastFour: string) => `End now: the old key …${lastFour} of ${name}`,
+  endTitle: (name: string) => `End the old key of ${name}?`,
+  endAction: 'End old key',
+  ended: (name: string) => `Old key of “${name}” ended`,
+  endFailed: (name: string) => `The old key of “${name}” could not be ended`,
+
   // A new key
   createTitle: 'New key',
   nameHint: 'The application that uses it, such as “website” or “worker”.',

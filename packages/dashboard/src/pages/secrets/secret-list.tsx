@@ -81,6 +81,7 @@ export function SecretRow({
   question,
   revoke,
   stale,
+  actions,
   children,
 }: {
   texts: ListTexts & SecretTexts;
@@ -94,6 +95,8 @@ export function SecretRow({
   revoke: () => Promise<unknown>;
   /** The lists to read again. */
   stale: readonly QueryKey[];
+  /** Buttons before the one that revokes. */
+  actions?: ReactNode;
   children: ReactNode;
 }) {
   const perform = useConfirmedAction();
@@ -121,6 +124,7 @@ export function SecretRow({
       </RecordCell>
       {children}
       <RecordActions>
+        {canChange && actions}
         {canChange && status !== 'revoked' && (
           <Button aria-label={texts.revokeNamed(name)} onClick={() => void askAndRevoke()}>
             {texts.revoke}

@@ -152,6 +152,19 @@ describe('presence', () => {
       row.node === 'there' ? { ...row, seenAt: Date.now() - 31_000 } : row,
     );
     expect(await screen.nextOf('presence')).toMatchObject({ environments: [{ streams: 2, nodes: 1 }] });
+    // A client goes over to another key: the numbers are the same, and whose streams they are has changed.
+    node.hub.turnover = 4;
+    node.hub.streamsByKey = () =>
+      new Map([
+        [
+          environmentId,
+          new Map([
+            ['k', 1],
+            ['l', 1],
+          ]),
+        ],
+      ]);
+    expect(await screen.nextOf('presence')).toMatchObject({ environments: [{ streams: 2, nodes: 1 }] });
     await node.activity.close();
     expect(node.written.withdrawn).toEqual(['here']);
   });

@@ -88,6 +88,8 @@ interface EnvironmentCount extends StreamTotals {
 interface ProjectCount {
   readonly projectId: string;
   readonly environments: EnvironmentCount[];
+  /** The streams of each key in each environment: clients that go over to another key change no total. */
+  readonly keys: (readonly [environment: string, keyId: string, streams: number])[];
 }
 
 /** The presence that dashboards have been sent, so that only changes are sent again. */
@@ -102,8 +104,8 @@ export class PresenceBoard {
   /** The events of the projects whose numbers have changed since the last call. */
   update(presence: readonly StreamPresence[]): readonly DashboardEvent[] {
     const events: DashboardEvent[] = [];
-    for (const [project, { projectId, environments }] of this.#countAll(presence)) {
-      const sent = JSON.stringify(environments);
+    for (const [project, { projectId, environments, keys }] of this.#countAll(presence)) {
+      const sent = JSON.stringify([environments, keys]);
       if (this.#sent.get(project) === sent) continue;
       // A project without clients needs no event, unless it had clients before.
       const isQuiet = environments.every(({ streams }) => streams === 0);
@@ -132,8 +134,12 @@ export class PresenceBoard {
       const rows = byEnvironment.get(id) ?? [];
       const project = names.get(projectId);
       if (project === undefined) continue;
-      const count = byProject.get(project) ?? { projectId, environments: [] };
+      const count = byProject.get(project) ?? { projectId, environments: [], keys: [] };
       count.environments.push({ environment, ...totalOfStreams(rows) });
+      for (const [keyId, own] of [...Map.groupBy(rows, (row) => row.keyId)].toSorted(([a], [b]) =>
+        a < b ? -1 : 1,
+      ))
+        count.keys.push([environment, keyId, totalOfStreams(own).streams]);
       byProject.set(project, count);
     }
     return byProject;
