@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { OpenApiDocument } from '../http/docs/api-reference.ts';
+import { compressAnswer } from '../management/api/compressed-answer.ts';
 import { describeErrors, SECURITY } from '../management/api/described-operation.ts';
 import type { ManagementApp } from '../management/api/operation.ts';
 import { SESSION_COOKIE } from '../nouns/people/sessions.ts';
@@ -43,7 +44,8 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
   let document: string | undefined;
   app.get(OPENAPI_PATH, (c) => {
     document ??= JSON.stringify(openApiDocument(app, version));
-    return c.body(document, 200, { 'Content-Type': 'application/json' });
+    const answer = new Response(document, { headers: { 'Content-Type': 'application/json' } });
+    return compressAnswer(c.req.raw, answer);
   });
 }
 

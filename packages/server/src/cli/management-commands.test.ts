@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
-import { Management, type NodeProcess, startNode } from '@halyard/testing';
+import { Management, type NodeProcess, sendRaw, startNode } from '@halyard/testing';
 import { commandsAt } from './test-shell.ts';
 
 let node: NodeProcess;
@@ -70,8 +70,56 @@ test('long lists are read and written page by page', async () => {
   const table = await seen('flag list --project long');
   expect(table.trim().split('\n')).toBeArrayOfSize(1002);
   expect((await json('audit --project long --limit 1000')).entries.length).toBeGreaterThanOrEqual(1000);
+
+  const plain = await rawAnswer('GET /api/projects/long/flags');
+  expect([plain.coding, plain.vary]).toEqual([null, 'Accept-Encoding']);
+  const coded = await rawAnswer('GET /api/projects/long/flags', 'gzip;q=0.5, zstd');
+  expect([coded.coding, coded.vary]).toEqual(['zstd', 'Accept-Encoding']);
+  expect(coded.body.length).toBeLessThan(plain.body.length / 10);
+  expect(Buffer.from(Bun.zstdDecompressSync(coded.body)).equals(plain.body)).toBeTrue();
+  const zipped = await rawAnswer('GET /api/openapi.json', 'gzip');
+  expect(JSON.parse(Buffer.from(Bun.gunzipSync(new Uint8Array(zipped.body))).toString()).openapi).toStartWith(
+    '3.1',
+  );
   await halyard('project delete long --yes');
+}, 60_000);
+
+test('what holds a secret, names a revision, streams, is short or was asked by another site is not compressed', async () => {
+  await halyard('project create coded');
+  const large = '/api/projects/coded/environments/production/flags/large';
+  const state = { enabled: true, value: 'x'.repeat(10_000) };
+  const asked = [
+    ['POST /api/projects/coded/keys', 'zstd', { name: 'coded', environments: ['production'] }],
+    [`PUT ${large}`, 'zstd', state],
+    [`GET ${large}`, 'zstd'],
+    ['GET /api/projects/coded', 'zstd'],
+    ['GET /api/audit?format=ndjson', 'zstd'],
+    ['GET /api/openapi.json', 'zstd\r\nSec-Fetch-Site: cross-site'],
+  ] as const;
+  for (const [what, accept, body] of asked) {
+    const { status, coding } = await rawAnswer(what, accept, body);
+    expect([what, status, coding]).toEqual([what, what.startsWith('POST') ? 201 : 200, null]);
+  }
+  await halyard('project delete coded --yes');
 });
+
+/** An answer as it is on the wire; without `accept` the caller names no coding. */
+async function rawAnswer(what: string, accept?: string, body?: object) {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const head = [
+    `${what} HTTP/1.1`,
+    `Host: ${new URL(node.url).host}`,
+    `Authorization: Bearer ${node.adminToken}`,
+    'Connection: close',
+    ...(accept === undefined ? [] : [`Accept-Encoding: ${accept}`]),
+    ...(body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${text.length}`]),
+  ];
+  const [answer] = (await sendRaw(node.url, `${head.join('\r\n')}\r\n\r\n${text}`)).answers;
+  if (answer === undefined) throw new Error(`${what} was not answered`);
+
+  const { status, headers, body: bytes } = answer;
+  return { status, coding: headers.get('Content-Encoding'), vary: headers.get('Vary'), body: bytes };
+}
 
 describe('project', () => {
   test('create adds a project with three environments', async () => {

@@ -80,8 +80,9 @@ export function forwardTo(
     headers.delete('Expect');
     headers.set(TOKEN_HEADER, token);
     headers.set(CALLER_HEADER, server.requestIP(request)?.address ?? '');
-    // Otherwise `fetch` adds its own.
+    // Otherwise `fetch` adds its own, and the client gets a coding that it may not know.
     if (!headers.has('User-Agent')) headers.set('User-Agent', '');
+    if (!headers.has('Accept-Encoding')) headers.set('Accept-Encoding', 'identity');
 
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
     const body =

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { isAlive, ManagementError, openSse, until, within } from '@halyard/testing';
+import { isAlive, ManagementError, openSse, sendRaw, until, within } from '@halyard/testing';
 import { ENGINES, processOf, startWorkers } from './test-workers.ts';
 
 setDefaultTimeout(120_000);
@@ -29,6 +29,22 @@ describe.each(ENGINES)('a node with two workers on $name', (engine) => {
       401, 401, 401, 401,
     ]);
     for (const stream of streams) expect((await stream.untilEnded()).how).toBe('closed');
+
+    // Compressed by the node and passed on as it is; a caller who names no coding gets none.
+    await management.putState('demo', 'production', 'a', { enabled: true, value: 'x'.repeat(60_000) });
+    await management.putState('demo', 'staging', 'a', { enabled: true, value: 'y'.repeat(60_000) });
+    const list = (accept: string) =>
+      sendRaw(
+        machine.node.url,
+        `GET /api/projects/demo/flags HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer ${machine.node.adminToken}\r\n` +
+          `${accept}Connection: close\r\n\r\n`,
+      );
+    const [plain] = (await list('')).answers;
+    expect([plain?.status, plain?.headers.get('Content-Encoding')]).toEqual([200, null]);
+    const [zipped] = (await list('Accept-Encoding: br, gzip\r\n')).answers;
+    expect([zipped?.status, zipped?.headers.get('Content-Encoding')]).toEqual([200, 'gzip']);
+    const unzipped = Bun.gunzipSync(new Uint8Array(zipped?.body ?? []));
+    expect(Buffer.from(unzipped).toString() === plain?.text).toBeTrue();
   });
 
   test('every stream gets each change once and in order, and the dashboard counts those of all workers', async () => {

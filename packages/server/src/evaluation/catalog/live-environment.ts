@@ -1,16 +1,8 @@
 import { frame, USAGE_HEADER, USAGE_SECONDS } from '@halyard/protocol';
 import type { StateOperation, StateText } from '../../domain/project.ts';
+import { compress, compressAside, type Encoding, MAX_INLINE_BYTES } from '../../http/compression.ts';
 import { FlagTable } from './flag-table.ts';
-import {
-  compress,
-  compressAside,
-  compressed,
-  type Encoding,
-  MAX_INLINE_BYTES,
-  type Representation,
-  represent,
-  representNegotiable,
-} from './representation.ts';
+import { compressed, type Representation, represent, representNegotiable } from './representation.ts';
 
 const encoder = new TextEncoder();
 const EMPTY_FRAME = frame('{}');
@@ -176,7 +168,7 @@ export class LiveEnvironment {
       if (!this.#compressing.has(encoding)) void this.#compressAside(plain, encoding);
       return undefined;
     }
-    const made = compressed(plain, encoding, compress(plain, encoding));
+    const made = compressed(plain, encoding, compress(plain.bytes, encoding));
     this.#compressed.set(encoding, made);
     return made;
   }
@@ -185,7 +177,7 @@ export class LiveEnvironment {
   async #compressAside(plain: Representation, encoding: Encoding): Promise<void> {
     this.#compressing.add(encoding);
     try {
-      const bytes = await compressAside(plain, encoding);
+      const bytes = await compressAside(plain.bytes, encoding);
       if (this.#whole === plain) this.#compressed.set(encoding, compressed(plain, encoding, bytes));
     } catch {
       // No memory for it: readers get the plain map, and the next one causes another attempt.

@@ -1,13 +1,9 @@
 import { REQUEST_ID_HEADER, REVISION_HEADER, STALE_HEADER } from '@halyard/protocol';
+import { ENCODINGS, MIN_COMPRESSED_BYTES } from '../../http/compression.ts';
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import { chooseCoding, matchesTag } from '../../http/request.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
-import {
-  ENCODINGS,
-  MIN_COMPRESSED_BYTES,
-  type Representation,
-  readHeaders,
-} from '../catalog/representation.ts';
+import { type Representation, readHeaders } from '../catalog/representation.ts';
 
 /** The facts in the header of each answer of the evaluation interface. */
 export interface AnswerFacts {

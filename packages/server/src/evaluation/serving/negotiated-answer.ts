@@ -1,15 +1,13 @@
-import { chooseCoding, matchesTag } from '../../http/request.ts';
 import {
-  codedTag,
   compress,
   compressAside,
-  compressed,
   ENCODINGS,
   type Encoding,
   MAX_INLINE_BYTES,
   MIN_COMPRESSED_BYTES,
-  type Representation,
-} from '../catalog/representation.ts';
+} from '../../http/compression.ts';
+import { chooseCoding, matchesTag } from '../../http/request.ts';
+import { codedTag, compressed, type Representation } from '../catalog/representation.ts';
 import { type AnswerFacts, notModified, representationAnswer } from './answers.ts';
 
 /**
@@ -72,7 +70,7 @@ export class NegotiatedAnswer implements Representation {
     const made =
       this.size > MAX_INLINE_BYTES
         ? this.#compressAside(encoding)
-        : compressed(this, encoding, compress(this, encoding, LEVEL));
+        : compressed(this, encoding, compress(this.bytes, encoding, LEVEL));
     this.#forms.set(encoding, made);
     return made;
   }
@@ -80,7 +78,7 @@ export class NegotiatedAnswer implements Representation {
   async #compressAside(encoding: Encoding): Promise<Representation> {
     aside++;
     try {
-      return compressed(this, encoding, await compressAside(this, encoding, LEVEL));
+      return compressed(this, encoding, await compressAside(this.bytes, encoding, LEVEL));
     } catch {
       return this; // no memory for it
     } finally {

@@ -9,6 +9,7 @@ import type { ActiveSession } from '../../nouns/people/operator.ts';
 import type { Caller } from '../context.ts';
 import { authorize, type Scope } from '../rights.ts';
 import { accept, parseBody } from './body.ts';
+import { compressAnswer } from './compressed-answer.ts';
 import { describeOperation } from './described-operation.ts';
 import type { HeavyCall, HeavyThread } from './heavy-call.ts';
 import type { IncomingBodies, IncomingBody } from './incoming-bodies.ts';
@@ -172,7 +173,8 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
     for (let attempt = 1; ; attempt++) {
       try {
         const run = (actor: Actor) => Promise.resolve(handle({ ...call, actor }));
-        return await asWished(context, { operation: operation.id, text: call.text, wish, run });
+        const answer = await asWished(context, { operation: operation.id, text: call.text, wish, run });
+        return await compressAnswer(context.req.raw, answer);
       } catch (error) {
         if (!(error instanceof RightsChanged) || attempt === ATTEMPTS) throw error;
         await admitAgain();
@@ -269,7 +271,7 @@ function heavyCallOf<Path extends string, Body, Query>(
 ): HeavyCall {
   const { raw: request } = context.req;
   const headers: Record<string, string> = {};
-  for (const name of ['Content-Type', 'If-Match', 'If-None-Match']) {
+  for (const name of ['Accept-Encoding', 'Sec-Fetch-Site', 'Content-Type', 'If-Match', 'If-None-Match']) {
     const value = request.headers.get(name);
     if (value !== null) headers[name] = value;
   }
