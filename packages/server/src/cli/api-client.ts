@@ -58,6 +58,9 @@ export interface ApiAnswer {
   readonly fields: Fields;
 }
 
+/** Sends a request over the network; a node that calls itself passes its own API instead. */
+export type Send = (url: string, init: RequestInit) => Promise<Response>;
+
 /** Default timeout of an answer, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
@@ -76,11 +79,18 @@ export class ApiClient {
 
   readonly #warn: (sentence: string) => void;
   readonly #wish: Wish;
+  readonly #sender: Send;
 
   /** `warn` is called with what a person should know although the request succeeded. */
-  constructor(connection: Connection, warn: (sentence: string) => void, wish: Wish = {}) {
+  constructor(
+    connection: Connection,
+    warn: (sentence: string) => void,
+    wish: Wish = {},
+    sender: Send = (url, init) => fetch(url, init),
+  ) {
     this.#warn = warn;
     this.#wish = wish;
+    this.#sender = sender;
     this.url = connection.url;
     this.#token = connection.token;
     this.#tokenOrigin = connection.tokenOrigin;
@@ -158,7 +168,7 @@ export class ApiClient {
 
   async #send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
     const { body } = request;
-    const response = await fetch(this.url + request.path + queryText(request.query), {
+    const response = await this.#sender(this.url + request.path + queryText(request.query), {
       method: request.method ?? 'GET',
       headers: this.#headers(request),
       redirect: 'error',

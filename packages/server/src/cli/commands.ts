@@ -117,6 +117,10 @@ export const COMMANDS: Catalog = {
     about: 'List and revoke open one-time links: invitations and links to set a password.',
     load: async () => (await import('./operator.ts')).invitationCommands,
   },
+  mcp: {
+    summary: 'Let an agent read and change flags, over the Model Context Protocol',
+    load: async () => (await import('./mcp.ts')).mcpCommand,
+  },
   doctor: {
     summary: 'Diagnose the connection to the server',
     load: async () => (await import('./doctor.ts')).doctorCommand,

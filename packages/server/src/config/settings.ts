@@ -201,6 +201,11 @@ const TABLE = {
     sentence:
       'Networks that webhooks can reach although they are private, also over plain http; by default, public addresses over https only.',
   },
+  mcp: {
+    reader: oneOf(['read', 'write'], '<mode>'),
+    sentence:
+      'Serve agents at /mcp, beside the management API, with their own access tokens: read offers no tool that changes something, write does.',
+  },
   publishUrl: {
     reader: storageUrl,
     sentence:

@@ -15,6 +15,7 @@ import { VERSION } from '../version.ts';
 import { databasesOf } from './databases.ts';
 import { Preparation } from './first-start.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
+import { mcpEndpoint } from './mcp-endpoint.ts';
 import { type NodeOptions, type RunningNode, stoppable } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
 import { CURRENT_WITHIN_MS, lastKnownOf, startFromLastKnown } from './start-from-last-known.ts';
@@ -84,6 +85,12 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const freshness = workers?.fleet.freshness(plane.freshness) ?? plane.freshness;
   // Workers serve these routes themselves.
   const reads = workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log }));
+  const { mcp, trustProxy } = config;
+  const api = management.app.answer;
+  const agents =
+    mcp === undefined
+      ? []
+      : [mcpEndpoint({ mode: mcp, api, publicUrl: dashboardUrl, trustProxy, docsUrl, log })];
   const parts: ListenerParts = {
     files: plane.files,
     evaluation: { ...reads, ...logServer.routes },
@@ -92,7 +99,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     }),
     scrape: guardMetrics(config.metricsToken, async () => metrics.scrape(await workers?.metrics())),
     docs: createDocs({ docsUrl, log, openApi: () => management.app.openApi() }),
-    management: [management.app.answer, createDashboard({ load: loadBuiltAssets, docsUrl, log })],
+    management: [management.app.answer, ...agents, createDashboard({ load: loadBuiltAssets, docsUrl, log })],
     docsUrl,
     log,
     ...(workers && { inner: workers.routes }),

@@ -34,6 +34,7 @@ import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
 import growing from '../../../../../docs/growing.md' with { type: 'text' };
 import languages from '../../../../../docs/languages.md' with { type: 'text' };
 import moving from '../../../../../docs/moving.md' with { type: 'text' };
+import agents from '../../../../../docs/operations/agents.md' with { type: 'text' };
 import approvals from '../../../../../docs/operations/approvals.md' with { type: 'text' };
 import backup from '../../../../../docs/operations/backup.md' with { type: 'text' };
 import cleanUp from '../../../../../docs/operations/clean-up.md' with { type: 'text' };
@@ -155,6 +156,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/sso', sso],
   ['operations/cli', cli],
   ['operations/lists', lists],
+  ['operations/agents', agents],
   ['operations/history', history],
   ['operations/schedules', schedules],
   ['operations/rollouts', rollouts],
