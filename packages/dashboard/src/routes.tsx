@@ -43,6 +43,7 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/projects/:project', ProjectStart],
   ['/projects/:project/flags', FlagsPage],
   ['/projects/:project/flags/:key', screen(() => import('./pages/flag/flag-page.tsx'), 'FlagPage')],
+  ['/projects/:project/clean-up', screen(() => import('./pages/clean-up/clean-up-page.tsx'), 'CleanUpPage')],
   ['/projects/:project/compare', screen(() => import('./pages/compare/compare-page.tsx'), 'ComparePage')],
   ['/projects/:project/keys', screen(() => import('./pages/secrets/keys-page.tsx'), 'KeysPage')],
   ['/projects/:project/webhooks', screen(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage')],

@@ -187,4 +187,21 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
     'idle',
   );
   await check();
+
+  // What can be removed, and why.
+  await page.goto(`${node.url}/projects/counted/clean-up?why=unread`);
+  const candidate = page.getByRole('row', { name: /idle/ });
+  await candidate.getByText('not read for 30 days').waitFor();
+  expect(await page.getByRole('tab').allTextContents()).toEqual([
+    'Ready to remove 0',
+    'Not read 1',
+    'Same everywhere 0',
+    'Archived long ago 0',
+  ]);
+  await page.getByRole('button', { name: 'Select all 1' }).click();
+  await check();
+  await page.getByRole('region', { name: 'Selected flags' }).getByRole('button', { name: 'Archive' }).click();
+  const archiving = page.getByRole('dialog', { name: /^Archive/ });
+  await archiving.getByRole('button', { name: 'Archive', exact: true }).click();
+  await page.getByRole('tab', { name: 'Not read 0' }).waitFor();
 }, 60_000);

@@ -5,6 +5,7 @@ export const links = {
   flags: (project: string) => `/projects/${encodeURIComponent(project)}/flags`,
   flag: (project: string, key: string) =>
     `/projects/${encodeURIComponent(project)}/flags/${encodeURIComponent(key)}`,
+  cleanUp: (project: string) => `/projects/${encodeURIComponent(project)}/clean-up`,
   compare: (project: string) => `/projects/${encodeURIComponent(project)}/compare`,
   keys: (project: string) => `/projects/${encodeURIComponent(project)}/keys`,
   environments: (project: string) => `/projects/${encodeURIComponent(project)}/environments`,
@@ -51,7 +52,7 @@ export const SETTINGS_SCREENS = [
 
 /** Whether the screen at a path can be limited to one environment. */
 export function hasEnvironmentFilter(path: string): boolean {
-  return !/\/(environments|compare|webhooks|proposals.*)$/.test(path);
+  return !/\/(environments|compare|webhooks|clean-up|proposals.*)$/.test(path);
 }
 
 /** The project of the address; `undefined` on screens that belong to none. */

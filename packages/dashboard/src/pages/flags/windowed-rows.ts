@@ -2,8 +2,8 @@ import { type KeyboardEvent, type MouseEvent, type RefObject, useEffect, useRef 
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useShortcut } from '../../browser/use-shortcut.ts';
 import { useWindow } from '../../components/windowing.ts';
+import type { Selection } from '../../flags/selection.ts';
 import type { Columns } from './column-choice.ts';
-import type { Selection } from './selection.ts';
 
 /** The props of a list of flags. */
 export interface FlagListProps {

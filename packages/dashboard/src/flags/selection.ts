@@ -1,5 +1,5 @@
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import type { FlagRecord } from '../../api/types.ts';
+import type { FlagRecord } from '../api/types.ts';
 
 /** The flags that are selected for a bulk action. */
 export interface Selection {

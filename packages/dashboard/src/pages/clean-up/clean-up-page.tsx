@@ -1,0 +1,111 @@
+import { lazy, Suspense, useMemo } from 'react';
+import { useParams } from 'wouter';
+import { useArchivedFlags, useFlags } from '../../api/flags.ts';
+import { useProject } from '../../api/projects.ts';
+import { useCan } from '../../api/session.ts';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useLastReads } from '../../api/usage.ts';
+import { useSearchState } from '../../browser/use-search-state.ts';
+import { Badge } from '../../components/badges.tsx';
+import { Page } from '../../components/page.tsx';
+import { PartBoundary } from '../../components/part-boundary.tsx';
+import { bothOf, Loaded } from '../../components/screen-states.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { useChoices } from '../../flags/flag-tags.ts';
+import { useSelection } from '../../flags/selection.ts';
+import { CandidateTable } from './candidate-table.tsx';
+import { candidates, REASONS, type Reason } from './candidates.ts';
+import { messages } from './messages.ts';
+
+const BulkBar = lazy(async () => ({ default: (await import('../flags/bulk-bar.tsx')).BulkBar }));
+
+/** The screen "Clean up": the flags of a project that may be removed, by reason. */
+export function CleanUpPage() {
+  const { project: name = '' } = useParams<{ project: string }>();
+  const project = useProject(name);
+  const flags = useFlags(name);
+  const archived = useArchivedFlags(name, { enabled: true });
+
+  return (
+    <Loaded reading={bothOf(bothOf(project, flags), archived)}>
+      {([[found, active], old]) => <CleanUp project={found} flags={active} archived={old} />}
+    </Loaded>
+  );
+}
+
+function CleanUp({
+  project,
+  flags,
+  archived,
+}: {
+  project: ProjectRecord;
+  flags: readonly FlagRecord[];
+  archived: readonly FlagRecord[];
+}) {
+  const [params, setParams] = useSearchState();
+  const { data: lastReads } = useLastReads(project);
+  const environments = project.environments.length;
+  const byReason = useMemo(
+    () => candidates(flags, archived, { environments, lastReads, now: Date.now() }),
+    [flags, archived, environments, lastReads],
+  );
+
+  const canEdit = useCan('editor');
+  const selection = useSelection();
+  const selected = flags.filter(({ key }) => selection.keys.has(key));
+  const reason = REASONS.find((each) => each === params.get('why')) ?? 'done';
+  const shown = useMemo(() => new Set(byReason[reason].map(({ key }) => key)), [byReason, reason]);
+  const choices = useChoices(flags);
+
+  const panel = (each: Reason) => (
+    <>
+      <p className="mb-3 max-w-2xl text-ink-2">
+        {each === 'unread' && lastReads === undefined ? messages.notCounted : messages.explained[each]}
+      </p>
+      <CandidateTable
+        project={project}
+        reason={each}
+        flags={byReason[each]}
+        lastReads={lastReads}
+        selection={canEdit && each !== 'archived' ? selection : undefined}
+      />
+    </>
+  );
+
+  return (
+    <>
+      <Page title={`${messages.title} · ${project.name}`} heading={messages.title} intro={messages.intro}>
+        <Tabs
+          label={messages.tabs}
+          selected={reason}
+          onSelect={(why) => setParams({ why: why === 'done' ? '' : why })}
+          tabs={REASONS.map((each) => ({
+            name: each,
+            label: (
+              <>
+                {messages.reasons[each]} <Badge>{byReason[each].length}</Badge>
+              </>
+            ),
+            panel: panel(each),
+          }))}
+        />
+      </Page>
+      {selected.length > 0 && (
+        <div className="sticky bottom-0 z-10">
+          <PartBoundary place={messages.title}>
+            <Suspense fallback={<div className="h-12 border-t border-line bg-raised" />}>
+              <BulkBar
+                project={project}
+                flags={selected}
+                known={choices}
+                hidden={selected.filter(({ key }) => !shown.has(key)).length}
+                onDeselectHidden={() => selection.keep(shown)}
+                onDone={selection.clear}
+              />
+            </Suspense>
+          </PartBoundary>
+        </div>
+      )}
+    </>
+  );
+}
