@@ -53,6 +53,21 @@ test('imports between the rooms of the server point one way', async () => {
   expect(imports.filter((each) => !isAllowed(each)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
 });
 
+test('the tools of agents and their library are loaded by nothing but what serves agents, and only then', async () => {
+  const early: string[] = [];
+  for await (const [file, text] of sourceFiles(SOURCE)) {
+    if (!file.startsWith('cli/mcp/') && /^import [^;]*from '@modelcontextprotocol\//m.test(text))
+      early.push(file);
+  }
+  const isTool = (file: string) => file.startsWith('cli/mcp/');
+  const serving = (await findImports(SOURCE)).filter(({ from, to }) => isTool(to) && !isTool(from));
+  expect([...early, ...serving.filter(({ isLazy }) => !isLazy)]).toEqual([]);
+  expect([...new Set(serving.map(({ from }) => from))].sort()).toEqual([
+    'cli/mcp.ts',
+    'nodes/mcp-endpoint.ts',
+  ]);
+});
+
 test('every room has a rule', async () => {
   const rooms = new Set((await findImports(SOURCE)).map(({ from }) => roomOf(from)));
   // One wires everything, the other is a fact.

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { REQUEST_ID_HEADER } from '@halyard/protocol';
 import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import type { Send } from '../cli/api-client.ts';
@@ -109,6 +110,7 @@ function ownApi(request: Request, server: Server<undefined>, api: Fallback): Sen
     const headers = new Headers(init.headers);
     const forwarded = request.headers.get('X-Forwarded-For');
     if (forwarded !== null) headers.set('X-Forwarded-For', forwarded);
+    headers.set(REQUEST_ID_HEADER, requestIdOf(request));
     const answer = await api(new Request(url, { ...init, headers }), callers);
     return answer ?? new Response(null, { status: 404 });
   };

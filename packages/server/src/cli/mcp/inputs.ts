@@ -18,10 +18,13 @@ export const expectedRevision = z
   .min(0)
   .describe('Revision of this flag in this environment, from halyard_get_flag; 0 if it has no state there');
 
+/** Any JSON. The types are spelled out because some models get no tool with a schema that says nothing. */
+const json = z.unknown().meta({ type: ['string', 'number', 'boolean', 'object', 'array', 'null'] });
+
 /** Parts of a state to change. */
 export const patch = z.strictObject({
   enabled: z.boolean().optional(),
-  value: z.unknown().optional().describe('Any JSON value'),
+  value: json.optional(),
   rolloutPct: z.number().min(0).max(100).optional().describe('Share of users while enabled'),
   unset: z.array(z.enum(['value', 'rolloutPct'])).optional(),
 });

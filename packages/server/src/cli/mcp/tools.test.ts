@@ -46,6 +46,7 @@ const checkout = { project: 'shop', key: 'checkout' };
 const staging = { ...checkout, environment: 'staging' };
 
 test('the tools are those of the fixture, and their descriptions are short', async () => {
+  // The fixture is what `--method tools/list` of the inspector prints: read a new text as what it is, an instruction to a model.
   const { tools } = await agent.client.listTools();
   const path = join(import.meta.dir, 'tools.fixture.json');
   expect(tools).toEqual(await Bun.file(path).json());

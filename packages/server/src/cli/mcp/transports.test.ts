@@ -20,17 +20,25 @@ beforeAll(async () => {
 
 afterAll(() => node.stop(), 60_000);
 
+/** A client of the protocol of 2025, or of this version. */
+function newClient(pin?: string): Client {
+  return new Client(
+    { name: 'tests', version: '1' },
+    pin === undefined ? {} : { versionNegotiation: { mode: { pin } } },
+  );
+}
+
 function environment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken };
 }
 
 /** What an agent does over any transport. */
-async function work(agent: Agent, environment: string): Promise<void> {
+async function work(agent: Agent, environment: string, share = 5): Promise<void> {
   const { json: flag } = await agent.call('halyard_get_flag', { project: 'shop', key: 'checkout' });
   const change = {
     project: 'shop',
     key: 'checkout',
-    patch: { enabled: true, rolloutPct: 5 },
+    patch: { enabled: true, rolloutPct: share },
     reason: 'slowly',
   };
   const done = await agent.call('halyard_change_flag', {
@@ -38,7 +46,7 @@ async function work(agent: Agent, environment: string): Promise<void> {
     environment,
     expectedRevision: flag.environments[environment]?.revision ?? 0,
   });
-  expect(done.json).toMatchObject({ changed: true, shareOfUsersPct: { after: 5 } });
+  expect(done.json).toMatchObject({ changed: true, shareOfUsersPct: { after: share } });
 
   const refused = await agent.call('halyard_change_flag', {
     ...change,
@@ -50,7 +58,7 @@ async function work(agent: Agent, environment: string): Promise<void> {
 
 describe('on standard input and output', () => {
   test('an agent reads and changes flags, and is refused', async () => {
-    const client = new Client({ name: 'tests', version: '1' });
+    const client = newClient('2026-07-28');
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [ENTRY, 'mcp', '--project', 'shop'],
@@ -131,21 +139,28 @@ describe('at /mcp', () => {
     });
   }
 
-  test('an agent reads and changes flags with its own token, and is refused', async () => {
-    const { token } = await json('token create --name robot --project shop --only states --json');
-    const client = new Client({ name: 'tests', version: '1' });
-    const transport = new StreamableHTTPClientTransport(new URL(`${node.url}/mcp`), {
-      requestInit: { headers: { Authorization: `Bearer ${token}` } },
-    });
-    await client.connect(transport);
-    const agent = agentOf(client);
-    await work(agent, 'staging');
-    expect(await agent.toolNames()).not.toContain('halyard_create_flag');
-    await client.close();
+  test.each([undefined, '2026-07-28'])(
+    'an agent works with its own token, and is refused (%s)',
+    async (pin) => {
+      const name = `robot-${pin}`;
+      const { token } = await json(`token create --name ${name} --project shop --only states --json`);
+      const client = newClient(pin);
+      const transport = new StreamableHTTPClientTransport(new URL(`${node.url}/mcp`), {
+        requestInit: { headers: { Authorization: `Bearer ${token}` } },
+      });
+      await client.connect(transport);
+      const agent = agentOf(client);
+      await work(agent, 'staging', pin === undefined ? 5 : 6);
+      expect(await agent.toolNames()).not.toContain('halyard_create_flag');
+      await client.close();
 
-    const { entries } = await json('audit --project shop --limit 1');
-    expect(entries).toMatchObject([{ actor: 'token:robot', ip: '127.0.0.1' }]);
-  });
+      const { entries } = await json('audit --project shop --limit 1');
+      const program = pin === undefined ? 'an agent' : 'tests';
+      expect(entries).toMatchObject([
+        { actor: `token:${name}`, ip: '127.0.0.1', note: `slowly (${program} over MCP)` },
+      ]);
+    },
+  );
 
   test('there is no answer without a valid token, and no session of a browser counts', async () => {
     for (const Authorization of ['', 'Bearer hat_wrong']) {
