@@ -12,6 +12,7 @@ import type {
   FlagStateSchema,
   KeyedStateSchema,
   KeyRecordSchema,
+  ListedFlagSchema,
   ProjectRecordSchema,
   StatePatchSchema,
   StateRecordSchema,
@@ -55,6 +56,8 @@ export type KeyRecord = z.infer<typeof KeyRecordSchema>;
 
 /** A flag with its states by environment. */
 export type FlagRecord = z.infer<typeof FlagRecordSchema>;
+/** A flag of a list, perhaps with previews of values. */
+export type ListedFlag = z.infer<typeof ListedFlagSchema>;
 /** A flag's state. */
 export type FlagState = z.infer<typeof FlagStateSchema>;
 /** The body that changes parts of a state. */

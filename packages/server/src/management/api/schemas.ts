@@ -162,6 +162,41 @@ export const StateRecordSchema = z
   .object({ state: FlagStateSchema, revision: Revision, updatedAt: TimeSchema, updatedBy: Author })
   .openapi('StateRecord');
 
+/** The members of every list of states. */
+export const valuesQuery = {
+  values: z.enum(['whole', 'preview']).default('whole').openapi({
+    description:
+      '`preview`: a value of more than 256 bytes is left out, and `valuePreview` has its beginning, its size and its digest.',
+  }),
+} as const;
+
+/**
+ * A state in a list that was asked for previews: a long value is cut, and the state cannot be written back. These are no
+ * extensions in the document, where both would have to fit.
+ */
+const ListedStateSchema = z
+  .strictObject({
+    ...FlagStateSchema.shape,
+    valuePreview: z
+      .object({
+        start: z.string().openapi({ description: 'The beginning of the JSON text of the value.' }),
+        bytes: z.number().int(),
+        digest: z.string().openapi({ description: 'The same for the same text.' }),
+      })
+      .optional()
+      .openapi({ description: 'Only with `values=preview`, in place of a long `value`.' }),
+  })
+  .openapi('ListedState');
+
+const ListedRecordSchema = z
+  .object({ ...StateRecordSchema.shape, state: ListedStateSchema })
+  .openapi('ListedStateRecord');
+
+/** A state of a list under its key. */
+export const ListedKeyedStateSchema = z
+  .object({ ...ListedRecordSchema.shape, key: FlagKeySchema })
+  .openapi('ListedKeyedState');
+
 /** A flag's state under its key. */
 export const KeyedStateSchema = StateRecordSchema.extend({ key: FlagKeySchema }).openapi('KeyedState');
 
@@ -190,6 +225,11 @@ export const FlagRecordSchema = z
     environments: z.record(NameSchema, StateRecordSchema),
   })
   .openapi('Flag');
+
+/** A flag of a list. */
+export const ListedFlagSchema = z
+  .object({ ...FlagRecordSchema.shape, environments: z.record(NameSchema, ListedRecordSchema) })
+  .openapi('ListedFlag');
 
 /** The name of a key, a token or a person. */
 export const LabelSchema = z.string().openapi({ minLength: 1, maxLength: MAX_TEXT.label });

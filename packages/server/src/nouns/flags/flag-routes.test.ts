@@ -11,6 +11,44 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
   });
   afterAll(() => app.close());
 
+  test('a list gives previews of long values where they are asked for', async () => {
+    const { path } = await app.project();
+    // The cut falls into a character of two code units.
+    const values = {
+      long: `${'a'.repeat(62)}😀${'b'.repeat(300)}`,
+      short: 'c'.repeat(254),
+      other: 'é'.repeat(150),
+    };
+    for (const [key, value] of Object.entries(values)) {
+      const states = { production: { enabled: true, value, rolloutPct: 5 }, staging: { enabled: false } };
+      await app.call('POST', `${path}/flags`, { body: { key, states } });
+    }
+    const whole = (await app.call('GET', `${path}/flags`)).json.flags;
+    expect((await app.call('GET', `${path}/flags?values=whole`)).json.flags).toEqual(whole);
+    expect(whole[0].environments.production.state.value).toBe(values.long);
+
+    const [long, other, short] = (await app.call('GET', `${path}/flags?values=preview`)).json.flags;
+    const { production, staging } = long.environments;
+    expect(production.state).toEqual({
+      enabled: true,
+      rolloutPct: 5,
+      valuePreview: {
+        start: `"${'a'.repeat(62)}`,
+        bytes: 368,
+        digest: expect.stringMatching(/^[0-9a-f]{16}$/),
+      },
+    });
+    expect(staging).toEqual(whole[0].environments.staging);
+    expect(other.environments.production.state.valuePreview).toMatchObject({ bytes: 302 });
+    expect(short).toEqual(whole[2]);
+
+    const states = `${path}/environments/production/flags`;
+    const [listed] = (await app.call('GET', `${states}?values=preview&limit=1`)).json.flags;
+    expect(listed).toEqual({ key: 'long', ...production });
+    const refused = await app.call('PUT', `${states}/long`, { body: listed.state });
+    expect([refused.status, refused.json.error]).toEqual([400, 'invalid_argument']);
+  });
+
   test('a flag is created with its states, changed, and deleted everywhere', async () => {
     const { path } = await app.project();
     const body = {

@@ -15,13 +15,15 @@ import {
   FlagRecordSchema,
   FlagStateSchema,
   flagDetailMembers,
+  ListedFlagSchema,
   NameSchema,
   seqMember,
   TimeSchema,
+  valuesQuery,
 } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
-import { stateRecord } from '../states/state-schemas.ts';
+import { stateRecord, type Values } from '../states/state-schemas.ts';
 import { type ArchiveOutcome, archiveFlag, archiveFlags, MAX_BULK, restoreFlag } from './flag-archive.ts';
 import { ARCHIVED_CHOICES, listFlags } from './flag-list.ts';
 import { createFlag, deleteFlag, type FlagWithStates, getFlag, updateFlag } from './flags.ts';
@@ -56,22 +58,28 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
           description:
             'Only stale flags: those that have been the same in every environment since this time. Leaves out permanent flags.',
         }),
+        ...valuesQuery,
         ...pageQuery,
       }),
       answer: {
         status: 200,
         description: 'The flags, by key.',
-        schema: z.object({ flags: z.array(FlagRecordSchema), ...nextMember }),
+        schema: z.object({ flags: z.array(ListedFlagSchema), ...nextMember }),
       },
       errors: ['project_not_found'],
     },
-    async ({ params, query: { archived, q, tag, owner, unchangedSince: since, ...query }, actor }) => {
+    async ({
+      params,
+      query: { archived, q, tag, owner, unchangedSince: since, values, ...query },
+      actor,
+    }) => {
       const page = pageOf(query, ['key'] as const);
       const unchangedSince = since === undefined ? undefined : Date.parse(since);
       const filter = defined({ archived, text: q, tag, owner, unchangedSince, page });
       const { flags, next } = await listFlags(context, actor, params.project, filter);
       const place = ({ key }: FlagWithStates) => [key] as const;
-      return ok(listAnswer('flags', flags, { page, record: flagRecord, place, next }));
+      const record = (flag: FlagWithStates) => flagRecord(flag, values);
+      return ok(listAnswer('flags', flags, { page, record, place, next }));
     },
   );
 
@@ -159,9 +167,9 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
 }
 
 /** A flag as it is answered. */
-function flagRecord(flag: Written<FlagWithStates>): Writable {
+function flagRecord(flag: Written<FlagWithStates>, values?: Values): Writable {
   const { key, description, tags, owner, permanent, valueKind, createdAt, archivedAt, states, seq } = flag;
-  const environments = new Map([...states].map(([name, state]) => [name, stateRecord(state)]));
+  const environments = new Map([...states].map(([name, state]) => [name, stateRecord(state, values)]));
   const times = { createdAt: isoTime(createdAt), archivedAt: isoTimeOr(archivedAt) };
   return { key, description, tags, owner, permanent, valueKind, ...times, environments, seq };
 }

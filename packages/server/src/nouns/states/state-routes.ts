@@ -13,16 +13,18 @@ import {
   FlagKeySchema,
   FlagStateSchema,
   KeyedStateSchema,
+  ListedKeyedStateSchema,
   NameSchema,
   StatePatchSchema,
   StateWrittenSchema,
   seqMember,
+  valuesQuery,
 } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkNote } from '../../management/rules.ts';
 import type { Written } from '../../management/write.ts';
 import { expectedRevision, revisionTag } from '../flags/preconditions.ts';
-import { stateRecord } from './state-schemas.ts';
+import { stateRecord, type Values } from './state-schemas.ts';
 import type { StateWritten } from './state-writers.ts';
 import { applyChange, deleteState, getState, listStates, patchState, putState } from './states.ts';
 
@@ -118,7 +120,7 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
       errors: places,
       role: 'viewer',
       summary: 'List the states of an environment',
-      query: z.strictObject(pageQuery),
+      query: z.strictObject({ ...valuesQuery, ...pageQuery }),
       answer: {
         status: 200,
         description: 'The states, by key.',
@@ -126,17 +128,18 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
         schema: z.object({
           environment: NameSchema,
           revision: EnvironmentRecordSchema.shape.revision,
-          flags: z.array(KeyedStateSchema),
+          flags: z.array(ListedKeyedStateSchema),
           ...nextMember,
         }),
       },
     },
-    async ({ params, query, actor }) => {
+    async ({ params, query: { values, ...query }, actor }) => {
       const page = pageOf(query, ['key'] as const);
       const { environment, states, next } = await listStates(context, actor, { ...params, page });
       const { name, revision } = environment;
       const place = ({ flagKey }: StoredState) => [flagKey] as const;
-      const list = listAnswer('flags', states, { page, record: keyed, place, next });
+      const record = (stored: StoredState) => keyed(stored, values);
+      const list = listAnswer('flags', states, { page, record, place, next });
       return ok({ environment: name, revision, ...list }, { ETag: revisionTag(revision) });
     },
   );
@@ -159,8 +162,8 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
   );
 }
 
-function keyed(stored: StoredState) {
-  return { key: stored.flagKey, ...stateRecord(stored) };
+function keyed(stored: StoredState, values?: Values) {
+  return { key: stored.flagKey, ...stateRecord(stored, values) };
 }
 
 /** (Spec: S14.15) */
