@@ -219,3 +219,44 @@ async function createFlag(page: Page, key: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Key' }).fill(key);
   await page.getByRole('button', { name: 'Create flag' }).click();
 }
+
+test(
+  'a long value is cut in the list, and survives a switch, its undo and a conflict there',
+  async () => {
+    const value = { text: 'x'.repeat(2000), end: 'here' };
+    const staging = '/api/projects/shop/environments/staging/flags/apple';
+    const stored = async () => ((await world.management.request('GET', staging)) as { state: object }).state;
+    await world.management.putState('shop', 'staging', 'apple', { enabled: true, value });
+    const { page } = await world.open(FLAGS, { expected: /412/ });
+    await page.getByTitle('… (2 KB)').waitFor();
+
+    const control = page.getByRole('switch', { name: 'apple in staging' });
+    const messages = page.getByRole('region', { name: 'Messages' });
+    await control.click();
+    await messages.getByText('apple is off in staging', { exact: true }).waitFor();
+    expect(await stored()).toEqual({ enabled: false, value });
+    await messages.getByRole('button', { name: 'Undo' }).click();
+    await messages.getByText(/^apple is on in staging|^apple is on, value/).waitFor();
+    expect(await stored()).toEqual({ enabled: true, value });
+
+    // Another person changes it before the page hears of it.
+    const change = { enabled: true, value: { text: 'y'.repeat(3000) } };
+    await page.reload();
+    await page.getByTitle('… (2 KB)').waitFor();
+    await page.route(
+      '**/staging/flags/apple',
+      async (route) => {
+        await world.management.putState('shop', 'staging', 'apple', change);
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await control.click();
+    const conflict = page.getByRole('dialog', { name: 'There is a newer version' });
+    await conflict.getByRole('button', { name: 'Overwrite with mine' }).click();
+    await messages.getByText(/^apple is off in staging/).waitFor();
+    expect(await stored()).toEqual({ ...change, enabled: false });
+    await page.close();
+  },
+  PATIENCE_MS,
+);

@@ -270,7 +270,7 @@ test(
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
     const { page } = await world.open('/projects/shop/history');
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.route('**/api/projects/shop/flags', async (route) => {
+    await page.route('**/api/projects/shop/flags?*', async (route) => {
       const answer = await route.fetch();
       await world.management.putState('shop', 'development', 'new-checkout', { enabled: true });
       // The change's own event is there by now, or comes after the list: both must end the same.
@@ -316,7 +316,7 @@ test(
     await write('new-checkout', false);
     const { page } = await world.open('/projects/shop/history');
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.route('**/api/projects/shop/flags', async (route) => {
+    await page.route('**/api/projects/shop/flags?*', async (route) => {
       const answer = await route.fetch();
       await write('just-made', false);
       await route.fulfill({ response: answer });

@@ -153,11 +153,16 @@ interface FlagReader {
   readonly signal?: AbortSignal;
 }
 
-/** Reads every unarchived flag of a project, once the stream is open. */
+/** Whether no value of the flag is cut, as in lists. */
+export function isWhole(flag: FlagRecord): boolean {
+  return Object.values(flag.environments).every(({ state }) => state.valuePreview === undefined);
+}
+
+/** Reads every unarchived flag of a project, once the stream is open. Long values are cut. */
 export function readFlags(reader: FlagReader): Promise<readonly FlagRecord[]> {
   return readWithStream(reader, {
     read: async () => {
-      const path = api`projects/${reader.project}/flags`;
+      const path = `${api`projects/${reader.project}/flags`}?values=preview`;
       const { signal } = reader;
       return (await request<{ flags: readonly FlagRecord[] }>('GET', path, { signal })).flags;
     },

@@ -1,4 +1,4 @@
-import { memberText } from '@halyard/protocol';
+import { defined, memberText } from '@halyard/protocol';
 import type { Wanted, Wish } from './approvals.ts';
 import { api, request, requestText } from './request.ts';
 import type { ChangeWritten, FlagState, StateRecord, StateWritten } from './types.ts';
@@ -42,6 +42,9 @@ export async function writeState(
     await request('DELETE', path, options);
     return undefined;
   }
+  // Only the same one can stay; a value that is not here cannot be sent.
+  if (after.valuePreview !== undefined && (before === undefined || !isSameValue(before.state, after)))
+    throw new Error('a value that was cut in a list would be written');
   const valueText = texts.after ?? (after.value === undefined ? undefined : JSON.stringify(after.value));
   const withText = { ...after, valueText };
   const [method, text] =
@@ -107,8 +110,31 @@ export function differsInSwitchOnly(one: FlagState, other: FlagState): boolean {
 function isSameValue(one: FlagState, other: FlagState): boolean {
   return (
     (one.value === undefined) === (other.value === undefined) &&
-    JSON.stringify(one.value) === JSON.stringify(other.value)
+    JSON.stringify(one.value) === JSON.stringify(other.value) &&
+    one.valuePreview?.digest === other.valuePreview?.digest
   );
+}
+
+/**
+ * A state that was made from one of a list: if its value is cut there, the value of `base` instead. Who changes a state from a
+ * list leaves the value as it is.
+ */
+export function withValueOf<State extends FlagState | null>(
+  after: State,
+  base: FlagState | undefined,
+): State {
+  if (after?.valuePreview === undefined || base === undefined) return after;
+  const { valuePreview: _, ...rest } = after;
+  const { value, valuePreview } = base;
+  return { ...rest, ...defined({ value, valuePreview }) } as State; // a state with another value is a state
+}
+
+/** The state of a list with its whole value, which is read if it is cut there. */
+export async function wholeState(
+  place: StatePlace,
+  state: FlagState | undefined,
+): Promise<FlagState | undefined> {
+  return state?.valuePreview === undefined ? state : (await readState(place)).state;
 }
 
 /** The response of `GET …/flags` of an environment. */

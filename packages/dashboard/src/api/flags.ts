@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { isProposed } from './api-error.ts';
 import type { Wanted } from './approvals.ts';
-import { putFlag, readFlag, readFlags } from './flag-cache.ts';
+import { isWhole, putFlag, readFlag, readFlags } from './flag-cache.ts';
 import { useLiveConnection } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
@@ -29,13 +29,13 @@ export function useArchivedFlags(project: string, options: { readonly enabled: b
     queryKey: queryKeys.archivedFlags(project),
     enabled: options.enabled,
     queryFn: async ({ signal }) => {
-      const path = `${api`projects/${project}/flags`}?archived=true`;
+      const path = `${api`projects/${project}/flags`}?archived=true&values=preview`;
       return (await request<{ flags: readonly FlagRecord[] }>('GET', path, { signal })).flags;
     },
   });
 }
 
-/** One flag with its states in every environment. The list's record is shown while it loads. */
+/** One flag with its states in every environment. The list's record is shown while it loads, unless values are cut there. */
 export function useFlag(project: string, key: string) {
   const queries = useQueryClient();
   const live = useLiveConnection();
@@ -46,7 +46,9 @@ export function useFlag(project: string, key: string) {
     // A refused write is undone by the identity of its optimistic record, which structural sharing would lose.
     structuralSharing: false,
     placeholderData: () =>
-      queries.getQueryData<readonly FlagRecord[]>(queryKeys.flags(project))?.find((flag) => flag.key === key),
+      queries
+        .getQueryData<readonly FlagRecord[]>(queryKeys.flags(project))
+        ?.find((flag) => flag.key === key && isWhole(flag)),
   });
 }
 

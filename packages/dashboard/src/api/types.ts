@@ -16,12 +16,12 @@ type Received<Type> = Json extends Type
       ? { readonly [Name in keyof Type]: Received<Exclude<Type[Name], undefined>> }
       : Type;
 
-/** A flag's state. (Spec: S2.3, S2.4, S2.5, S2.6) */
-export type FlagState = Received<server.FlagState>;
+/** A flag's state, whose long value may be cut where it comes from a list. (Spec: S2.3, S2.4, S2.5, S2.6) */
+export type FlagState = FlagRecord['environments'][string]['state'];
 /** Changes to a state; absent members are kept. */
 export type StatePatch = Received<server.StatePatch>;
 /** A flag's state in one environment; `If-Match` names its revision. */
-export type StateRecord = Received<server.StateRecord>;
+export type StateRecord = FlagRecord['environments'][string];
 /** When the flags of a project were last read. */
 export type LastReads = Received<server.LastReads>;
 /** How often one flag was read. */
@@ -29,7 +29,7 @@ export type FlagUsage = Received<server.FlagUsage>;
 /** The kind of value that code expects of a flag. */
 export type FlagValueKind = FlagRecord['valueKind'];
 /** A flag with its states by environment. */
-export type FlagRecord = Received<server.FlagRecord>;
+export type FlagRecord = Received<server.ListedFlag>;
 /** The response to a write of one state. */
 export type StateWritten = Received<server.StateWritten>;
 /** The response to a multi-flag change. */

@@ -9,6 +9,7 @@ import {
   readState,
   type StatePlace,
   type ValueTexts,
+  withValueOf,
   writeState,
 } from '../api/flag-states.ts';
 import { queryKeys } from '../api/query-cache.ts';
@@ -93,8 +94,9 @@ function createStateWriter({
 
   /** Shows the new state, writes it, and replaces it by the server's record, or by the old one after a refusal. */
   async function run(change: StateChange, place: StatePlace, write: StateWrite<Written>): Promise<Written> {
-    const { environment, after, note, wish, texts } = change;
+    const { environment, note, wish, texts } = change;
     const before = beginningOf(change);
+    const after = withValueOf(change.after, before?.state);
     const isMadeNow = wish === undefined || wish === 'emergency';
     const expected = after === null ? undefined : optimisticRecord(before, after, authorOf(queries));
     const shown = isMadeNow ? expected : before;
@@ -140,7 +142,7 @@ function createStateWriter({
       key: change.key,
       environment: place.environment,
       current,
-      mine: change.after,
+      mine: withValueOf(change.after, current?.state),
       isDraft: change.isDraft ?? false,
     });
     if (decision !== 'overwrite') return decision === 'discard' ? 'discarded' : 'cancelled';
@@ -148,7 +150,8 @@ function createStateWriter({
   }
 
   function announceDone(change: StateChange, { before, record, seq }: Written): void {
-    const { key, environment, after, texts } = change;
+    const { key, environment, texts } = change;
+    const after = withValueOf(change.after, before?.state);
     const title = messages.stateIs(key, outcomeText(before, after), environment.name);
     announce(messages.saved(title));
     toast({

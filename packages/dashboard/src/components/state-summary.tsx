@@ -15,17 +15,15 @@ export function StateSummary({
 }) {
   if (state === null || state === undefined)
     return <span className={classNames('text-ink-3 italic', className)}>not set</span>;
-  const { enabled, rolloutPct, value } = state;
+  const { enabled, rolloutPct } = state;
+  const text = shownValue(state, 60);
   return (
     <span className={classNames('inline-flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5', className)}>
       <Badge kind={enabled ? 'good' : 'plain'}>{enabled ? 'On' : 'Off'}</Badge>
       {rolloutPct !== undefined && <span className="text-xs text-ink-2">{rolloutPct} %</span>}
-      {value !== undefined && (
-        <code
-          className="min-w-0 font-mono text-xs wrap-anywhere text-ink-2"
-          title={valuePreview(value, 2_000)}
-        >
-          {valueText ?? valuePreview(value, 60)}
+      {text !== undefined && (
+        <code className="min-w-0 font-mono text-xs wrap-anywhere text-ink-2" title={shownValue(state, 2_000)}>
+          {valueText ?? text}
         </code>
       )}
     </span>
@@ -38,14 +36,27 @@ export function valuePreview(value: Json, longest = 40): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
+/** The value of a state on one line; with its size if it is cut in a list and there is room. `undefined` without one. */
+export function shownValue(
+  { value, valuePreview: cut }: Pick<FlagState, 'value' | 'valuePreview'>,
+  longest: number,
+): string | undefined {
+  if (cut === undefined) return value === undefined ? undefined : valuePreview(value, longest);
+  const { start, bytes } = cut;
+  return longest <= start.length
+    ? `${start.slice(0, longest - 1)}…`
+    : `${start}… (${Math.max(1, Math.round(bytes / 1024))} KB)`;
+}
+
 /** A state in words: "on, 25 %, value 100". */
 export function stateText(state: FlagState | null | undefined): string {
   if (state === null || state === undefined) return 'not set';
-  const { enabled, rolloutPct, value } = state;
+  const { enabled, rolloutPct } = state;
+  const text = shownValue(state, 40);
   return [
     enabled ? 'on' : 'off',
     ...(rolloutPct === undefined ? [] : [`${rolloutPct} %`]),
-    ...(value === undefined ? [] : [`value ${valuePreview(value)}`]),
+    ...(text === undefined ? [] : [`value ${text}`]),
   ].join(', ');
 }
 
@@ -69,12 +80,13 @@ export function differingFields(
   if (first === undefined || second === undefined) return first === second ? [] : ['presence'];
   return [
     ...(first.enabled === second.enabled ? [] : (['switch'] as const)),
-    ...(isSameJson(first.value, second.value) ? [] : (['value'] as const)),
+    ...(isSameValue(first, second) ? [] : (['value'] as const)),
     ...(first.rolloutPct === second.rolloutPct ? [] : (['rollout'] as const)),
   ];
 }
 
-/** Whether two values have the same JSON; the order of members counts, as it does for readers. */
-function isSameJson(one: Json | undefined, other: Json | undefined): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+/** Whether two states have the same JSON as a value; the order of members counts, as it does for readers. */
+function isSameValue(one: FlagState, other: FlagState): boolean {
+  const isSame = JSON.stringify(one.value) === JSON.stringify(other.value);
+  return isSame && one.valuePreview?.digest === other.valuePreview?.digest;
 }

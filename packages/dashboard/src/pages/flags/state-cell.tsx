@@ -4,7 +4,7 @@ import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useStateSwitch } from '../../changes/state-switch.ts';
 import { WriteMark } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { valuePreview } from '../../components/state-summary.tsx';
+import { shownValue } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { useOpenPlan } from './flag-marks.tsx';
 import { messages } from './messages.ts';
@@ -88,8 +88,8 @@ const LEAST_VALUE = 6;
  * The rollout and the value: one line of a container that wraps, so that a value is hidden where no useful piece of it
  * fits.
  */
-function Served({ state: { enabled, rolloutPct, value } }: { state: FlagState }) {
-  const text = value === undefined ? '' : valuePreview(value, 60);
+function Served({ state }: { state: FlagState }) {
+  const { enabled, rolloutPct } = state;
   return (
     <span className="flex h-5 min-w-0 flex-1 flex-wrap items-center gap-x-2 overflow-hidden">
       {rolloutPct !== undefined && (
@@ -105,19 +105,25 @@ function Served({ state: { enabled, rolloutPct, value } }: { state: FlagState })
           {rolloutPct} %
         </span>
       )}
-      {value !== undefined && (
-        <code
-          className={classNames(
-            'h-5 flex-1 truncate font-mono text-2xs leading-5',
-            enabled ? 'text-ink-2' : 'text-ink-3',
-          )}
-          style={{ minWidth: `${Math.min(LEAST_VALUE, text.length)}ch` }}
-          title={valuePreview(value, 300)}
-        >
-          {text}
-        </code>
-      )}
+      <Value state={state} />
     </span>
+  );
+}
+
+function Value({ state }: { state: FlagState }) {
+  const text = shownValue(state, 60);
+  if (text === undefined) return null;
+  return (
+    <code
+      className={classNames(
+        'h-5 flex-1 truncate font-mono text-2xs leading-5',
+        state.enabled ? 'text-ink-2' : 'text-ink-3',
+      )}
+      style={{ minWidth: `${Math.min(LEAST_VALUE, text.length)}ch` }}
+      title={shownValue(state, 300)}
+    >
+      {text}
+    </code>
   );
 }
 

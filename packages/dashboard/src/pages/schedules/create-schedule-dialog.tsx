@@ -1,6 +1,7 @@
 import Plus from 'lucide-react/icons/plus';
 import X from 'lucide-react/icons/x';
 import { useId, useMemo, useState } from 'react';
+import { wholeState } from '../../api/flag-states.ts';
 import { useFlags } from '../../api/flags.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useCreateSchedule } from '../../api/schedules.ts';
@@ -66,15 +67,15 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
     },
   });
 
-  function askFor(place: EnvironmentRecord) {
-    const steps = draft.steps.map((step) => {
-      const before = byKey.get(step.key)?.environments[place.name]?.state;
-      return {
-        key: step.key,
-        before,
-        after: afterStep(before, scheduleOf({ ...draft, steps: [step] }).changes[0]),
-      };
-    });
+  async function askFor(place: EnvironmentRecord) {
+    const steps = await Promise.all(
+      draft.steps.map(async (step) => {
+        const { key } = step;
+        const listed = byKey.get(key)?.environments[place.name]?.state;
+        const before = await wholeState({ project, environment: place.name, key }, listed);
+        return { key, before, after: afterStep(before, scheduleOf({ ...draft, steps: [step] }).changes[0]) };
+      }),
+    );
     const scheduledFor = dueText(draft.time).local;
     return askConsent({ project, environment: place, steps, scheduledFor, note: draft.note });
   }
