@@ -11,7 +11,7 @@ const FOLDERS = readdirSync(import.meta.dir, { withFileTypes: true })
 describe('examples', () => {
   test('the index names every folder', () => {
     const index = readFileSync(join(import.meta.dir, 'README.md'), 'utf8');
-    const named = [...index.matchAll(/^\| \[(\w+)\]\(\1\)/gm)].map(([, name]) => name);
+    const named = [...index.matchAll(/^\| \[([\w-]+)\]\(\1\)/gm)].map(([, name]) => name);
     expect(named.toSorted()).toEqual(FOLDERS.toSorted());
   });
 
@@ -29,7 +29,7 @@ describe('examples', () => {
   });
 
   test('parts of a snippet are joined, and their indentation is removed', () => {
-    expect(exampleSnippet('java')).toMatch(/^import .*;\n\nOfrepProviderOptions options = /s);
+    expect(exampleSnippet('java')).toMatch(/^import .*;\n\nHalyardOptions options = /s);
     expect(exampleSnippet('curl', 'evaluate')).toStartWith('curl ');
     expect(() => exampleSnippet('curl', 'missing')).toThrow('curl/read.sh has no snippet missing');
   });

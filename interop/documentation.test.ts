@@ -32,9 +32,9 @@ const VERSIONS: Readonly<Record<string, (name: string, folder: string) => string
 const MANIFESTS = [
   { folder: 'javascript', manifest: 'package.json', at: '.', example: 'examples/javascript' },
   { folder: 'web', manifest: 'package.json', at: '.', example: 'examples/web' },
-  { folder: 'python', manifest: 'requirements.txt', at: 'interop/python', example: 'examples/python' },
-  { folder: 'go', manifest: 'go.mod', at: 'interop/go', example: 'examples/go' },
-  { folder: 'java', manifest: 'pom.xml', at: 'interop/java', example: 'examples/java' },
+  { folder: 'python', manifest: 'requirements.txt', at: 'interop/python', example: 'examples/python-ofrep' },
+  { folder: 'go', manifest: 'go.mod', at: 'interop/go', example: 'examples/go-ofrep' },
+  { folder: 'java', manifest: 'pom.xml', at: 'interop/java', example: 'examples/java-ofrep' },
   { folder: 'rust', manifest: 'Cargo.toml', at: 'interop/rust', example: 'examples/rust' },
 ] as const;
 

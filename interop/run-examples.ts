@@ -31,11 +31,14 @@ export function exampleNames(): readonly string[] {
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
   curl: ['curl'],
   go: ['go'],
+  'go-ofrep': ['go'],
   java: ['java', 'mvn'],
+  'java-ofrep': ['java', 'mvn'],
   javascript: ['node', 'npm'],
   next: ['npm'],
   node: ['npm'],
   python: ['python3'],
+  'python-ofrep': ['python3'],
   react: ['npm'],
   web: ['npm'],
   rust: ['cargo'],
@@ -74,6 +77,7 @@ function copyExample(name: string, url: string): string {
   for (const entry of [
     'package.json',
     'packages',
+    'clients',
     'node_modules',
     'dist',
     'bun.lock',

@@ -7,17 +7,19 @@ import (
 	"log"
 	"os"
 
-	"github.com/open-feature/go-sdk-contrib/providers/ofrep"
+	halyard "github.com/halyard-flags/halyard/clients/go"
+	"github.com/halyard-flags/halyard/clients/go/provider"
 	"github.com/open-feature/go-sdk/openfeature"
 )
 
 func main() {
-	provider := ofrep.NewProvider(
-		"http://127.0.0.1:7070/environments/development",
-		ofrep.WithApiKeyAuth(os.Getenv("HALYARD_KEY")),
-	)
-	if err := openfeature.SetProviderAndWait(provider); err != nil {
-		log.Fatal(err)
+	err := openfeature.SetProviderAndWait(provider.New(halyard.Options{
+		BaseURL:     "http://127.0.0.1:7070",
+		APIKey:      os.Getenv("HALYARD_KEY"),
+		Environment: "development",
+	}))
+	if err != nil {
+		log.Print(err) // reads give defaults until the cause has passed
 	}
 	flags := openfeature.NewDefaultClient()
 	user := openfeature.NewEvaluationContext("user-1", nil)

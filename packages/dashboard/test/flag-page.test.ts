@@ -231,10 +231,11 @@ test(
     // The flag's value is 7.
     await shown('Python').getByText('get_integer_value("new-checkout", 0, user)').waitFor();
     expect(await shown('Python').evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    const python = await page.getByRole('link', { name: 'how to install it' }).getAttribute('href');
     const languages = await page
       .getByRole('link', { name: 'Use Halyard from any language' })
       .getAttribute('href');
-    for (const guide of [handler, client, languages]) {
+    for (const guide of [handler, client, python, languages]) {
       const [path = '', anchor] = guide?.split('#') ?? [];
       const answer = await page.request.get(path);
       expect(answer.status()).toBe(200);

@@ -29,6 +29,9 @@ const EXAMPLE_OF: readonly { readonly name: SnippetName; readonly example: Examp
   { name: 'python', example: 'python' },
   { name: 'java', example: 'java' },
   { name: 'go', example: 'go' },
+  { name: 'python-ofrep', example: 'python-ofrep' },
+  { name: 'java-ofrep', example: 'java-ofrep' },
+  { name: 'go-ofrep', example: 'go-ofrep' },
   { name: 'read', example: 'curl' },
   { name: 'stream', example: 'stream' },
   { name: 'evaluate', example: 'curl', part: 'evaluate' },
@@ -56,25 +59,47 @@ describe('a snippet', () => {
     for (const name of ['javascript', 'web'] as const)
       for (const [index, code] of reads(name).entries())
         expect(code).toContain(`get${methods[index]}Value('page-size'`);
-    expect(reads('python')[2]).toContain('get_integer_value("page-size", 0, user)');
-    expect(snippetOf('python', { ...FLAG, value: 2.5 })).toContain('get_float_value("page-size", 0.0, user)');
-    expect(reads('java')[2]).toContain('int value = flags.getIntegerValue("page-size", 0, ');
-    expect(reads('java')[4]).toContain('import dev.openfeature.sdk.Value;');
-    expect(reads('go')[2]).toContain('flags.Int(context.Background(), "page-size", 0, user)');
-    expect(reads('go')[3]).toContain('flags.String(context.Background(), "page-size", "", user)');
+    for (const way of ['', '-ofrep'] as const) {
+      const [python, java, go] = [`python${way}`, `java${way}`, `go${way}`] as const;
+      expect(reads(python)[2]).toContain('get_integer_value("page-size", 0, user)');
+      expect(snippetOf(python, { ...FLAG, value: 2.5 })).toContain('get_float_value("page-size", 0.0, user)');
+      expect(reads(java)[2]).toContain('int value = flags.getIntegerValue("page-size", 0, ');
+      expect(reads(java)[4]).toContain('import dev.openfeature.sdk.Value;');
+      expect(reads(go)[2]).toContain('flags.Int(context.Background(), "page-size", 0, user)');
+      expect(reads(go)[3]).toContain('flags.String(context.Background(), "page-size", "", user)');
+    }
     expect(reads('typescript')[4]).toContain("getValue('page-size', []");
   });
 
-  test('names the packages that its example installs', () => {
-    const manifests = [
-      'javascript/package.json',
-      'python/requirements.txt',
-      'go/main.go',
-      'java/pom.xml',
-    ].map((file) => readFileSync(join(ROOT, 'examples', file), 'utf8'));
-    for (const [index, name] of (['javascript', 'python', 'go', 'java'] as const).entries())
-      for (const part of SNIPPETS[name].packages?.flatMap((each) => each.split(':')) ?? [])
-        expect(manifests[index]).toContain(part);
+  test('asks for consent to an address that is not https, but for this machine', () => {
+    const consents = {
+      typescript: 'allowInsecureHttp: true,',
+      python: 'allow_insecure_http=True,',
+      java: '.allowInsecureHttp(true)',
+      go: '\t\tEnvironment:       "production",\n\t\tAllowInsecureHTTP: true, //',
+    } as const;
+    for (const [name, consent] of Object.entries(consents)) {
+      // The names are those of the object.
+      const written = (baseUrl: string) =>
+        snippetOf(name as keyof typeof consents, { ...FLAG, baseUrl, value: 1 });
+      expect(written('http://flags.example.com')).toContain(consent);
+      expect(written('https://flags.example.com')).not.toMatch(/insecure/i);
+      expect(written('http://127.0.0.1:7070')).not.toMatch(/insecure/i);
+    }
+  });
+
+  test.each([
+    ['javascript', 'javascript/package.json'],
+    ['python-ofrep', 'python-ofrep/requirements.txt'],
+    ['go-ofrep', 'go-ofrep/main.go'],
+    ['java-ofrep', 'java-ofrep/pom.xml'],
+    ['python', 'python/requirements.txt'],
+    ['go', 'go/main.go'],
+    ['java', 'java/pom.xml'],
+  ] as const)('%s names the packages that its example installs', (name, file) => {
+    const manifest = readFileSync(join(ROOT, 'examples', file), 'utf8');
+    for (const part of SNIPPETS[name].packages?.flatMap((each) => each.split(':')) ?? [])
+      expect(manifest).toContain(part);
   });
 });
 

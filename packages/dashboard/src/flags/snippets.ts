@@ -15,13 +15,15 @@ interface Snippet {
   readonly name: string;
   /** The packages that it needs, as their registry names them. */
   readonly packages?: readonly string[];
+  /** The page of the Halyard client that it uses: how to install it. */
+  readonly client?: string;
   readonly write: (facts: Facts) => string;
 }
 
 /** The snippets by the way in which they read flags, in the order in which they are offered. */
 export const SNIPPET_GROUPS = {
-  'Halyard client': ['typescript', 'react'],
-  OpenFeature: ['javascript', 'web', 'python', 'go', 'java'],
+  'From memory, with a Halyard client': ['typescript', 'react', 'python', 'go', 'java'],
+  'OpenFeature over HTTP (OFREP)': ['javascript', 'web', 'python-ofrep', 'go-ofrep', 'java-ofrep'],
   HTTP: ['read', 'stream', 'evaluate'],
 } as const;
 
@@ -100,6 +102,7 @@ export const SNIPPETS: Readonly<Record<SnippetName, Snippet>> = {
   typescript: {
     name: 'TypeScript',
     packages: ['@halyard/client'],
+    client: '/docs/client',
     write: ({ baseUrl, environment, key, type, variable, fallback }) => `\
 import { createClient } from '@halyard/client';
 
@@ -116,6 +119,7 @@ const ${variable} = flags.${
   react: {
     name: 'React',
     packages: ['@halyard/client'],
+    client: '/docs/client',
     write: ({ environment, key, type, variable, fallback }) => `\
 import { createClient } from '@halyard/client';
 import { FlagsProvider, ${type === 'boolean' ? 'useFlag' : 'useFlagValue'} } from '@halyard/client/react';
@@ -136,6 +140,88 @@ export function App() {
       <Feature />
     </FlagsProvider>
   );
+}`,
+  },
+  python: {
+    name: 'Python',
+    packages: ['halyard-flags'],
+    client: '/docs/client-python',
+    write: ({ baseUrl, environment, key, type, isInteger }) => `\
+import os
+
+from halyard import HalyardProvider
+from openfeature import api
+from openfeature.evaluation_context import EvaluationContext
+from openfeature.exception import OpenFeatureError
+
+try:
+    api.set_provider_and_wait(
+        HalyardProvider(
+            base_url="${baseUrl}",
+            api_key=os.environ["HALYARD_KEY"],
+            environment="${environment}",${isPlainHttp(baseUrl) ? '\n            allow_insecure_http=True,  # this address is not https' : ''}
+        )
+    )
+except OpenFeatureError as error:
+    print(error)  # reads give defaults until the cause has passed
+flags = api.get_client()
+user = EvaluationContext(targeting_key="user-1")
+${PYTHON_READS[isInteger ? 'integer' : type](key)}`,
+  },
+  java: {
+    name: 'Java',
+    packages: ['dev.halyard:halyard-openfeature-provider'],
+    client: '/docs/client-java',
+    write: ({ baseUrl, environment, key, type, isInteger }) => `\
+import dev.halyard.HalyardOptions;
+import dev.halyard.HalyardProvider;
+import dev.openfeature.sdk.Client;
+import dev.openfeature.sdk.ImmutableContext;
+import dev.openfeature.sdk.OpenFeatureAPI;${type === 'json' ? '\nimport dev.openfeature.sdk.Value;' : ''}
+import dev.openfeature.sdk.exceptions.OpenFeatureError;
+
+HalyardOptions options = HalyardOptions.builder()
+    .baseUrl("${baseUrl}")
+    .apiKey(System.getenv("HALYARD_KEY"))
+    .environment("${environment}")${isPlainHttp(baseUrl) ? '\n    .allowInsecureHttp(true) // this address is not https' : ''}
+    .build();
+try {
+  OpenFeatureAPI.getInstance().setProviderAndWait(new HalyardProvider(options));
+} catch (OpenFeatureError error) {
+  System.err.println(error.getMessage()); // reads give defaults until the cause has passed
+}
+Client flags = OpenFeatureAPI.getInstance().getClient();
+${JAVA_READS[isInteger ? 'integer' : type](key)}, new ImmutableContext("user-1"));`,
+  },
+  go: {
+    name: 'Go',
+    packages: ['github.com/halyard-flags/halyard/clients/go'],
+    client: '/docs/client-go',
+    write: ({ baseUrl, environment, key, type, isInteger, variable }) => `\
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	halyard "github.com/halyard-flags/halyard/clients/go"
+	"github.com/halyard-flags/halyard/clients/go/provider"
+	"github.com/open-feature/go-sdk/openfeature"
+)
+
+func main() {
+	err := openfeature.SetProviderAndWait(provider.New(halyard.Options{
+${goOptions(baseUrl, environment)}
+	}))
+	if err != nil {
+		log.Print(err) // reads give defaults until the cause has passed
+	}
+	flags := openfeature.NewDefaultClient()
+	user := openfeature.NewEvaluationContext("user-1", nil)
+	${variable} := flags.${GO_READS[isInteger ? 'integer' : type](key)}, user)
+	fmt.Println("${key}", ${variable})
 }`,
   },
   javascript: {
@@ -168,8 +254,8 @@ await OpenFeature.setProviderAndWait(new OFREPWebProvider({ baseUrl }));
 const flags = OpenFeature.getClient();
 const ${variable} = flags.${JS_READERS[type]}('${key}', ${fallback});`,
   },
-  python: {
-    name: 'Python',
+  'python-ofrep': {
+    name: 'Python, over HTTP',
     packages: ['openfeature-sdk', 'openfeature-provider-ofrep'],
     write: ({ provider, key, type, isInteger }) => `\
 import os
@@ -188,8 +274,8 @@ flags = api.get_client()
 user = EvaluationContext(targeting_key="user-1")
 ${PYTHON_READS[isInteger ? 'integer' : type](key)}`,
   },
-  java: {
-    name: 'Java',
+  'java-ofrep': {
+    name: 'Java, over HTTP',
     packages: ['dev.openfeature:sdk', 'dev.openfeature.contrib.providers:ofrep'],
     write: ({ provider, key, type, isInteger }) => `\
 import com.google.common.collect.ImmutableList;
@@ -208,8 +294,8 @@ OpenFeatureAPI.getInstance().setProviderAndWait(OfrepProvider.constructProvider(
 Client flags = OpenFeatureAPI.getInstance().getClient();
 ${JAVA_READS[isInteger ? 'integer' : type](key)}, new ImmutableContext("user-1"));`,
   },
-  go: {
-    name: 'Go',
+  'go-ofrep': {
+    name: 'Go, over HTTP',
     packages: [
       'github.com/open-feature/go-sdk/openfeature',
       'github.com/open-feature/go-sdk-contrib/providers/ofrep',
@@ -261,6 +347,20 @@ curl '${provider}/ofrep/v1/evaluate/flags/${key}' \\
   -d '{"context":{"targetingKey":"user-1"}}'`,
   },
 };
+
+/** The members of Go's options, in columns as gofmt writes them. */
+function goOptions(baseUrl: string, environment: string): string {
+  const insecure = ['AllowInsecureHTTP', 'true, // this address is not https'] as const;
+  const options = [
+    ['BaseURL', `"${baseUrl}",`],
+    ['APIKey', 'os.Getenv("HALYARD_KEY"),'],
+    ['Environment', `"${environment}",`],
+    ...(isPlainHttp(baseUrl) ? [insecure] : []),
+  ] as const;
+
+  const width = Math.max(...options.map(([name]) => name.length)) + 2;
+  return options.map(([name, value]) => `\t\t${`${name}:`.padEnd(width)}${value}`).join('\n');
+}
 
 /** Plain http to another machine: the key travels in the clear, so the client asks for consent. */
 function isPlainHttp(baseUrl: string): boolean {

@@ -11,11 +11,8 @@ import { messages } from './messages.tsx';
 
 const words = messages.snippets;
 
-/** Pages of the server about our client. */
-const DOCS = {
-  client: '/docs/client',
-  handler: '/docs/client-guide#flags-in-a-page-without-the-key',
-} as const;
+/** The page of the server about the handler, which keeps the key of pages. */
+const HANDLER = '/docs/client-guide#flags-in-a-page-without-the-key';
 
 /** The snippets that run in pages, which have no key. */
 const IN_PAGES: ReadonlySet<SnippetName> = new Set(['react', 'web']);
@@ -42,7 +39,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
   const [environment, setEnvironment] = useState(project.environments[0]?.name ?? '');
   const [language, setLanguage] = useStoredChoice<SnippetName>('snippet', NAMES, 'typescript');
   const baseUrl = useEvaluationUrl();
-  const { name, packages = [] } = SNIPPETS[language];
+  const { name, packages = [], client } = SNIPPETS[language];
   const value = flag.environments[environment]?.state.value ?? SAMPLES[flag.valueKind];
 
   return (
@@ -73,8 +70,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
               {each}
             </code>
           ))}
-          {packages.includes('@halyard/client') &&
-            words.installHint((text) => <DocsLink to={DOCS.client}>{text}</DocsLink>)}
+          {client !== undefined && words.installHint((text) => <DocsLink to={client}>{text}</DocsLink>)}
         </p>
       )}
       <div className="mt-3">
@@ -85,7 +81,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
       </div>
       <p className="mt-2 text-xs text-ink-3">
         {IN_PAGES.has(language)
-          ? words.pageHint((text) => <DocsLink to={DOCS.handler}>{text}</DocsLink>)
+          ? words.pageHint((text) => <DocsLink to={HANDLER}>{text}</DocsLink>)
           : words.serverHint((text) => (
               <Link href={links.keys(project.name)} className="text-accent underline">
                 {text}

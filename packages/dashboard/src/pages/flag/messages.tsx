@@ -190,7 +190,7 @@ export const messages = {
     environment: 'Environment',
     language: 'Language',
     packages: 'Packages: ',
-    installHint: (toClient: Link) => <>(not on npm yet: see {toClient('how to install it')})</>,
+    installHint: (toClient: Link) => <>(in no registry yet: see {toClient('how to install it')})</>,
     label: (language: string, key: string, environment: string) => `${language}: ${key} in ${environment}`,
     serverHint: (toKeys: Link) => (
       <>
