@@ -24,11 +24,15 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   tree: async () => (await import('./tree.ts')).measureTree,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   client: async () => (await import('./client.ts')).measureClient,
+  languages: async () => (await import('./languages.ts')).measureLanguages,
   management: async () => (await import('./management.ts')).measureManagement,
 };
 
-/** Measured only when it is named, because it takes more than a minute and concerns the nodes that follow one. */
-const ON_REQUEST: readonly string[] = ['followers', 'snapshots', 'tree'];
+/**
+ * Measured only when it is named, because it takes more than a minute, and concerns the nodes that follow one or needs
+ * the tools of other languages.
+ */
+const ON_REQUEST: readonly string[] = ['followers', 'snapshots', 'tree', 'languages'];
 
 const USAGE = `Usage:
   bun run bench [${Object.keys(SUBJECTS).join('|')} …] [--markdown]
@@ -42,8 +46,9 @@ const USAGE = `Usage:
  */
 const PATIENCE_MS = 240_000;
 
-/** The same for a tree of hundreds of processes. */
-const TREE_PATIENCE_MS = 900_000;
+/** The same for a tree of hundreds of processes, and for programs that are compiled first. */
+const LONG_PATIENCE_MS = 900_000;
+const LONG: readonly string[] = ['tree', 'languages'];
 
 // A subject that was given up may have left timers; what it started ends with this process.
 process.exit(await main(process.argv.slice(2)));
@@ -135,7 +140,7 @@ async function measureSubjects(
 /** A subject that fails or takes too long costs its own rows only. */
 async function measure(name: string, subject: Subject, bench: Bench): Promise<readonly Row[]> {
   try {
-    return await within(subject(bench), 'its end', name === 'tree' ? TREE_PATIENCE_MS : PATIENCE_MS);
+    return await within(subject(bench), 'its end', LONG.includes(name) ? LONG_PATIENCE_MS : PATIENCE_MS);
   } catch (error) {
     bench.leaveOut(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     return [];

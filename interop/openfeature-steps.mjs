@@ -30,5 +30,18 @@ export function openFeatureSteps(connect, read) {
         values.push((await evaluate({ ...step, targetingKey })).value);
       return { values };
     },
+    /** How long reads take: a boolean, again and again. */
+    async time({ key, targetingKey, ms }) {
+      const context = { targetingKey };
+      const begun = performance.now();
+      let reads = 0;
+      let spent = 0;
+      while (spent < ms) {
+        for (let count = 0; count < 100; count++) await read('getBooleanValue', key, false, context);
+        reads += 100;
+        spent = performance.now() - begun;
+      }
+      return { reads, nanoseconds: spent * 1e6 };
+    },
   };
 }

@@ -101,6 +101,22 @@ export class ProviderProgram implements AsyncDisposable {
     return (await this.#ask({ do: 'statuses' })) as Record<string, number>;
   }
 
+  /** Reads a boolean again and again for so long. Gives the milliseconds that one read took. */
+  async time(key: string, ms: number): Promise<number> {
+    // As in `start`.
+    const { reads, nanoseconds } = (await this.#ask({ do: 'time', key, targetingKey: 'user-1', ms })) as {
+      readonly reads: number;
+      readonly nanoseconds: number;
+    };
+    return nanoseconds / reads / 1e6;
+  }
+
+  /** The bytes that the program's values take. In Python those since the first call, which is why nothing is timed after it. */
+  async memory(): Promise<number> {
+    // As in `start`.
+    return ((await this.#ask({ do: 'memory' })) as { readonly bytes: number }).bytes;
+  }
+
   /**
    * Follows a flag of the connection: calls `onWatched` with the flag as it is, and after each change. Another call replaces
    * the listener.

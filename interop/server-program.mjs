@@ -15,7 +15,14 @@ export async function runServerProgram({ OpenFeature, version, connect, watch })
   for await (const line of createInterface({ input: process.stdin })) {
     const step = JSON.parse(line);
     if (step.do === 'watch') watch(step.key, answer);
+    else if (step.do === 'memory') answer({ bytes: memoryInUse() });
     else answer(await steps[step.do](step));
   }
   await OpenFeature.close();
+}
+
+/** The bytes in use on the heap. Only Bun's collector can be asked for. */
+function memoryInUse() {
+  globalThis.Bun?.gc(true);
+  return process.memoryUsage().heapUsed;
 }

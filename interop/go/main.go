@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/open-feature/go-sdk-contrib/providers/ofrep"
 	"github.com/open-feature/go-sdk/openfeature"
@@ -24,6 +25,7 @@ type step struct {
 	TargetingKey  string
 	Attributes    map[string]any
 	TargetingKeys []string
+	Ms            int
 }
 
 type object = map[string]any
@@ -61,6 +63,20 @@ func evaluate(s step, targetingKey string) object {
 		answer, _ := client.ObjectValueDetails(ctx, s.Key, s.Default, user)
 		return answerOf(answer.Value, answer.EvaluationDetails)
 	}
+}
+
+// timeReads reads a boolean again and again, and says how often and how long.
+func timeReads(s step) object {
+	ctx, user := context.Background(), openfeature.NewEvaluationContext(s.TargetingKey, nil)
+	reads, begun, spent := 0, time.Now(), time.Duration(0)
+	for spent < time.Duration(s.Ms)*time.Millisecond {
+		for range 100 {
+			client.Boolean(ctx, s.Key, false, user)
+		}
+		reads += 100
+		spent = time.Since(begun)
+	}
+	return object{"reads": reads, "nanoseconds": spent.Nanoseconds()}
 }
 
 func answerOf(value any, details openfeature.EvaluationDetails) object {
@@ -102,6 +118,8 @@ func main() {
 		switch s.Do {
 		case "connect":
 			say(connect(s))
+		case "time":
+			say(timeReads(s))
 		case "evaluate":
 			say(evaluate(s, s.TargetingKey))
 		default:

@@ -3,6 +3,7 @@ import json
 import logging
 import platform
 import sys
+import time
 
 from openfeature import api
 from openfeature.contrib.provider.ofrep import OFREPProvider
@@ -44,11 +45,21 @@ def evaluate_many(step):
     return {"values": [details(step, key).value for key in step["targetingKeys"]]}
 
 
+def time_reads(step):
+    key, user = step["key"], EvaluationContext(step["targetingKey"])
+    reads, begun = 0, time.perf_counter_ns()
+    while (spent := time.perf_counter_ns() - begun) < step["ms"] * 1e6:
+        for _ in range(100):
+            client.get_boolean_value(key, False, user)
+        reads += 100
+    return {"reads": reads, "nanoseconds": spent}
+
+
 def say(data):
     print(json.dumps(data), flush=True)
 
 
-steps = {"connect": connect, "evaluate": evaluate, "evaluateMany": evaluate_many}
+steps = {"connect": connect, "evaluate": evaluate, "evaluateMany": evaluate_many, "time": time_reads}
 say({
     "provider": importlib.metadata.version("openfeature-provider-ofrep"),
     "runtime": f"Python {platform.python_version()}",

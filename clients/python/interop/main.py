@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.metadata
 import json
 import logging
 import platform
 import sys
 import threading
+import time
+import tracemalloc
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -66,6 +69,23 @@ def evaluate_many(step: dict[str, Any]) -> dict[str, Any]:
     return {"values": [details(step, key).value for key in step["targetingKeys"]]}
 
 
+def time_reads(step: dict[str, Any]) -> dict[str, Any]:
+    key, user = step["key"], EvaluationContext(step["targetingKey"])
+    reads, begun = 0, time.perf_counter_ns()
+    while (spent := time.perf_counter_ns() - begun) < step["ms"] * 1e6:
+        for _ in range(100):
+            features.get_boolean_value(key, False, user)
+        reads += 100
+    return {"reads": reads, "nanoseconds": spent}
+
+
+def memory(_: dict[str, Any]) -> dict[str, Any]:
+    # Tracing begins here: what was taken before counts for nothing.
+    tracemalloc.start()
+    gc.collect()
+    return {"bytes": tracemalloc.get_traced_memory()[0]}
+
+
 def watch(step: dict[str, Any]) -> dict[str, Any]:
     key, client = step["key"], flags
 
@@ -81,7 +101,14 @@ def watch(step: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    steps = {"connect": connect, "evaluate": evaluate, "evaluateMany": evaluate_many, "watch": watch}
+    steps = {
+        "connect": connect,
+        "evaluate": evaluate,
+        "evaluateMany": evaluate_many,
+        "time": time_reads,
+        "memory": memory,
+        "watch": watch,
+    }
     say(
         {
             "provider": importlib.metadata.version("halyard-flags"),

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/open-feature/go-sdk/openfeature"
 
@@ -32,6 +33,7 @@ type step struct {
 	TargetingKey  *string
 	Attributes    map[string]any
 	TargetingKeys []string
+	Ms            int
 }
 
 type object = map[string]any
@@ -57,6 +59,10 @@ func main() {
 		case "connect":
 			connect(s)
 			say(object{})
+		case "time":
+			say(timeReads(s))
+		case "memory":
+			say(memory())
 		case "watch":
 			client.Subscribe(watcher(s.Key))
 		case "evaluate":
@@ -139,6 +145,29 @@ func evaluate(s step, targetingKey *string) object {
 		answer, err := flags.ObjectValueDetails(ctx, s.Key, s.Default, user)
 		return answerOf(answer.Value, answer.EvaluationDetails, err)
 	}
+}
+
+// timeReads reads a boolean again and again, and says how often and how long.
+func timeReads(s step) object {
+	ctx, user := context.Background(), openfeature.NewEvaluationContext(*s.TargetingKey, nil)
+	reads, begun, spent := 0, time.Now(), time.Duration(0)
+	for spent < time.Duration(s.Ms)*time.Millisecond {
+		for range 100 {
+			flags.Boolean(ctx, s.Key, false, user)
+		}
+		reads += 100
+		spent = time.Since(begun)
+	}
+	return object{"reads": reads, "nanoseconds": spent.Nanoseconds()}
+}
+
+// memory says how much is in use on the heap.
+func memory() object {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return object{"bytes": stats.HeapAlloc}
 }
 
 func answerOf(value any, details openfeature.EvaluationDetails, err error) object {

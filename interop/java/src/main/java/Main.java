@@ -47,6 +47,8 @@ public class Main {
         API.setProviderAndWait(OfrepProvider.constructProvider(OfrepProviderOptions.builder()
             .baseUrl(step.get("url").asText()).headers(headers.build()).build()));
         return Map.of();
+      case "time":
+        return timeReads(step);
       case "evaluate":
         JsonNode target = step.get("targetingKey");
         Map<String, Value> attributes = new HashMap<>();
@@ -73,6 +75,19 @@ public class Main {
     answer.put("errorCode", details.getErrorCode() == null ? null : details.getErrorCode().name());
     answer.put("metadata", details.getFlagMetadata().asUnmodifiableMap());
     return answer;
+  }
+
+  private static Map<String, Object> timeReads(JsonNode step) {
+    String key = step.get("key").asText();
+    EvaluationContext user = new ImmutableContext(step.get("targetingKey").asText());
+    long limit = step.get("ms").asLong() * 1_000_000L;
+    long begun = System.nanoTime();
+    long reads = 0;
+    while (System.nanoTime() - begun < limit) {
+      for (int i = 0; i < 100; i++) CLIENT.getBooleanValue(key, false, user);
+      reads += 100;
+    }
+    return Map.of("reads", reads, "nanoseconds", System.nanoTime() - begun);
   }
 
   private static FlagEvaluationDetails<?> details(JsonNode step, EvaluationContext context) {

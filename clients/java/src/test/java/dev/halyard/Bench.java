@@ -61,7 +61,8 @@ final class Bench {
     System.out.printf("%-46s %6.1f ns  (%d on)%n", name, best, on);
   }
 
-  private static long used() throws InterruptedException {
+  /** The bytes in use on the heap. */
+  static long used() throws InterruptedException {
     for (int i = 0; i < 3; i++) {
       System.gc();
       Thread.sleep(100);

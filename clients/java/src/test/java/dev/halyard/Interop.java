@@ -33,7 +33,7 @@ final class Interop {
 
   private Interop() {}
 
-  public static void main(String[] args) throws IOException {
+  public static void main(String[] args) throws IOException, InterruptedException {
     print(Map.of("provider", "0.1.0", "runtime", "Java " + System.getProperty("java.version")));
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) print(answer((Map<?, ?>) Json.parse(line)));
@@ -41,10 +41,12 @@ final class Interop {
     System.exit(0);
   }
 
-  private static Object answer(Map<?, ?> step) {
+  private static Object answer(Map<?, ?> step) throws InterruptedException {
     return switch ((String) step.get("do")) {
       case "connect" -> connect(step);
       case "evaluate" -> evaluate(step, (String) step.get("targetingKey"));
+      case "time" -> timeReads(step);
+      case "memory" -> Map.of("bytes", Bench.used());
       case "watch" -> watch((String) step.get("key"));
       default -> {
         List<Object> values = new ArrayList<>();
@@ -106,6 +108,19 @@ final class Interop {
       case "float" -> FEATURES.getDoubleDetails(key, ((Number) fallback).doubleValue(), context);
       default -> FEATURES.getObjectDetails(key, Value.objectToValue(fallback), context);
     };
+  }
+
+  private static Map<String, Object> timeReads(Map<?, ?> step) {
+    String key = (String) step.get("key");
+    EvaluationContext user = new ImmutableContext((String) step.get("targetingKey"));
+    long limit = ((Number) step.get("ms")).longValue() * 1_000_000L;
+    long begun = System.nanoTime();
+    long reads = 0;
+    while (System.nanoTime() - begun < limit) {
+      for (int i = 0; i < 100; i++) FEATURES.getBooleanValue(key, false, user);
+      reads += 100;
+    }
+    return Map.of("reads", reads, "nanoseconds", System.nanoTime() - begun);
   }
 
   private static Object watch(String key) {
