@@ -1,10 +1,10 @@
 import { resolveConnection } from '../config/connection.ts';
 import { ApiClient } from './api-client.ts';
-import { command } from './command.ts';
-import { namesIn, option, toggle } from './options.ts';
+import { localCommand } from './command.ts';
+import { CONNECTION, namesIn, option, toggle } from './options.ts';
 
 /** `halyard mcp` */
-export const mcpCommand = command({
+export const mcpCommand = localCommand({
   usage: 'mcp',
   about:
     'Let an agent read and change flags: a server of the Model Context Protocol on standard input and output.',
@@ -13,6 +13,9 @@ export const mcpCommand = command({
     allowProtected: toggle('Let the agent change protected environments, if its token may'),
     project: option('<projects>', 'Show these projects only, separated by commas'),
     env: option('<environments>', 'Show these environments only, separated by commas'),
+    url: CONNECTION.url,
+    token: CONNECTION.token,
+    data: CONNECTION.data,
   },
   help:
     'A host such as an editor starts this command. The agent acts with the access token, and only within its rights. Changes\n' +

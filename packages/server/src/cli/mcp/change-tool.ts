@@ -4,7 +4,15 @@ import { CliError } from '../cli-error.ts';
 import { environmentOf, proposedAnswer, sendChange, shellWord, wayOf } from './guard.ts';
 import { environment, expectedRevision, key, noteOf, patch, project, reason } from './inputs.ts';
 import { type McpSession, Refusal } from './session.ts';
-import { applyPatch, differenceOf, type Flag, type Patch, readFlag, type State } from './states.ts';
+import {
+  applyPatch,
+  differenceOf,
+  type Flag,
+  type Patch,
+  readFlag,
+  type State,
+  stateRecordIn,
+} from './states.ts';
 import { type McpTool, writeTool } from './tool.ts';
 
 /** The flag, the environment and the revision that a change was decided on. */
@@ -67,7 +75,7 @@ export const changeTool: McpTool = writeTool({
 
 /** The state that the agent has read. Refuses another revision, and says what is there now. */
 export function stateAsRead(flag: Flag, { environment, expectedRevision }: Decided): State | undefined {
-  const record = flag.environments[environment];
+  const record = stateRecordIn(flag, environment);
   if ((record?.revision ?? 0) === expectedRevision) return record?.state;
   throw stale(flag, environment);
 }
@@ -76,7 +84,7 @@ function stale(flag: Flag, environment: string): Refusal {
   return new Refusal(
     'revision_conflict',
     'The flag has changed since you read it. Nothing was changed. Decide again on its present state.',
-    { now: flag.environments[environment] ?? { revision: 0, state: 'no state' } },
+    { now: stateRecordIn(flag, environment) ?? { revision: 0, state: 'no state' } },
   );
 }
 

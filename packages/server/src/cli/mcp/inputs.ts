@@ -18,8 +18,9 @@ export const expectedRevision = z
   .min(0)
   .describe('Revision of this flag in this environment, from halyard_get_flag; 0 if it has no state there');
 
-/** Any JSON. The types are spelled out because some models get no tool with a schema that says nothing. */
-const json = z.unknown().meta({ type: ['string', 'number', 'boolean', 'object', 'array', 'null'] });
+/** Any JSON, spelled out: some hosts drop a schema that says nothing, or several types at once. */
+const types = ['string', 'number', 'boolean', 'object', 'array', 'null'];
+const json = z.unknown().meta({ anyOf: types.map((type) => ({ type })) });
 
 /** Parts of a state to change. */
 export const patch = z.strictObject({

@@ -42,6 +42,11 @@ export async function readFlag(session: McpSession, project: string, key: string
   return await readJson<Flag>(session, { path: apiPath`/projects/${project}/flags/${key}` });
 }
 
+/** The state of a flag in an environment, whose name may be that of a member which every object has. */
+export function stateRecordIn({ environments }: Flag, name: string): StateRecord | undefined {
+  return Object.hasOwn(environments, name) ? environments[name] : undefined;
+}
+
 /** A state after a change. A flag without one starts as disabled. */
 export function applyPatch(before: State | undefined, patch: Patch): State {
   const { value, rolloutPct } = before ?? {};
