@@ -1,5 +1,5 @@
 /** Random targets and whether each is in a rollout, by the evaluation that the server and the clients of JavaScript use. */
-import { isInRollout } from '@halyard/protocol';
+import { isInRollout, rolloutBucket } from '@halyard/protocol';
 
 /** A target, and what every language must say of it. */
 export interface Target {
@@ -25,9 +25,23 @@ export function makeTargets(seed: number, count: number): Target[] {
   return Array.from({ length: count }, () => {
     const flagKey = `f${text(12)}`;
     const targetingKey = text(24);
-    const rolloutPct = random() < 0.2 ? pick(AWKWARD, random) : Math.round(random() * 1e7) / 1e5;
+    const kind = random();
+    const rolloutPct =
+      kind < 0.2
+        ? pick(AWKWARD, random)
+        : kind < 0.5
+          ? atBoundary(flagKey, targetingKey, random)
+          : Math.round(random() * 1e7) / 1e5;
     return { flagKey, targetingKey, rolloutPct, isIn: isInRollout(flagKey, targetingKey, rolloutPct) };
   });
+}
+
+/**
+ * A percentage that ends at the target's own bucket, before it, or between, where rounding decides: 1.001 times 1,000 is a
+ * little below 1,001.
+ */
+function atBoundary(flagKey: string, targetingKey: string, random: () => number): number {
+  return (rolloutBucket(flagKey, targetingKey) + pick([0, 0.5, 1], random)) / 1_000;
 }
 
 function pick<T>(all: readonly T[], random: () => number): T {

@@ -3,6 +3,7 @@ import { gapsOf, inTurn, move, refuseBusy, serveStream, stall } from '../run.ts'
 import {
   act,
   close,
+  on,
   open,
   readNumber,
   ready,
@@ -84,6 +85,26 @@ export const REFUSALS: readonly Scenario[] = [
     },
     steps: [open({ timeScale: 0.05 }), status('ready'), readNumber('a', 1, 5_000), close, verdict],
     judge: (run) => (run.count('/v1/flags') <= 1 ? [] : ['REST was asked before its Retry-After']),
+  },
+  {
+    name: 'rest-that-asks-for-a-pause',
+    clause: 'C2.14',
+    sentence: 'REST is left alone for as long as it asks, also when its next poll is due before.',
+    prepare: (run) => {
+      run.onStream = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+      run.onRest = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+    },
+    // Polls would come after 0.9 s, a tenth more or less.
+    steps: [
+      open({ timeScale: 0.03, bootstrap: { a: on(1) } }),
+      act('refused'),
+      readNumber('a', 1, 5_000),
+      steadyNumber('a', 1, 1_300),
+      close,
+      verdict,
+    ],
+    acts: { refused: (run) => run.until('REST is asked', () => run.count('/v1/flags') > 0) },
+    judge: (run) => (run.count('/v1/flags') === 1 ? [] : ['REST was asked before its Retry-After']),
   },
   {
     name: 'a-key-that-is-revoked-and-restored',

@@ -60,6 +60,30 @@ export const RETRIES: readonly Scenario[] = [
         : [`polls are too close: ${gapsOf(run, '/v1/flags')}`],
   },
   {
+    name: 'answers-that-nothing-has-changed',
+    clause: 'C2.11',
+    sentence: 'A 304 confirms the map: the client stays ready, and the next change is still noticed.',
+    prepare: (run) => {
+      run.onStream = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+    },
+    steps: [
+      open({ timeScale: 0.02 }),
+      ready(),
+      act('confirmed'),
+      status('ready'),
+      readNumber('a', 1),
+      act('change'),
+      readNumber('a', 2, 8_000),
+      close,
+      verdict,
+    ],
+    acts: {
+      // Without a confirmation the map is stale after three polls.
+      confirmed: (run) => run.until('four answers of 304', () => conditionalPolls(run) >= 5),
+      change: (run) => move(run, 2),
+    },
+  },
+  {
     name: 'rest-after-a-lost-stream',
     clause: 'C2.11',
     sentence: 'Five seconds after a live stream was lost, REST brings what the next stream does not.',
