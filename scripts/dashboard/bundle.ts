@@ -1,5 +1,6 @@
 import { basename, extname, join } from 'node:path';
 import tailwind from 'bun-plugin-tailwind';
+import { mergeShared } from './merge.ts';
 
 const SOURCE = join(import.meta.dir, '../../packages/dashboard/src');
 
@@ -36,9 +37,11 @@ export async function bundle(): Promise<Asset[]> {
     external: ['/assets/*'],
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [tailwind],
+    // Its list names files that are merged afterwards.
+    modulePreload: false,
   });
   if (!result.success) throw new AggregateError(result.logs, 'the dashboard cannot be built');
-  const outputs = await Promise.all(result.outputs.map(assetOf));
+  const outputs = await withMerged(await Promise.all(result.outputs.map(assetOf)));
   const icon: Asset = {
     path: '/favicon.svg',
     type: TYPES['.svg'] ?? '',
@@ -46,6 +49,17 @@ export async function bundle(): Promise<Asset[]> {
   };
   const files = [...outputs, ...(await fonts())];
   return [await page(files), icon, ...files];
+}
+
+/** The files, of which what screens share is in one. */
+async function withMerged(outputs: readonly Asset[]): Promise<Asset[]> {
+  const type = TYPES['.js'] ?? '';
+  const scripts = outputs.filter((asset) => asset.type === type);
+  const decoder = new TextDecoder();
+  const merged = await mergeShared(new Map(scripts.map(({ path, bytes }) => [path, decoder.decode(bytes)])));
+  const encoder = new TextEncoder();
+  const files = [...merged].map(([path, text]) => ({ path, type, bytes: encoder.encode(text) }));
+  return [...files, ...outputs.filter((asset) => asset.type !== type)];
 }
 
 /** The fonts. Their names hold a part of their SHA-256: a changed font needs a new name, as every file that is kept for ever. */
@@ -73,7 +87,9 @@ const LARGEST_PART = 200_000;
 /** The page names the files of this build: those it needs at once, and those that its screens will need. */
 async function page(outputs: readonly Asset[]): Promise<Asset> {
   const template = await Bun.file(join(SOURCE, 'index.html')).text();
-  const parts = outputs.filter(({ path, bytes }) => path.includes('/chunk-') && bytes.length < LARGEST_PART);
+  const parts = outputs.filter(
+    ({ path, bytes }) => /\/(chunk|shared)-/.test(path) && bytes.length < LARGEST_PART,
+  );
   const html = template.replaceAll(/\{\{(.+?)\}\}/g, (_, pattern: string) => {
     if (pattern === 'parts') return parts.map(({ path }) => path).join(' ');
     const matcher = new Bun.Glob(`/assets/${pattern}`);

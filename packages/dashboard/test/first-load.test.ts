@@ -28,16 +28,28 @@ function filesOfFirstLoad(): Set<string> {
 
 const STATIC_IMPORT = /(?:from|import)\s*"(\/assets\/[^"]+)"/g;
 
-test('the first load is at most 180 KB compressed', () => {
+test('the first load is at most 180 KB in at most eight files, and a screen is one file and the shared one', () => {
   const files = filesOfFirstLoad();
   expect(files.size).toBeGreaterThan(4);
+  expect(files.size).toBeLessThanOrEqual(8);
   let bytes = 0;
   for (const file of files) {
     const forms = pack.get(file)?.forms;
     expect([file, forms !== undefined]).toEqual([file, true]);
-    bytes += (forms?.get('gzip') ?? forms?.get('identity'))?.length ?? 0;
+    bytes += (forms?.get('br') ?? forms?.get('identity'))?.length ?? 0;
   }
   expect(bytes).toBeLessThan(BUDGET_BYTES);
+
+  const scripts = [...pack.keys()].filter((path) => path.endsWith('.js'));
+  const isCommon = (path: string) => /\/(main|shared|theme-boot)-/.test(path);
+  expect(scripts.filter(isCommon)).toHaveLength(3);
+  for (const path of scripts) {
+    const imports = [...textOf(path).matchAll(STATIC_IMPORT)].map(([, other = '']) => other);
+    expect([path, imports.filter((other) => !isCommon(other))]).toEqual([path, []]);
+  }
+  // Nothing names a file that the build does not have.
+  for (const path of scripts)
+    for (const [named] of textOf(path).matchAll(/\/assets\/[\w-]+\.js/g)) expect(pack.has(named)).toBeTrue();
 });
 
 test('the page holds nothing inline, and no file refers to another server', () => {
