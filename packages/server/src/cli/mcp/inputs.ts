@@ -18,9 +18,16 @@ export const expectedRevision = z
   .min(0)
   .describe('Revision of this flag in this environment, from halyard_get_flag; 0 if it has no state there');
 
-/** Any JSON, spelled out: some hosts drop a schema that says nothing, or several types at once. */
-const types = ['string', 'number', 'boolean', 'object', 'array', 'null'];
-const json = z.unknown().meta({ anyOf: types.map((type) => ({ type })) });
+/** Any JSON, a type for each branch: some hosts drop a schema that says nothing, or several types at once. */
+const anything = z.unknown();
+const json = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.null(),
+  z.array(anything),
+  z.record(z.string(), anything),
+]);
 
 /** Parts of a state to change. */
 export const patch = z.strictObject({
