@@ -13,7 +13,6 @@ import { Problem } from './components/screen-states.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { NoProject } from './pages/flags/empty-list.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
-import { HomePage } from './pages/home/home-page.tsx';
 import { Shell, ShellSkeleton } from './shell/shell.tsx';
 
 /** How the code of the screens is loaded. */
@@ -38,7 +37,7 @@ const ProposalsPage = screen(() => import('./pages/proposals/proposals-page.tsx'
 
 /** The screens that require a session, by path. */
 const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
-  ['/', HomePage],
+  ['/', screen(() => import('./pages/home/home-page.tsx'), 'HomePage')],
   ['/projects', () => <Redirect to={links.projects} replace />],
   ['/projects/:project', ProjectStart],
   ['/projects/:project/flags', FlagsPage],
@@ -46,6 +45,11 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/projects/:project/clean-up', screen(() => import('./pages/clean-up/clean-up-page.tsx'), 'CleanUpPage')],
   ['/projects/:project/compare', screen(() => import('./pages/compare/compare-page.tsx'), 'ComparePage')],
   ['/projects/:project/keys', screen(() => import('./pages/secrets/keys-page.tsx'), 'KeysPage')],
+  [
+    '/projects/:project/settings',
+    screen(() => import('./pages/settings/settings-page.tsx'), 'ProjectSettingsPage'),
+  ],
+  ['/projects/:project/members', screen(() => import('./pages/settings/members-page.tsx'), 'MembersPage')],
   ['/projects/:project/webhooks', screen(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage')],
   [
     '/projects/:project/environments',

@@ -139,6 +139,12 @@ test('a protected environment and a project are deleted by typing their names', 
   await page.getByText('Environment production deleted').waitFor();
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await check();
+  await page.getByRole('link', { name: 'General' }).click();
+  await page.getByRole('heading', { name: 'Project settings' }).waitFor();
+  await check();
+  expect(await page.getByRole('link', { name: 'Export as YAML' }).getAttribute('href')).toBe(
+    '/api/projects/old/export?format=yaml',
+  );
   await page.getByRole('button', { name: 'Delete project' }).click();
   const question = page.getByRole('dialog', { name: 'Delete project old?' });
   await question.getByText('the environments development, staging').waitFor();

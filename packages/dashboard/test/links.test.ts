@@ -32,7 +32,8 @@ test('a person who joins in a browser of another person is signed in as themselv
 
 test('going back does not drop a secret without a question', async () => {
   const { page, check } = await world.open('/projects/shop/flags');
-  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.keyboard.press('g');
+  await page.keyboard.press('k');
   await page.getByRole('button', { name: 'New key' }).first().click();
   await page.getByLabel('Name').fill('website');
   await page.getByRole('checkbox', { name: 'staging' }).check();

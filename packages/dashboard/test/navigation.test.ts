@@ -126,10 +126,10 @@ test(
       expect(await page.title()).toBe(`${name} · shop · Halyard`);
       await page.getByTestId('live-region').getByText(`${name} · shop`).waitFor({ state: 'attached' });
     }
-    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('link', { name: 'Settings', exact: true }).click();
     await page.locator('h1:focus', { hasText: 'People' }).waitFor();
     await page
-      .getByRole('navigation', { name: 'Settings' })
+      .getByRole('navigation', { name: 'Settings', exact: true })
       .getByRole('link', { name: 'Access tokens' })
       .click();
     await page.locator('h1:focus', { hasText: 'Access tokens' }).waitFor();
@@ -160,7 +160,10 @@ test(
           const range = document.createRange();
           range.selectNodeContents(document.querySelector('h1'));
           const { x, y, height } = range.getClientRects()[0];
-          return [x, y, height, x - document.querySelector('header svg').getBoundingClientRect().x].map(Math.round);
+          const header = document.querySelector('header');
+          // In a project's settings the header has one row more.
+          const below = y - header.getBoundingClientRect().bottom;
+          return [x, below, height, x - header.querySelector('svg').getBoundingClientRect().x].map(Math.round);
         })()`);
         found.add(String(place));
       }

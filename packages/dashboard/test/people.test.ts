@@ -8,6 +8,24 @@ const world = sharedWorld(async ({ management }) => {
   await management.createProject('shop');
 });
 
+test('members of a project are listed with the reason, and inviting begins with this project only', async () => {
+  await world.management.createProject('other');
+  await signUp(world, { email: 'vera@example.com', projects: [{ project: 'other', role: 'viewer' }] });
+  const { page, check } = await world.open('/projects/shop/members');
+  const row = page.getByRole('row', { name: new RegExp(ADMIN.email) });
+  await row.getByText('a role for all projects').waitFor();
+  expect(await page.getByRole('row', { name: /vera/ }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Invite to this project' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('E-mail').fill('mia@example.com');
+  await check();
+  await dialog.getByRole('button', { name: 'Create invitation' }).click();
+  await shownLink(page, 'Invitation link');
+  await page.getByRole('button', { name: "Done, I've saved it" }).click();
+  await page.getByRole('row', { name: /mia@example.com.*Editor in shop/ }).waitFor();
+  await check();
+}, 60_000);
+
 test('an invitation is accepted in another browser, with its role', async () => {
   const admin = await world.open('/operators');
   await admin.page.getByRole('button', { name: 'Invite' }).click();

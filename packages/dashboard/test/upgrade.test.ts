@@ -43,7 +43,8 @@ test('a bug in a screen is called a bug, with what to report, and the other scre
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
   // A response that no screen can render.
   await page.route('**/api/projects/shop/keys', (route) => route.fulfill({ json: { keys: [null] } }));
-  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.keyboard.press('g');
+  await page.keyboard.press('k');
   await page.getByRole('heading', { name: 'Something went wrong' }).waitFor();
   await page.getByText(/^TypeError: /).waitFor();
   expect(await page.getByText('upgraded').count()).toBe(0);
@@ -83,7 +84,8 @@ test('a screen that could not be loaded appears once the server is back', async 
   await page.getByText('Live', { exact: true }).waitFor();
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
   proxy.refuse();
-  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.keyboard.press('g');
+  await page.keyboard.press('k');
   await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor();
   proxy.restore();
   await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
@@ -106,7 +108,8 @@ test('a screen that was fetched ahead opens while the server is away', async () 
   await all;
   proxy.refuse();
   await page.getByText('Offline', { exact: true }).waitFor();
-  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.keyboard.press('g');
+  await page.keyboard.press('k');
   await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
   await page.close();
   await proxy.close();

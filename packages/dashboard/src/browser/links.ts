@@ -9,6 +9,8 @@ export const links = {
   compare: (project: string) => `/projects/${encodeURIComponent(project)}/compare`,
   keys: (project: string) => `/projects/${encodeURIComponent(project)}/keys`,
   environments: (project: string) => `/projects/${encodeURIComponent(project)}/environments`,
+  projectSettings: (project: string) => `/projects/${encodeURIComponent(project)}/settings`,
+  members: (project: string) => `/projects/${encodeURIComponent(project)}/members`,
   webhooks: (project: string) => `/projects/${encodeURIComponent(project)}/webhooks`,
   schedules: (project: string) => `/projects/${encodeURIComponent(project)}/schedules`,
   proposals: (project: string) => `/projects/${encodeURIComponent(project)}/proposals`,
@@ -35,10 +37,21 @@ export const PROJECT_SCREENS = [
   { name: 'Proposals', key: 'p', to: links.proposals },
   { name: 'History', key: 'h', to: links.history },
   { name: 'Clients', key: 'l', to: links.clients },
+  { name: 'Project settings', key: 't', to: links.projectSettings },
+] as const;
+
+/** The screens of a project's settings, after the one with the settings of the project itself. */
+export const PROJECT_SETTINGS = [
+  { name: 'Environments', key: 'e', to: links.environments },
   { name: 'Keys', key: 'k', to: links.keys },
   { name: 'Webhooks', key: 'w', to: links.webhooks },
-  { name: 'Environments', key: 'e', to: links.environments },
+  { name: 'Members', key: 'm', to: links.members },
 ] as const;
+
+/** Whether the screen at a path belongs to a project's settings. */
+export function isInProjectSettings(path: string): boolean {
+  return /^\/projects\/[^/]+\/(settings|environments|keys|webhooks|members)$/.test(path);
+}
 
 /** The screens outside of projects, in the order of their navigation. */
 export const SETTINGS_SCREENS = [
@@ -52,7 +65,7 @@ export const SETTINGS_SCREENS = [
 
 /** Whether the screen at a path can be limited to one environment. */
 export function hasEnvironmentFilter(path: string): boolean {
-  return !/\/(environments|compare|webhooks|clean-up|proposals.*)$/.test(path);
+  return !/\/(environments|compare|webhooks|clean-up|settings|members|proposals.*)$/.test(path);
 }
 
 /** The project of the address; `undefined` on screens that belong to none. */

@@ -189,6 +189,10 @@ export function protectedText({ projects = [], ...rights }: Rights): string {
   return rights.role === 'none' && projects.every(mayChange) ? yes : some;
 }
 
-function mayChange({ role, canChangeProtected }: Pick<Rights, 'role' | 'canChangeProtected'>): boolean {
+/** Whether rights allow to change protected environments. */
+export function mayChange({
+  role,
+  canChangeProtected,
+}: Pick<Rights, 'role' | 'canChangeProtected'>): boolean {
   return role === 'admin' || (role === 'editor' && canChangeProtected);
 }

@@ -156,7 +156,7 @@ export function RecordCell({
 export function RecordActions({ children }: { children: ReactNode }) {
   return (
     <td className={classNames(CELL, 'max-lg:col-span-full max-lg:has-[>div:empty]:hidden')}>
-      <div className="flex flex-wrap items-center gap-1.5 lg:flex-nowrap lg:justify-end">{children}</div>
+      <div className="flex flex-wrap items-center gap-1.5 lg:justify-end xl:flex-nowrap">{children}</div>
     </td>
   );
 }

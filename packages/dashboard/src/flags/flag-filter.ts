@@ -166,13 +166,6 @@ export function staleDays(flag: FlagRecord, environments: number, now: number): 
   return Math.max(0, Math.floor((now - Date.parse(lastChange(flag).at)) / 86_400_000));
 }
 
-/** Whether a flag has done its work: it has been on for everyone, with one value, in every environment for 30 days. */
-export function isDone(flag: FlagRecord, environments: number, now: number): boolean {
-  const states = Object.values(flag.environments);
-  const isOn = states.every(({ state }) => state.enabled && (state.rolloutPct ?? 100) === 100);
-  return isOn && states.length > 0 && staleDays(flag, environments, now) >= STALE_DAYS.stale30;
-}
-
 function hasState(flag: FlagRecord, filter: FlagFilter['state']): boolean {
   if (filter === undefined) return true;
   const state = flag.environments[filter.environment]?.state;

@@ -1,6 +1,6 @@
 import { type Dispatch, lazy, type SetStateAction, Suspense, useCallback, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { PROJECT_SCREENS, useCurrentProject } from '../browser/links.ts';
+import { PROJECT_SCREENS, PROJECT_SETTINGS, useCurrentProject } from '../browser/links.ts';
 import { useShortcut } from '../browser/use-shortcut.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { PartBoundary } from '../components/part-boundary.tsx';
@@ -91,7 +91,7 @@ function useNavigationKeys(): void {
   useShortcut('g', () => {
     startedAt.current = performance.now();
     const listener = (event: KeyboardEvent): void => {
-      const screen = PROJECT_SCREENS.find(({ key }) => key === event.key);
+      const screen = [...PROJECT_SCREENS, ...PROJECT_SETTINGS].find(({ key }) => key === event.key);
       const isInTime = performance.now() - startedAt.current < PAUSE_MS;
       if (screen === undefined || project === undefined || !isInTime || event.ctrlKey || event.metaKey)
         return;

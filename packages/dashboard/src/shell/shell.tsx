@@ -1,12 +1,13 @@
 import ChevronsUpDown from 'lucide-react/icons/chevrons-up-down';
 import Search from 'lucide-react/icons/search';
 import Settings from 'lucide-react/icons/settings';
-import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { requiresApprovals, useEnvironments, useProjects } from '../api/projects.ts';
 import { useCanEverywhere, useIsAdminAnywhere } from '../api/session.ts';
 import {
   hasEnvironmentFilter,
+  isInProjectSettings,
   links,
   PROJECT_SCREENS,
   SETTINGS_SCREENS,
@@ -19,15 +20,22 @@ import { Kbd } from '../components/kbd.tsx';
 import { Logo } from '../components/logo.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
 import { GRID, ScreenSkeleton } from '../components/page.tsx';
+import { PartBoundary } from '../components/part-boundary.tsx';
 import { WaitingCount } from '../flags/proposals/marks.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { ConnectionDot, CreateMenu, HelpMenu, UserMenu } from './header-menus.tsx';
 import { messages } from './messages.ts';
+import { Navigation } from './navigation.tsx';
 import { IS_APPLE } from './palette-style.ts';
+
+const ProjectSettingsNavigation = lazy(async () => ({
+  default: (await import('./project-settings-navigation.tsx')).ProjectSettingsNavigation,
+}));
 
 /** The frame around every screen of a signed-in person. Only the screen scrolls. */
 export function Shell({ children }: { children: ReactNode }) {
   const project = useCurrentProject();
+  const [location] = useLocation();
   const [open, setOpen] = useState<'palette' | 'help'>();
   const showHelp = useCallback(() => setOpen('help'), []);
 
@@ -60,6 +68,14 @@ export function Shell({ children }: { children: ReactNode }) {
         <div className={classNames(GRID, 'flex items-center gap-3')}>
           {project === undefined ? <SettingsNavigation /> : <ProjectNavigation project={project} />}
         </div>
+        {project !== undefined && isInProjectSettings(location) && (
+          // The screen below says it where files are missing.
+          <PartBoundary place={location} frame={() => null}>
+            <Suspense fallback={<div className="h-[37px]" />}>
+              <ProjectSettingsNavigation project={project} />
+            </Suspense>
+          </PartBoundary>
+        )}
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also where nothing in it takes the focus */}
       <main id="screen" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto -outline-offset-2">
@@ -122,7 +138,11 @@ function ProjectNavigation({ project }: { project: string }) {
   const proposals = links.proposals(project);
   // Without approvals there are no proposals to go to; the palette still does.
   const hasProposals = useEnvironments(project).some(requiresApprovals) || location.startsWith(proposals);
-  const screens = PROJECT_SCREENS.map(({ name, to }) => ({ name, address: to(project) }));
+  const screens = PROJECT_SCREENS.map(({ name, to }) => ({
+    name,
+    address: to(project),
+    isWithin: to === links.projectSettings && isInProjectSettings(location),
+  }));
   return (
     <>
       <Navigation
@@ -141,81 +161,6 @@ function SettingsNavigation() {
   const canManage = useIsAdminAnywhere();
   const screens = SETTINGS_SCREENS.filter(({ isForAdmins }) => canManage || !isForAdmins);
   return <Navigation label={messages.header.settings} screens={screens} />;
-}
-
-interface Destination {
-  readonly name: string;
-  readonly address: string;
-}
-
-/** The links to the screens of a project, or of the settings. They scroll sideways where they do not fit. */
-function Navigation({
-  label,
-  screens,
-  mark,
-}: {
-  label: string;
-  screens: readonly Destination[];
-  /** What is shown after a name. */
-  mark?: (screen: Destination) => ReactNode;
-}) {
-  const [location] = useLocation();
-  const ref = useRef<HTMLElement>(null);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new address shows a new screen
-  useEffect(() => {
-    const nav = ref.current;
-    if (nav === null) return;
-    // At once, and when a control that appears beside the links takes their space.
-    const observer = new ResizeObserver(() => showCurrent(nav));
-    observer.observe(nav);
-    return () => observer.disconnect();
-  }, [location]);
-
-  return (
-    <nav
-      ref={ref}
-      aria-label={label}
-      className="relative -ml-2.5 min-w-0 flex-1 overflow-x-auto [scrollbar-width:none]"
-    >
-      <ul className="flex gap-0.5">
-        {screens.map((screen) => {
-          const { name, address } = screen;
-          const path = address.replace(/\?.*/, '');
-          const isHere = location === path || (path !== '/' && location.startsWith(`${path}/`));
-
-          return (
-            <li key={name}>
-              <Link
-                href={address}
-                aria-current={isHere ? 'page' : undefined}
-                className={classNames(
-                  // One weight for all: a bolder one would move the links after it.
-                  'flex h-9 items-center gap-1.5 border-b-2 px-2.5 font-medium whitespace-nowrap -outline-offset-2',
-                  isHere
-                    ? 'border-accent text-ink'
-                    : 'border-transparent forced-colors:border-[Canvas] text-ink-3 hover:border-line hover:text-ink',
-                )}
-              >
-                {name}
-                <Suspense fallback={null}>{mark?.(screen)}</Suspense>
-              </Link>
-            </li>
-          );
-        })}
-      </ul>
-    </nav>
-  );
-}
-
-/** Scrolls to the link of this screen: on a narrow one the last links are out of view. */
-function showCurrent(nav: HTMLElement): void {
-  const here = nav.querySelector<HTMLElement>('[aria-current]');
-  if (!here) return;
-  // Not `scrollIntoView`: it also moves the place that the first Tab starts from.
-  const right = here.offsetLeft + here.offsetWidth;
-  if (here.offsetLeft < nav.scrollLeft) nav.scrollLeft = here.offsetLeft;
-  else if (right > nav.scrollLeft + nav.clientWidth) nav.scrollLeft = right - nav.clientWidth;
 }
 
 /** How many projects the menu shows; the list of all projects has a search. */

@@ -36,7 +36,7 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
       {project.usageSince === undefined ? (
         <p className="mt-1 text-ink-2">
           {messages.off}{' '}
-          <Link href={links.environments(project.name)} className="text-accent underline">
+          <Link href={links.projectSettings(project.name)} className="text-accent underline">
             {messages.switchOn}
           </Link>
         </p>

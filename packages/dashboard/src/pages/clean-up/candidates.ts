@@ -1,6 +1,7 @@
 import type { FlagRecord, LastReads } from '../../api/types.ts';
 import { isUnread } from '../../api/usage.ts';
-import { isDone, STALE_DAYS, staleDays } from '../../flags/flag-filter.ts';
+import { STALE_DAYS, staleDays } from '../../flags/flag-filter.ts';
+import { isDone } from '../../flags/is-done.ts';
 
 /** Why a flag may be removed. A flag can have several reasons. */
 export const REASONS = ['done', 'unread', 'same', 'archived'] as const;

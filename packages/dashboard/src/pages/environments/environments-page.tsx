@@ -16,7 +16,7 @@ import { ListScreen } from '../../components/list-screen.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { ProjectSection, useDeleteEnvironment } from './deletion.tsx';
+import { useDeleteEnvironment } from './deletion.tsx';
 import { CreateEnvironmentDialog, EditEnvironmentDialog } from './environment-dialogs.tsx';
 import { messages } from './messages.tsx';
 
@@ -24,7 +24,7 @@ const PublicationsSection = lazy(async () => ({
   default: (await import('./publications-section.tsx')).PublicationsSection,
 }));
 
-/** The screen "Environments": the environments of a project in their order, and the project itself. */
+/** The screen "Environments": the environments of a project in their order, and which of them are published. */
 export function EnvironmentsPage() {
   const { project: name = '' } = useParams<{ project: string }>();
   const reading = useProject(name);
@@ -44,12 +44,9 @@ export function EnvironmentsPage() {
       dialog={(stop) => project && <CreateEnvironmentDialog project={project} onClose={stop} />}
       below={
         project && (
-          <>
-            <Suspense>
-              <PublicationsSection project={project} canChange={canChange} />
-            </Suspense>
-            <ProjectSection project={project} canChange={canChange} />
-          </>
+          <Suspense>
+            <PublicationsSection project={project} canChange={canChange} />
+          </Suspense>
         )
       }
     >

@@ -1,5 +1,3 @@
-import type { ReactNode } from 'react';
-
 const flagStates = (flags: number | undefined) => {
   if (flags === undefined) return 'All flag states';
   return flags === 1 ? 'The state of 1 flag' : `The states of ${flags} flags`;
@@ -19,7 +17,7 @@ const unapprovedPlans = (count: number) =>
 export const messages = {
   title: 'Environments',
   intro: 'Flags have a separate state per environment. The order here is used everywhere.',
-  readOnly: 'Managing environments and projects',
+  readOnly: 'Managing environments',
   create: 'New environment',
   emptyTitle: 'No environments',
   empty: 'Create one, such as production, to give flags a state that keys can read.',
@@ -103,26 +101,4 @@ export const messages = {
   deleteAction: 'Delete environment',
   deleted: (name: string) => `Environment ${name} deleted`,
   deleteFailed: (name: string) => `Environment ${name} could not be deleted`,
-
-  // The project
-  project: (name: string) => `Project ${name}`,
-  projectCreated: (when: ReactNode) => <>Created {when}. The name is part of URLs and can't be changed.</>,
-  countReads: 'Count how often each flag is read',
-  countReadsHint:
-    'Clients then report counts once a minute: how often a flag was on, and how often off. No targeting keys.',
-  readsCounted: 'Reads are counted',
-  readsNotCounted: 'Reads are no longer counted',
-  countReadsFailed: 'The counting of reads could not be changed',
-  deleteProjectHint: "Deletes all environments, flags and keys. This can't be undone.",
-  deleteProject: 'Delete project',
-  deleteProjectTitle: (name: string) => `Delete project ${name}?`,
-  deleteProjectBody: (environments: readonly string[], streams: string) => (
-    <p>
-      This permanently deletes{' '}
-      {environments.length === 0 ? '' : `the environments ${environments.join(', ')}, `}all flags and all
-      keys. {streams} This can't be undone.
-    </p>
-  ),
-  projectDeleted: (name: string) => `Project ${name} deleted`,
-  deleteProjectFailed: (name: string) => `Project ${name} could not be deleted`,
 } as const;

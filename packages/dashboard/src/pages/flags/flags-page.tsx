@@ -1,11 +1,10 @@
 import Archive from 'lucide-react/icons/archive';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { Link, useParams, useSearchParams } from 'wouter';
+import { useParams, useSearchParams } from 'wouter';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { links } from '../../browser/links.ts';
 import { useStoredChoice, writeStored } from '../../browser/stored.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
@@ -14,7 +13,7 @@ import { GRID, HEADING, Page, ScreenSkeleton } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { useScreen } from '../../components/restore-place.ts';
 import { EmptyState, Problem } from '../../components/screen-states.tsx';
-import { isDone, isFiltering } from '../../flags/flag-filter.ts';
+import { isFiltering } from '../../flags/flag-filter.ts';
 import { type Choices, useChoices } from '../../flags/flag-tags.ts';
 import { type Selection, useSelection, useToggle } from '../../flags/selection.ts';
 import { useColumns } from './columns.ts';
@@ -58,6 +57,7 @@ const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).Bu
 const CreateFlagDialog = lazy(async () => ({
   default: (await import('./create-flag-dialog.tsx')).CreateFlagDialog,
 }));
+const CleanUpLink = lazy(async () => ({ default: (await import('./clean-up-link.tsx')).CleanUpLink }));
 const GetStarted = lazy(async () => ({
   default: (await import('../get-started/get-started.tsx')).GetStarted,
 }));
@@ -102,7 +102,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
             </span>
           </h1>
           <span className="flex items-center gap-2">
-            {!filter.isArchived && <CleanUpLink project={project} flags={flags} />}
+            <Suspense>{!filter.isArchived && <CleanUpLink project={project} flags={flags} />}</Suspense>
             {flags.length > 0 && <ViewBar project={project} density={density} onDensity={setDensity} />}
             {canEdit && (
               <CreateButton onClick={create} aria-keyshortcuts="n">
@@ -172,23 +172,6 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         </DialogPart>
       )}
     </div>
-  );
-}
-
-/** Leads to what can be removed, if there is anything. */
-function CleanUpLink({ project, flags }: { project: ProjectRecord; flags: readonly FlagRecord[] }) {
-  const count = useMemo(
-    () => flags.filter((flag) => isDone(flag, project.environments.length, Date.now())).length,
-    [flags, project.environments.length],
-  );
-  if (flags.length <= FEW_FLAGS && count === 0) return null;
-  return (
-    <Link
-      href={links.cleanUp(project.name)}
-      className="inline-flex h-8 items-center rounded-md px-2 text-ink-2 whitespace-nowrap hover:bg-hover hover:text-ink"
-    >
-      {messages.cleanUp(count)}
-    </Link>
   );
 }
 

@@ -5,7 +5,6 @@ export const messages = {
   flags: 'Flags',
   archivedFlags: 'Archived flags',
   newFlag: 'New flag',
-  cleanUp: (count: number) => (count === 0 ? 'Clean up' : `${number(count)} to clean up`),
   /** "585", or "12 of 585" while filters hide some. */
   count: (all: number, shown: number) => (shown === all ? number(all) : `${number(shown)} of ${number(all)}`),
 

@@ -18,16 +18,19 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { messages } from './messages.tsx';
 
-/** Asks who is invited with which role, and creates the link. */
+/** Asks who is invited with which role, and creates the link. `initial`: the rights at first. */
 export function InviteDialog({
+  initial,
   onClose,
   onCreated,
 }: {
+  initial?: Permissions;
   onClose: () => void;
   onCreated: (link: CreatedLink) => void;
 }) {
+  const defaults = useDefaultPermissions();
   const [email, setEmail] = useState('');
-  const [permissions, setPermissions] = useState(useDefaultPermissions());
+  const [permissions, setPermissions] = useState(initial ?? defaults);
   const form = useForm({
     problems: {
       email: /^\s*\S+@\S+\s*$/.test(email) ? undefined : messages.emailInvalid,

@@ -1,4 +1,4 @@
-import { PROJECT_SCREENS } from '../../browser/links.ts';
+import { PROJECT_SCREENS, PROJECT_SETTINGS } from '../../browser/links.ts';
 import { useStoredChoice } from '../../browser/stored.ts';
 import { SINGLE_KEYS } from '../../browser/use-shortcut.ts';
 import { Dialog } from '../../components/dialog.tsx';
@@ -35,7 +35,7 @@ const GROUPS: readonly (readonly [
       ['Enter', words.open],
     ],
   ],
-  [words.goTo, PROJECT_SCREENS.map(({ name, key }) => [`g ${key}`, name] as const)],
+  [words.goTo, [...PROJECT_SCREENS, ...PROJECT_SETTINGS].map(({ name, key }) => [`g ${key}`, name] as const)],
 ];
 
 /** The list of all keyboard shortcuts. */

@@ -6,7 +6,7 @@ import { useEnvironments, useProjects } from '../../api/projects.ts';
 import { useSearchHits } from '../../api/search.ts';
 import { useCan, useCanEverywhere, useIsAdminAnywhere, useSso } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, SearchHit } from '../../api/types.ts';
-import { links, PROJECT_SCREENS, SETTINGS_SCREENS } from '../../browser/links.ts';
+import { links, PROJECT_SCREENS, PROJECT_SETTINGS, SETTINGS_SCREENS } from '../../browser/links.ts';
 import { THEMES, useTheme } from '../../browser/theme.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
@@ -124,7 +124,7 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
     const screens =
       project === undefined
         ? []
-        : PROJECT_SCREENS.map(({ name, key, to }) => ({
+        : [...PROJECT_SCREENS, ...PROJECT_SETTINGS].map(({ name, key, to }) => ({
             ...go(name, name, to(project)),
             shortcut: `g ${key}`,
           }));

@@ -17,7 +17,7 @@ const SCREENS: readonly RegExp[] = [
   /^\/$/,
   /^\/(sign-in|setup|invitation|operators|tokens|relay-tokens|audit|account)$/,
   /^\/projects(\/[^/]+)?$/,
-  /^\/projects\/[^/]+\/(flags|clean-up|compare|keys|environments|webhooks|schedules|proposals|history|clients)$/,
+  /^\/projects\/[^/]+\/(flags|clean-up|compare|settings|members|keys|environments|webhooks|schedules|proposals|history|clients)$/,
   /^\/projects\/[^/]+\/(flags|proposals)\/[^/]+$/,
 ];
 

@@ -1,0 +1,151 @@
+import UserPlus from 'lucide-react/icons/user-plus';
+import { lazy, useState } from 'react';
+import { useParams } from 'wouter';
+import { useInvitations, useOperators } from '../../api/operators.ts';
+import { useCan, useOperator, useSso } from '../../api/session.ts';
+import type { CreatedLink, OperatorRecord, Role } from '../../api/types.ts';
+import { useCreating } from '../../browser/use-search-state.ts';
+import { Badge } from '../../components/badges.tsx';
+import { Button } from '../../components/button.tsx';
+import { useCreateCommand } from '../../components/commands.tsx';
+import { DialogPart } from '../../components/dialog-part.tsx';
+import { Page, ReadOnlyNote } from '../../components/page.tsx';
+import { PartBoundary } from '../../components/part-boundary.tsx';
+import { mayChange, type Permissions, ROLE_NAMES } from '../../components/permission-fields.tsx';
+import { Loaded } from '../../components/screen-states.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
+import { memberTexts as texts } from './messages.tsx';
+
+const dialogs = () => import('../operators/operator-dialogs.tsx');
+const InviteDialog = lazy(async () => ({ default: (await dialogs()).InviteDialog }));
+const LinkDialog = lazy(async () => ({ default: (await dialogs()).LinkDialog }));
+const EditOperatorDialog = lazy(async () => ({ default: (await dialogs()).EditOperatorDialog }));
+const InvitationList = lazy(async () => ({
+  default: (await import('../operators/invitation-list.tsx')).InvitationList,
+}));
+
+/** The screen "Members": who has a role in a project, and why. */
+export function MembersPage() {
+  const { project = '' } = useParams<{ project: string }>();
+  const operators = useOperators();
+  const invitations = useInvitations();
+  const canChange = useCan('admin');
+  // The server refuses links for passwords that it would not accept.
+  const canInvite = !useSso()?.only && canChange;
+  const { isCreating, start, stop } = useCreating();
+  useCreateCommand({ id: 'member.new', title: texts.inviteCommand, isAllowed: canInvite, run: start });
+  // Only in this component's state: the link is shown once.
+  const [created, setCreated] = useState<CreatedLink>();
+
+  return (
+    <Page
+      title={`${texts.title} · ${project}`}
+      heading={texts.title}
+      intro={texts.intro}
+      actions={
+        canInvite && (
+          <Button kind="primary" onClick={start}>
+            <UserPlus size={15} aria-hidden /> {texts.invite}
+          </Button>
+        )
+      }
+    >
+      <ReadOnlyNote>{texts.readOnly}</ReadOnlyNote>
+      <Loaded reading={operators} rows={3}>
+        {(people) => (
+          <RecordTable label={texts.list} columns={texts.columns}>
+            {people.map((person) => (
+              <MemberRow key={person.id} project={project} person={person} canChange={canChange} />
+            ))}
+          </RecordTable>
+        )}
+      </Loaded>
+      {canChange && (
+        <PartBoundary place={texts.title}>
+          <InvitationList
+            invitations={invitations.data?.filter(({ projects }) =>
+              projects?.some((each) => each.project === project),
+            )}
+            error={invitations.error}
+            canChange={canChange}
+          />
+        </PartBoundary>
+      )}
+      {isCreating && canInvite && (
+        <DialogPart title={texts.invite} onClose={stop}>
+          <InviteDialog initial={editorOf(project)} onClose={stop} onCreated={setCreated} />
+        </DialogPart>
+      )}
+      {created !== undefined && (
+        <DialogPart title={texts.invite} onClose={() => setCreated(undefined)}>
+          <LinkDialog created={created} onClose={() => setCreated(undefined)} />
+        </DialogPart>
+      )}
+    </Page>
+  );
+}
+
+/** What is asked for at first: the least that lets a person work here, and nothing elsewhere. */
+function editorOf(project: string): Permissions {
+  return {
+    role: 'none',
+    canChangeProtected: false,
+    projects: [{ project, role: 'editor', canChangeProtected: false }],
+  };
+}
+
+const [, roleColumn, sourceColumn, protectedColumn] = texts.columns;
+
+const RANKS = ['none', 'viewer', 'editor', 'admin'] as const;
+
+/** A role in a project: the higher one of the role there and the role for all projects; `undefined` without one. */
+function roleHere({ role, projects = [] }: OperatorRecord, project: string) {
+  const here = projects.find((each) => each.project === project);
+  const isOwn = here !== undefined && RANKS.indexOf(here.role) >= RANKS.indexOf(role);
+  if (isOwn) return { role: here.role, isOwn };
+  return role === 'none' ? undefined : { role: role satisfies Role, isOwn };
+}
+
+function MemberRow({
+  project,
+  person,
+  canChange,
+}: {
+  project: string;
+  person: OperatorRecord;
+  canChange: boolean;
+}) {
+  const self = useOperator();
+  const [isEditing, setEditing] = useState(false);
+  const { id, name, email, projects = [] } = person;
+  const found = roleHere(person, project);
+  if (found === undefined) return null;
+  const isAllowed = [person, ...projects.filter((each) => each.project === project)].some(mayChange);
+
+  return (
+    <RecordRow>
+      <RecordHead>
+        <span className="flex flex-wrap items-center gap-x-2">
+          <span className="min-w-0 font-medium">{name}</span>
+          {id === self.id && <Badge>{texts.you}</Badge>}
+        </span>
+        <span className="block text-xs break-all text-ink-3">{email}</span>
+      </RecordHead>
+      <RecordCell label={roleColumn.label}>{ROLE_NAMES[found.role]}</RecordCell>
+      <RecordCell label={sourceColumn.label}>{found.isOwn ? texts.here : texts.everywhere}</RecordCell>
+      <RecordCell label={protectedColumn.label}>{isAllowed ? texts.yes : texts.no}</RecordCell>
+      <RecordActions>
+        {canChange && (
+          <Button aria-label={texts.editPerson(name)} onClick={() => setEditing(true)}>
+            {texts.edit}
+          </Button>
+        )}
+        {isEditing && (
+          <DialogPart title={texts.editPerson(name)} onClose={() => setEditing(false)}>
+            <EditOperatorDialog operator={person} onClose={() => setEditing(false)} />
+          </DialogPart>
+        )}
+      </RecordActions>
+    </RecordRow>
+  );
+}
