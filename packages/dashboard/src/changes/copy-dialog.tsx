@@ -20,7 +20,6 @@ import { useChangeGuards, useReadOnlyReason } from './change-guards.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
 import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
-import { StepList } from './production-guard.tsx';
 import { ProtectedNote } from './protected-note.tsx';
 import { useUndoOffer } from './undo-change.ts';
 
@@ -70,7 +69,7 @@ export function CopyDialog({
         project,
         environments: [to],
         what: dialogs.copyTo(to.name),
-        list: <StepList steps={shown.differences} />,
+        steps: shown.differences,
         note,
         canBeEmergency: true,
       });

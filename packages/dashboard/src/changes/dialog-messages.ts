@@ -35,7 +35,7 @@ export const messages = {
     in: (what: string, environments: readonly string[]) => `${what} in ${environments.join(', ')}`,
     needed: (count: number) =>
       `needs the approval of ${count === 1 ? 'another person' : `${count} other people`}. Nothing changes until then.`,
-    neededByNow: 'This needs the approval of other people by now. Nothing has been changed.',
+    neededByNow: 'This needs the approval of other people. Nothing has been changed.',
     note: 'Reason',
     noteHint: 'Those who decide read it, and so does the history.',
     noteMissing: 'Say why, for those who decide.',

@@ -12,6 +12,7 @@ import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField, TextField } from '../components/field.tsx';
 import { useForm } from '../components/form.tsx';
 import { announce } from '../components/live-region.tsx';
+import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
 import { NOTE_LENGTH } from './note-field.tsx';
@@ -65,7 +66,12 @@ export function ProposeDialog({
           environments.map((environment) => (
             <PausedPlans key={environment.name} project={project} environment={environment} steps={steps} />
           ))}
-        {list ?? (steps.length > 0 && <StepList steps={steps} />)}
+        {list ??
+          (steps.length > 0 && (
+            <ScrollRegion label={dialogs.whatChanges} className="max-h-[40vh] overflow-y-auto">
+              <StepList steps={steps} />
+            </ScrollRegion>
+          ))}
         <TextField
           label={isEmergency ? words.emergencyNote : words.note}
           hint={isEmergency ? words.emergencyNoteHint : words.noteHint}
@@ -85,7 +91,10 @@ export function ProposeDialog({
             <Button
               kind="quiet"
               className={isEmergency ? 'mr-auto' : 'mr-auto text-danger!'}
-              onClick={() => setEmergency(!isEmergency)}
+              onClick={() => {
+                setEmergency(!isEmergency);
+                form.props.ref.current?.querySelector('input')?.focus();
+              }}
             >
               {isEmergency ? words.back : words.emergency}
             </Button>

@@ -39,7 +39,7 @@ export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'rollout.paused': 'paused the rollout plan of',
   'rollout.resumed': 'resumed the rollout plan of',
   'rollout.stopped': 'stopped the rollout plan of',
-  'proposal.created': 'proposed',
+  'proposal.created': 'proposed to change',
   'proposal.approved': 'approved the proposal',
   'proposal.applied': 'applied the proposal',
   'proposal.rejected': 'rejected the proposal',
@@ -102,8 +102,11 @@ export function targetText({ action, target, before, after }: Subject): string {
   if (action.startsWith('session.')) return '';
   const known = { ...membersOf(before), ...membersOf(after) };
   if (/^(key|token|relay)\./.test(action) && typeof known.name === 'string') return known.name;
-  if (action.startsWith('schedule.') && Array.isArray(known.changes))
-    return keysOf(known.changes).join(', ') || target;
+  const isProposal = action.startsWith('proposal.');
+  if ((isProposal || action.startsWith('schedule.')) && Array.isArray(known.changes))
+    return [...new Set(keysOf(known.changes))].join(', ') || target;
+  // The end of an ID is what differs.
+  if (isProposal) return target.slice(-6);
   return target;
 }
 

@@ -25,6 +25,8 @@ export interface RowFrame {
   readonly onRevert?: (() => void) | undefined;
   /** Shown below an open row, such as the proof of delivery. */
   readonly footer?: ReactNode;
+  /** Shown beside the words, such as that it was an emergency. */
+  readonly mark?: ReactNode;
   /** Shows only the time of the day: the row is below its date. */
   readonly isDated?: boolean;
 }
@@ -38,7 +40,7 @@ export function ChangeRow({
   children,
   details,
   body,
-  frame: { isOpen, onToggle, onRevert, footer, isDated = false },
+  frame: { isOpen, onToggle, onRevert, footer, mark, isDated = false },
 }: {
   entry: AuditEntryRecord;
   children: ReactNode;
@@ -69,6 +71,7 @@ export function ChangeRow({
             !isOpen && 'sm:flex-nowrap sm:overflow-hidden sm:whitespace-nowrap',
           )}
         >
+          {mark}
           <Author actor={actor} className="shrink-0 font-medium max-sm:shrink" /> {children}
           {details.map((detail) => (
             <DetailText key={detail.label} detail={detail} />
@@ -195,6 +198,12 @@ export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
   const { action, project, target } = entry;
   if (/^(flag|rollout)\./.test(action) && project !== undefined)
     return <FlagLink project={project} flag={target} />;
+  if (action.startsWith('proposal.') && project !== undefined)
+    return (
+      <Link href={links.proposal(project, target)} className={`min-w-10 ${TARGET_LINK}`}>
+        {targetText(entry)}
+      </Link>
+    );
   return (
     <span className="min-w-0 truncate font-mono text-xs max-sm:break-all max-sm:whitespace-normal">
       {targetText(entry)}
@@ -202,13 +211,13 @@ export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
   );
 }
 
+const TARGET_LINK =
+  'relative shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-sm:break-all max-sm:whitespace-normal';
+
 /** A link to a flag, which is above the button that covers its row. */
 export function FlagLink({ project, flag }: { project: string; flag: string }) {
   return (
-    <Link
-      href={links.flag(project, flag)}
-      className="relative min-w-16 shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-sm:break-all max-sm:whitespace-normal"
-    >
+    <Link href={links.flag(project, flag)} className={`min-w-16 ${TARGET_LINK}`}>
       {flag}
     </Link>
   );

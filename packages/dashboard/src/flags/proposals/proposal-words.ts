@@ -29,7 +29,7 @@ function stateTitle({ target, before, after }: Effect): string {
 }
 
 function subjectOf(effects: readonly Effect[]): string {
-  const names = [...new Set(effects.map(targetText))];
+  const names = [...new Set(effects.flatMap((effect) => targetText(effect).split(', ')))];
   return names.length === 1 ? String(names[0]) : messages.flags(names.length);
 }
 

@@ -25,6 +25,7 @@ import { type Burst, type Change, deliveryOf } from './group-changes.ts';
 import { changeLink } from './history-filter.ts';
 import { messages } from './messages.ts';
 import { Parts } from './near-screen.tsx';
+import { ProposalMark } from './proposal-mark.tsx';
 
 /** What the rows of a list share. */
 export interface ListFacts {
@@ -65,9 +66,12 @@ export function ChangeItem({
   list: ListFacts;
   isOpenAtFirst?: boolean;
 }) {
-  const { first } = change;
-  const entries = shownEntries(change.entries);
-  const [only] = entries;
+  const shown = shownEntries(change.entries);
+  const made = shown.filter(({ action }) => !action.startsWith('proposal.'));
+  // What a proposal did says more than that it was applied; its mark says that.
+  const entries = made.length === 0 ? shown : made;
+  const [only = change.first] = entries;
+  const first = made.length === 0 ? change.first : only;
   const [isToggled, onToggle] = useToggled(first.id);
   const isOpen = isToggled !== isOpenAtFirst;
   const { onRevert } = list;
@@ -81,8 +85,9 @@ export function ChangeItem({
     isDated: true,
     onRevert: canRevert ? () => onRevert(change) : undefined,
     footer: <ChangeFooter change={change} list={list} />,
+    mark: made.length > 0 && <ProposalMark entries={shown} />,
   };
-  return entries.length === 1 && only !== undefined ? (
+  return entries.length === 1 ? (
     <AuditEntryRow entry={only} environments={list.environments} frame={frame} />
   ) : (
     <ChangeEntries entries={entries} first={first} environments={list.environments} frame={frame} />
@@ -96,6 +101,7 @@ function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list
   const flags = [...flagsOf(entries)];
   const places = placesOf(entries);
   const states = entries.filter(({ action }) => action === 'flag.changed');
+  const emergencies = entries.filter(({ action }) => action === 'proposal.emergency');
   const isOneState =
     flags.length === 1 &&
     places.length === 1 &&
@@ -105,7 +111,7 @@ function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list
     <ChangeRow
       entry={newest.first}
       details={isOneState ? netDetails(states.at(-1)?.before, states[0]?.after) : []}
-      frame={{ isOpen, onToggle, isDated: true }}
+      frame={{ isOpen, onToggle, isDated: true, mark: <ProposalMark entries={emergencies} /> }}
       body={
         <div className="divide-y divide-line overflow-hidden rounded-md border border-line bg-surface">
           <Parts items={changes} seqOf={(change) => change.seq}>

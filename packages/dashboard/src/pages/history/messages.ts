@@ -16,6 +16,8 @@ export const messages = {
   changedFlags: (count: number) => `changed ${count} flags`,
   madeChanges: (count: number) => `made ${count} changes`,
   changedFlag: 'changed the flag',
+  emergency: 'emergency',
+  approved: 'approved',
   madeChangesTo: (count: number) => `made ${count} changes to`,
   burst: (changes: number, flags: number) => `made ${changes} changes to ${flags} flags:`,
   more: (count: number) => `and ${count} more`,

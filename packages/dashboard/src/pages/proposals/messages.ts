@@ -3,6 +3,18 @@ import type { Decision } from '../../api/proposals.ts';
 
 const people = (count: number) => (count === 1 ? '1 more person' : `${count} more people`);
 
+/** A wait in the largest unit that it is a whole number of. */
+function waitText(minutes: number): string {
+  const [unit, size] = UNITS.find(([, length]) => minutes % length === 0) ?? UNITS[2];
+  return `${minutes / size} ${unit}${minutes === size ? '' : 's'}`;
+}
+
+const UNITS = [
+  ['day', 1440],
+  ['hour', 60],
+  ['minute', 1],
+] as const;
+
 /** The texts of the screen "Proposals". */
 export const messages = {
   title: 'Proposals',
@@ -49,18 +61,12 @@ export const messages = {
     emergency: 'The change was made without approval. Another person must acknowledge it.',
     acknowledged: 'The change was made without approval, and another person has acknowledged it.',
   },
-  changedSince:
-    'What it would change is not as it was any more. Approving it would change nothing and end it as outdated.',
 
   // One proposal
   back: 'Proposals',
   missingTitle: 'No such proposal',
   missing: 'It may have been deleted with its environment or project.',
-  author: 'Proposed by',
-  emergencyBy: 'Changed by',
   token: (name: string) => `with a token of ${name}`,
-  note: 'Reason',
-  noNote: 'none given',
   approvedBy: 'Approved by',
   nobodyYet: 'nobody yet',
   endedBy: 'Ended by',
@@ -73,6 +79,10 @@ export const messages = {
   whatChanged: 'What changed',
   in: 'in',
   since: 'Since then',
+  wouldEnd: 'As long as this is so, approving it changes nothing and ends it as outdated.',
+  now: 'at once',
+  wait: (minutes: number) => `after ${waitText(minutes)}`,
+  due: 'Due',
   proposed: 'Proposed',
   byPerson: 'by',
   showMore: (count: number) => `Show ${count} more`,

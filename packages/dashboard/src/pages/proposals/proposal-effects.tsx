@@ -1,6 +1,8 @@
+import type { RolloutPlanStep } from '@halyard/protocol';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useFlag } from '../../api/flags.ts';
+import type { NewSchedule } from '../../api/schedules.ts';
 import type { EnvironmentRecord, FlagState, ProposalRecord, StateRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { targetText } from '../../components/audit/action-text.ts';
@@ -10,7 +12,10 @@ import { Author, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { differingFields } from '../../components/state-summary.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import { isWaiting } from '../../flags/proposals/part-of.ts';
 import type { Effect } from '../../flags/proposals/proposal-words.ts';
+import { dueText } from '../../flags/schedules/due-text.ts';
+import { stepText } from '../../flags/schedules/schedule-item.tsx';
 import { actionWords, messages } from './messages.ts';
 
 /** How many changes are shown at first. */
@@ -25,8 +30,11 @@ export function ProposalEffects({
   environments: readonly EnvironmentRecord[];
 }) {
   const [most, setMost] = useState(FEW);
-  const { project, status, effects } = proposal;
+  const { project, status } = proposal;
+  // The step that a plan begins with is a change of the flag, which says more.
+  const effects = proposal.effects.filter(({ action }) => action !== 'rollout.advanced');
   const isMade = status === 'applied' || status === 'emergency' || status === 'acknowledged';
+
   return (
     <>
       <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
@@ -35,11 +43,11 @@ export function ProposalEffects({
           <li key={index} className="px-4 py-3">
             <EffectHeading project={project} effect={effect} environments={environments} />
             {effect.action !== 'flag.changed' ? (
-              <FieldDiff before={effect.before} after={effect.after} />
+              <OtherEffect effect={effect} />
             ) : isMade ? (
               <StateDiff {...statesOf(effect)} />
             ) : (
-              <ProposedState project={project} effect={effect} />
+              <ProposedState project={project} effect={effect} isPending={isWaiting(proposal)} />
             )}
           </li>
         ))}
@@ -67,7 +75,9 @@ function EffectHeading({
   const isFlag = /^(flag|rollout)\./.test(action);
   return (
     <h3 className="mb-1.5 flex flex-wrap items-center gap-x-1.5 gap-y-0.5">
-      {action !== 'flag.changed' && <span className="text-ink-2">{actionWords(action)}</span>}
+      {action !== 'flag.changed' && (
+        <span className="text-ink-2 first-letter:uppercase">{actionWords(action)}</span>
+      )}
       {isFlag ? (
         <Link
           href={links.flag(project, target)}
@@ -88,8 +98,67 @@ function EffectHeading({
   );
 }
 
+/** What is no change of a state: a plan and a schedule in words, anything else by its fields. */
+function OtherEffect({ effect: { action, before, after } }: { effect: Effect }) {
+  // The journal has the records of these actions.
+  if (action === 'rollout.started') return <PlannedSteps plan={after as unknown as StartedPlan} />;
+  if (action === 'schedule.created') return <ScheduledSteps schedule={after as unknown as NewSchedule} />;
+  if (action.endsWith('.deleted')) return null;
+  return <FieldDiff before={before} after={after} />;
+}
+
+interface StartedPlan {
+  readonly steps: readonly RolloutPlanStep[];
+}
+
+function PlannedSteps({ plan: { steps } }: { plan: StartedPlan }) {
+  const timeOf = ({ at, waitMinutes }: RolloutPlanStep) => {
+    if (at !== undefined) return dueText(at).local;
+    return waitMinutes === undefined ? messages.now : messages.wait(waitMinutes);
+  };
+  return (
+    <ol className="flex flex-col gap-0.5">
+      {steps.map((step) => (
+        <li key={step.rolloutPct} className="flex gap-x-2">
+          <strong className="w-14 font-semibold tabular-nums">{step.rolloutPct} %</strong>
+          <span className="text-ink-2">{timeOf(step)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function ScheduledSteps({ schedule: { dueAt, changes } }: { schedule: NewSchedule }) {
+  return (
+    <>
+      <p>
+        <span className="text-ink-3">{messages.due}</span>{' '}
+        <time dateTime={dueAt} title={dueText(dueAt).utc} className="font-medium">
+          {dueText(dueAt).local}
+        </time>
+      </p>
+      <ul>
+        {changes.map((step) => (
+          <li key={step.key} className="flex flex-wrap items-baseline gap-x-2">
+            <span className="font-mono text-xs break-all">{step.key}</span>
+            <span className="text-ink-2">{stepText(step)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 /** A state that was not changed yet: what it would become, and what has become of it since, if anything. */
-function ProposedState({ project, effect }: { project: string; effect: Effect }) {
+function ProposedState({
+  project,
+  effect,
+  isPending,
+}: {
+  project: string;
+  effect: Effect;
+  isPending: boolean;
+}) {
   const { before, after } = statesOf(effect);
   const { data: flag } = useFlag(project, effect.target);
   const now = flag?.environments[effect.environment ?? ''];
@@ -106,6 +175,7 @@ function ProposedState({ project, effect }: { project: string; effect: Effect })
       <dd>
         <StateDiff before={before} after={now?.state} />
         <ChangedBy record={now} />
+        {isPending && <p className="mt-1 text-xs text-warn">{messages.wouldEnd}</p>}
       </dd>
     </dl>
   );

@@ -60,7 +60,7 @@ function Proposal({
   proposal: ProposalRecord;
   environments: readonly EnvironmentRecord[];
 }) {
-  const { status } = proposal;
+  const { status, author, person, note, createdAt } = proposal;
   const needed = neededBy(proposal, environments);
   const isMade = status === 'applied' || status === 'emergency' || status === 'acknowledged';
 
@@ -76,6 +76,12 @@ function Proposal({
                 <EnvironmentBadge key={environment.name} environment={environment} className="font-medium" />
               ))}
           </p>
+          <p className="mt-2 wrap-anywhere">
+            <Author actor={person ?? author} className="font-medium" />
+            {person !== undefined && <> {messages.token(author.replace(/^token:/, ''))}</>},{' '}
+            <TimeAgo at={createdAt} className="text-ink-3" />
+            {note !== undefined && <>: “{note}”</>}
+          </p>
           <p className="mt-2">{meaningOf(proposal, needed)}</p>
           <Decisions proposal={proposal} needed={needed} />
         </section>
@@ -89,22 +95,14 @@ function Proposal({
   );
 }
 
-/** Who proposed it and why, who has approved it, and how it ended. */
+/** Who has approved it, until when it waits, and how it ended. */
 function Facts({ proposal, needed }: { proposal: ProposalRecord; needed: number }) {
-  const { status, author, person, note, createdAt, approvals, expiresAt } = proposal;
+  const { status, approvals, expiresAt } = proposal;
   const { settledBy, settledAt, outcome, seq, project } = proposal;
   const isEmergency = status === 'emergency' || status === 'acknowledged';
 
   return (
     <dl className="flex min-w-0 flex-col gap-3 rounded-lg border border-line bg-surface p-4">
-      <Fact name={isEmergency ? messages.emergencyBy : messages.author}>
-        <Author actor={person ?? author} />
-        {person !== undefined && <> {messages.token(author.replace(/^token:/, ''))}</>},{' '}
-        <TimeAgo at={createdAt} />
-      </Fact>
-      <Fact name={messages.note}>
-        {note === undefined ? <span className="text-ink-3">{messages.noNote}</span> : <>“{note}”</>}
-      </Fact>
       {!isEmergency && (
         <Fact name={`${messages.approvedBy} (${messages.approvals(approvals.length, needed)})`}>
           {approvals.length === 0 && <span className="text-ink-3">{messages.nobodyYet}</span>}

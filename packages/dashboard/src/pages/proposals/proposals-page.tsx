@@ -81,7 +81,7 @@ function Groups({ project, proposals }: { project: string; proposals: readonly P
     <>
       <Group
         name={messages.asked}
-        proposals={asked}
+        proposals={asked.toSorted((one, other) => rank(one) - rank(other))}
         environments={environments}
         empty={messages.nothingAsked}
       />
@@ -89,6 +89,11 @@ function Groups({ project, proposals }: { project: string; proposals: readonly P
       <Group name={messages.ended} proposals={ended} environments={environments} />
     </>
   );
+}
+
+/** Emergencies first: they are in effect already. */
+function rank({ status }: ProposalRecord): number {
+  return status === 'emergency' ? 0 : 1;
 }
 
 function Group({
