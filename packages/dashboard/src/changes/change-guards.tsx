@@ -1,8 +1,8 @@
-import ShieldOff from 'lucide-react/icons/shield-off';
 import {
   createContext,
   lazy,
   type ReactNode,
+  Suspense,
   useCallback,
   useContext,
   useEffect,
@@ -15,7 +15,6 @@ import { requiresApprovals, useEnvironments } from '../api/projects.ts';
 import { useMayChangeProtected, useRights } from '../api/session.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { DialogPart } from '../components/dialog-part.tsx';
-import { announce } from '../components/live-region.tsx';
 import { createQuestionSlot } from '../components/question-slot.ts';
 import { useTimeRefresh } from '../components/time-ago.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
@@ -39,6 +38,7 @@ interface Guards {
 const questions = () => import('./questions.ts');
 const ConflictDialog = lazy(async () => ({ default: (await questions()).ConflictDialog }));
 const ProductionGuard = lazy(async () => ({ default: (await questions()).ProductionGuard }));
+const PausedGuard = lazy(async () => ({ default: (await questions()).PausedGuard }));
 const ProposeDialog = lazy(async () => ({ default: (await questions()).ProposeDialog }));
 
 type Open =
@@ -194,20 +194,13 @@ export function PausedGuards({ project }: { project: string }) {
     .map((environment) => ({ environment, left: leftMs({ project, environment }) }))
     .filter(({ left }) => left > 0);
   return paused.map(({ environment, left }) => (
-    <button
-      key={environment.name}
-      type="button"
-      title={messages.guardPaused(environment.name)}
-      className="inline-flex h-7 max-w-96 shrink-0 items-center gap-1.5 rounded-full bg-warn-soft px-2.5 text-xs text-warn hover:underline forced-colors:border"
-      onClick={() => {
-        resumeGuards({ project, environment });
-        announce(messages.guardResumed(environment.name));
-      }}
-    >
-      <ShieldOff size={13} aria-hidden className="shrink-0" />
-      <span className="truncate max-md:sr-only">{environment.name}</span>
-      <span className="whitespace-nowrap max-sm:sr-only">{messages.guardLeft(Math.ceil(left / 60_000))}</span>
-    </button>
+    <Suspense key={environment.name} fallback={null}>
+      <PausedGuard
+        environment={environment.name}
+        minutes={Math.ceil(left / 60_000)}
+        onResume={() => resumeGuards({ project, environment })}
+      />
+    </Suspense>
   ));
 }
 

@@ -26,6 +26,10 @@ export const messages = {
   nothingToDoFor: (count: number, of: number) =>
     `This wouldn't change anything right now for ${count} of the ${of} flags.`,
   pauseGuard: "Don't ask again for 15 minutes",
+  guardPaused: (environment: string) =>
+    `You paused the confirmation for ${environment}. Click to be asked again.`,
+  guardLeft: (minutes: number) => `not asking, ${minutes} min left · Resume`,
+  guardResumed: (environment: string) => `You'll be asked again before changes to ${environment}`,
 
   // The question where other people must approve
   propose: {

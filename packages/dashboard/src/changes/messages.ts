@@ -10,10 +10,6 @@ export const messages = {
   // The question before a change of a protected environment
   guardTitle: 'Change a protected environment',
   proposeTitle: 'Propose the change',
-  guardPaused: (environment: string) =>
-    `You paused the confirmation for ${environment}. Click to be asked again.`,
-  guardLeft: (minutes: number) => `not asking, ${minutes} min left · Resume`,
-  guardResumed: (environment: string) => `You'll be asked again before changes to ${environment}`,
 
   // Writing a state
   saved: (title: string) => `Saved: ${title}`,
