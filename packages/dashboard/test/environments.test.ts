@@ -126,7 +126,12 @@ test('a new color does not undo the protection that another person adds at the s
 
 test('a protected environment and a project are deleted by typing their names', async () => {
   await world.management.createProject('old');
-  const { page, check } = await world.open('/projects/old/environments', { theme: 'dark', width: 390 });
+  const { page, check } = await world.open('/projects/old/environments', {
+    theme: 'dark',
+    width: 390,
+    // While the next screen loads, the one of the deleted project may read it again.
+    expected: /status of 404/,
+  });
   // The screen's own name is the last of the navigation, and has to be scrolled to.
   await until('the link is in view', async () => {
     const place = await page.getByRole('link', { name: 'Environments' }).boundingBox();
