@@ -1,8 +1,8 @@
 import type { Chance } from './chance.ts';
 import type { Kernel } from './kernel.ts';
 
-/** After so long, the names of files are on the disk, in milliseconds: as the journal of a file system writes them. */
-const JOURNAL_MS = 5_000;
+/** After so long, names that were not synced are on the disk, in milliseconds: as late as file systems write their journals. */
+const JOURNAL_MS = 30_000;
 
 /** The contents of a file: as every process sees it, and as a power cut leaves it. */
 interface Contents {
@@ -67,8 +67,10 @@ export class Disk {
         if (contents === undefined) throw failure('ENOENT');
         return Buffer.from(contents.bytes);
       }),
-    open: (path: string) =>
+    open: (path: string, flags: string) =>
       this.#do(() => {
+        // The folder: only to sync the names in it.
+        if (flags === 'r') return this.#folder;
         const contents: Contents = { bytes: Buffer.alloc(0), synced: Buffer.alloc(0) };
         this.#rename((names) => names.set(path, contents));
         return this.#handleOf(contents);
@@ -80,6 +82,15 @@ export class Disk {
         this.#rename((names) => names.set(to, contents).delete(from));
       }),
     rm: (path: string) => this.#do(() => this.#rename((names) => names.delete(path))),
+  };
+
+  /** Syncing it keeps the names. */
+  readonly #folder = {
+    sync: () =>
+      this.#do(() => {
+        this.#journal = [];
+      }),
+    close: () => this.#do(() => undefined),
   };
 
   #handleOf(contents: Contents) {

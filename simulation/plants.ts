@@ -230,6 +230,12 @@ export const PLANTS: readonly Plant[] = [
     to: '',
   },
   {
+    name: 'the names of last known flags are not synced',
+    file: `${SERVER}/last-known/last-known-writer.ts`,
+    from: 'await folder.sync().finally(() => folder.close());',
+    to: 'await folder.close();',
+  },
+  {
     name: 'last known flags keep what was revoked',
     file: `${SERVER}/last-known/last-known-writer.ts`,
     from: "if (change === 'revoked' || change === 'reloaded') await this.#discard();",

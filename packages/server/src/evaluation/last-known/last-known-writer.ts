@@ -34,6 +34,17 @@ const REVOKING: ReadonlySet<string> = new Set([
   'project.deleted',
 ]);
 
+/** What systems answer that cannot sync a folder: then nothing more can be done for its names. */
+const CANNOT_SYNC: ReadonlySet<unknown> = new Set([
+  'EACCES',
+  'EBADF',
+  'EINVAL',
+  'EISDIR',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'EPERM',
+]);
+
 /** How often it is noted that nothing has changed, in milliseconds. */
 const PROOF_MS = 5000;
 
@@ -181,6 +192,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
       await this.#file?.close();
       this.#file = undefined;
       await files.rm(place.path, { force: true });
+      await syncNames(place.path);
     } catch (err) {
       const words =
         'the last known flags may open what has been revoked, and cannot be removed: remove the file';
@@ -221,6 +233,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
       await file.write(headerText(record, provenAt), 0, 'latin1');
       await file.sync();
       await files.rename(path, place.path);
+      await syncNames(place.path);
       this.#record = record;
       return file;
     } catch (error) {
@@ -246,6 +259,16 @@ export class LastKnownWriter implements ReadPlaneObserver {
     const { follower } = this.#options.plane;
     if (this.#file === undefined || this.#pressing !== undefined || !follower.isLive) return;
     await this.#file.write(proofLine(Date.now() - follower.sinceProofMs(), this.#record), 0, 'latin1');
+  }
+}
+
+/** Keeps the names in the folder of a file: without it, a loss of power may bring back the file of before. (Spec: S14.9) */
+async function syncNames(path: string): Promise<void> {
+  try {
+    const folder = await files.open(dirname(path), 'r');
+    await folder.sync().finally(() => folder.close());
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && CANNOT_SYNC.has(error.code))) throw error;
   }
 }
 

@@ -132,7 +132,7 @@ describe('the last known flags', () => {
     expect(lines.join()).toContain(JSON.stringify(place.path));
   });
 
-  test('stay whole after a loss of power: they are on the disk before they take their place', async () => {
+  test('outlast a loss of power: they are on the disk before they take their place, and their name after it', async () => {
     const { home, place, writer, plane, environment } = await setUp();
     await until('they are saved', () => existsSync(place.path));
     const handle = await openFile(place.path);
@@ -141,7 +141,8 @@ describe('the last known flags', () => {
     const methods = Object.getPrototypeOf(handle) as FileHandle;
     const savedSeq = async () => (await readLastKnown(place, Date.now()))?.snapshot.cursor.seq;
     const sync = spyOn(methods, 'sync').mockImplementation(async function (this: FileHandle) {
-      calls.push(`${(await this.stat()).size > HEADER_BYTES} ${await savedSeq()}`);
+      const facts = await this.stat();
+      calls.push(`${facts.isDirectory() ? 'names' : facts.size > HEADER_BYTES} ${await savedSeq()}`);
     });
     try {
       const before = await savedSeq();
@@ -149,7 +150,7 @@ describe('the last known flags', () => {
       const { seq = 0 } = await home.store.commit(ADA, off);
       await plane.follower.waitForApplied(seq);
       await writer.close();
-      expect([await savedSeq(), calls]).toEqual([seq, [`true ${before}`]]);
+      expect([await savedSeq(), calls]).toEqual([seq, [`true ${before}`, `names ${seq}`]]);
     } finally {
       sync.mockRestore();
       await handle.close();
