@@ -44,6 +44,7 @@ export class Audience {
         chance: Chance.of(this.#seed, `readers of ${place.name}`),
         wish: () => this.#wish(),
         mayLack: (asked, wish) => this.#mayLack(asked, wish),
+        keeperOf: (asked) => world.layout.keeperOf(asked),
         isUndisturbed: (asked) => world.layout.isUndisturbed(asked, world.database),
         withinMs: (asked, writtenAt) => this.#withinMs(asked, writtenAt),
         count: (what) => world.count(what),

@@ -7,8 +7,11 @@ const PROOF_MS = 3_000;
 /** Half a second for what is on its way between the processes. */
 const SLACK_MS = 500;
 
-/** After so long a revocation is on the disk, whatever fails: written, or the older file removed, and the names of files kept. */
-const SAVED_MS = 12_000;
+/**
+ * A process that has run for so long with a revocation has it on the disk, whatever fails: written, or the older file removed. A
+ * write that failed, or that waits for the first proof, is tried again after five seconds.
+ */
+const SAVED_MS = 6_000;
 
 /** A new epoch raises revisions by this. */
 const LEAP = 100_000;
@@ -56,8 +59,8 @@ export interface Asked {
   readonly environment: string;
   readonly key: string;
   readonly requestedAt: number;
-  /** When the process before it ended. */
-  readonly previousEndedAt: number;
+  /** The process that keeps its last known flags: itself, or the node of a worker. */
+  readonly keeper: Owner;
   /** Whether the node may be without the environment, because a token on its way does not open it. */
   readonly mayLack: boolean;
   /** Whether its database has answered the process since it began: then it never shows less than the one before it. */
@@ -81,8 +84,8 @@ export class Checks {
   readonly #shown = new Map<string, { revision: number; at: number }[]>();
   /** The newest write that each place has shown of each environment, and when. */
   readonly #served = new Map<string, { readonly write: Committed; readonly at: number }>();
-  /** When each place refused a key for the first time after its end. */
-  readonly #refused = new Map<string, number>();
+  /** When each place refused a key after its end, and what kept its flags then: the first time for each such process. */
+  readonly #refused = new Map<string, { readonly keeper: Owner; readonly at: number }[]>();
 
   constructor(kernel: Kernel, truth: Truth) {
     this.#kernel = kernel;
@@ -193,18 +196,26 @@ export class Checks {
     );
   }
 
-  #noteRefusal({ place, key }: Asked): void {
-    const isEnded = (this.#truth.keys.get(key)?.until ?? 0) < this.#kernel.now;
+  #noteRefusal({ place, key, keeper }: Asked): void {
+    const at = this.#kernel.now;
+    const isEnded = (this.#truth.keys.get(key)?.until ?? 0) < at;
     const name = `${place} ${key}`;
-    if (isEnded && !this.#refused.has(name)) this.#refused.set(name, this.#kernel.now);
+    const known = this.#refused.get(name) ?? [];
+    if (!isEnded || known.at(-1)?.keeper === keeper) return;
+    this.#refused.set(name, [...known, { keeper, at }]);
   }
 
-  /** (Spec: S14.9) What a place knew to be revoked stays refused, also by its next process. */
+  /**
+   * (Spec: S14.9) What a place knew to be revoked stays refused, also by its next process. Each of its processes had to have the
+   * time to save it: several that ended soon after they heard of it may have saved nothing.
+   */
   #checkMemory(asked: Asked, term: KeyTerm): void {
-    const refusedAt = this.#refused.get(`${asked.place} ${asked.key}`);
-    if (refusedAt === undefined || refusedAt < term.until || refusedAt + SAVED_MS > asked.previousEndedAt)
-      return;
-    this.#report('forgot', asked, `granted a key that it had refused ${this.#since(refusedAt)} ms before`);
+    const saved = this.#refused.get(`${asked.place} ${asked.key}`)?.find(({ keeper, at }) => {
+      const savedAt = Math.max(at, keeper.pausedUntil) + SAVED_MS;
+      return at >= term.until && savedAt <= Math.min(keeper.endedAt, asked.owner.startedAt);
+    });
+    if (saved === undefined) return;
+    this.#report('forgot', asked, `granted a key that it had refused ${this.#since(saved.at)} ms before`);
   }
 
   /** One process never goes back. */

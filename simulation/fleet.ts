@@ -87,8 +87,6 @@ export class Place {
   onListening: () => void = () => {};
   /** Counts the processes that were in this place. */
   incarnation = 0;
-  /** When the last process that was here ended, or stood still until it did. */
-  endedAt = Number.NEGATIVE_INFINITY;
   /** Whether a byte of its disk was damaged. */
   hasRotted = false;
   /** What the processes said at levels above debug, with their times. */
@@ -116,7 +114,7 @@ export class Place {
 
   /** Closes what the process runs; it lives on, as one that has other work. */
   close(): void {
-    this.#noteEnd();
+    this.owner.endedAt = this.#parts.kernel.now;
     this.isListening = false;
     this.#parts.kernel.as(this.owner, () => this.#close());
     this.plane = undefined;
@@ -124,15 +122,10 @@ export class Place {
 
   /** Ends the process as a power cut does. Its connections end with it. */
   kill(): void {
-    if (this.plane !== undefined) this.#noteEnd();
+    if (this.plane !== undefined) this.owner.endedAt = this.#parts.kernel.now;
     this.owner.isAlive = false;
     this.isListening = false;
     this.plane = undefined;
-  }
-
-  #noteEnd(): void {
-    const { now } = this.#parts.kernel;
-    this.endedAt = this.owner.pausedUntil > now ? this.owner.startedAt : now;
   }
 
   /** Answers a request that has arrived. */

@@ -9,6 +9,8 @@ export class Owner {
   /** How far its wall clock is ahead of the world's, in milliseconds. */
   readonly skewMs: number;
   isAlive = true;
+  /** When what it ran was ended, in virtual milliseconds. */
+  endedAt = Number.POSITIVE_INFINITY;
   /** Until then its events wait. Changed by {@link Kernel.pause} and {@link Kernel.resume}. */
   pausedUntil = 0;
   /** What the digest takes for it. */

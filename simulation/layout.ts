@@ -103,6 +103,11 @@ export class Layout {
     );
   }
 
+  /** The process that keeps the last known flags of a place: its own, or the node of a worker. */
+  keeperOf({ source, owner }: Place): Owner {
+    return source.kind === 'upstream' && source.isWorker ? this.placeNamed(source.upstream).owner : owner;
+  }
+
   /** The links over which a place gets its log. */
   linksOf({ source }: Place): Link[] {
     return source.kind === 'database' && source.standby

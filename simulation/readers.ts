@@ -2,7 +2,7 @@ import type { Chance } from './chance.ts';
 import type { Asked, Checks, Shown } from './checks.ts';
 import type { Place } from './fleet.ts';
 import type { SimulatedFetch } from './globals.ts';
-import type { Kernel } from './kernel.ts';
+import type { Kernel, Owner } from './kernel.ts';
 import { createSseParser } from './sse.ts';
 
 /** What readers ask for. */
@@ -23,6 +23,8 @@ export interface ReaderParts {
   /** Chooses what to ask for next. */
   readonly wish: () => Wish;
   readonly mayLack: (place: Place, wish: Wish) => boolean;
+  /** The process that keeps its last known flags. */
+  readonly keeperOf: (place: Place) => Owner;
   /** Whether nothing has kept the place from its database since it began. */
   readonly isUndisturbed: (place: Place) => boolean;
   /** How long a change of a time may take to a reader of the place. */
@@ -115,7 +117,7 @@ function ask({ fetch, place }: ReaderParts, { environment, key }: Wish, path: st
   return fetch(`http://${place.name}${path}?env=${environment}`, { headers: { 'X-Service-Key': key } });
 }
 
-function askedOf({ kernel, place, mayLack, isUndisturbed }: ReaderParts, wish: Wish): Asked {
+function askedOf({ kernel, place, mayLack, keeperOf, isUndisturbed }: ReaderParts, wish: Wish): Asked {
   const { owner } = place;
   const mayBeWithout = mayLack(place, wish);
   return {
@@ -124,7 +126,7 @@ function askedOf({ kernel, place, mayLack, isUndisturbed }: ReaderParts, wish: W
     owner,
     ...wish,
     requestedAt: kernel.now,
-    previousEndedAt: place.endedAt,
+    keeper: keeperOf(place),
     mayLack: mayBeWithout,
     isUndisturbed: isUndisturbed(place),
   };
