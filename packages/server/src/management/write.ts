@@ -81,9 +81,11 @@ export async function applied<T>(
  */
 export function requireChangeOf(actor: Actor, environment: Environment): void {
   requireRole(actor, 'states', { id: environment.projectId });
-  if (environment.approvals > 0 && actor.permissions.exempt !== true) {
+  const { approval, permissions } = actor;
+  // Who is exempt may still ask for approval.
+  if (environment.approvals > 0 && (permissions.exempt !== true || approval !== undefined)) {
     requireApproval(actor, environment);
-    if (actor.approval?.isConfirmed) return;
+    if (approval?.isConfirmed) return;
   }
 
   requirePermission(actor, environment);

@@ -427,6 +427,12 @@ describe.each(ENGINES)('approvals on $name', (engine: TestEngine) => {
     expect(exempt).toBe(true);
     const answer = await app.call('PATCH', project.state, { body: { enabled: true }, token });
     expect([answer.status, await project.isOn()]).toEqual([200, true]);
+
+    const asked = await app.call('PATCH', `${project.state}?propose=true`, {
+      body: { enabled: false },
+      token,
+    });
+    expect([asked.status, await project.isOn()]).toEqual([202, true]);
   });
 
   test('a program that does not know approvals cannot write around them', async () => {
