@@ -32,6 +32,8 @@ test('a person who joins in a browser of another person is signed in as themselv
 
 test('going back does not drop a secret without a question', async () => {
   const { page, check } = await world.open('/projects/shop/flags');
+  // Keys before the page is there go nowhere.
+  await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('k');
   await page.getByRole('button', { name: 'New key' }).first().click();

@@ -69,7 +69,7 @@ test('without an answer of the server there are no names, and no error', async (
 
 test('bash completes by the script', async () => {
   const script = await seen('completion bash');
-  const line = `halyard() { ${process.execPath} ${MAIN} "$@"; }
+  const line = `halyard() { '${process.execPath}' '${MAIN}' "$@"; }
     ${script}
     COMP_WORDS=(halyard flag set --project shop new-c); COMP_CWORD=5; _halyard; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const env = { ...process.env, HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken };
