@@ -97,8 +97,20 @@ export class Kernel {
 
   /** Runs `work` in a turn of `owner`, `delayMs` from now. Returns what cancels it. */
   after(delayMs: number, work: () => void, owner = this.#owner): () => void {
+    return this.#schedule(this.#now + Math.max(0, Math.round(delayMs * TICKS) / TICKS), work, owner);
+  }
+
+  /**
+   * Runs `work` in a turn of `owner` at that time, in virtual milliseconds, or now if it has passed. What is scheduled for one time
+   * runs in the order of the calls, however late in a turn each was made.
+   */
+  at(time: number, work: () => void, owner = this.#owner): () => void {
+    return this.#schedule(Math.max(this.#now, Math.round(time * TICKS) / TICKS), work, owner);
+  }
+
+  #schedule(at: number, work: () => void, owner: Owner): () => void {
     const event: Event = {
-      at: this.#now + Math.max(0, Math.round(delayMs * TICKS) / TICKS),
+      at,
       order: this.#order++,
       owner,
       run: work,

@@ -45,11 +45,8 @@ export class Link {
         if (deaths !== this.#deaths) return;
         const at = this.#kernel.now + (this.delayMs + this.#slowMs) * this.#chance.between(0.9, 1.2);
         lastAt = Math.max(lastAt, at);
-        this.#kernel.after(
-          lastAt - this.#kernel.now,
-          () => (this.#isHoled ? this.#hold(owner, work) : work()),
-          owner,
-        );
+        const arrive = () => (this.#isHoled ? this.#hold(owner, work) : work());
+        this.#kernel.at(lastAt, arrive, owner);
       };
       if (this.#isHoled) this.#held.push(send);
       else send();

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test';
+import { Chance } from './chance.ts';
+import { Kernel, Owner } from './kernel.ts';
+import { Link } from './link.ts';
+
+test('what is sent on one connection arrives in its order, also at the end of a pause', () => {
+  const kernel = new Kernel(1);
+  const link = new Link('link', kernel, Chance.of(1, 'link'), 1);
+  const arrived: number[] = [];
+  for (let pair = 0; pair < 500; pair++) {
+    const lane = link.lane();
+    const sender = new Owner('sender', 0);
+    const send = (message: number) => lane(kernel.owner, () => arrived.push(message));
+
+    // A pause ends between two ticks.
+    kernel.pause(sender, 1 + pair / 7_000);
+    kernel.after(0, () => send(2 * pair), sender);
+    kernel.after(1.1, () => send(2 * pair + 1));
+    kernel.runUntil(kernel.now + 10);
+  }
+
+  expect(arrived).toEqual(Array.from({ length: 1_000 }, (_, message) => message));
+});
