@@ -208,7 +208,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an epoch that is over is kept to',
     file: `${SERVER}/log/shared-history.ts`,
-    from: ': (await this.#isNewer(from)) && !isOwn();',
+    from: ': (await this.holds(from)) && !isOwn();',
     to: ': false;',
   },
   {

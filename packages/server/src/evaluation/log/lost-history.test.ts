@@ -77,8 +77,8 @@ test.each(ENGINES)('a lost row stays lost once its epoch is over, on $name', asy
   // Nor one that follows the new epoch already.
   const next = (await loadSnapshot(home.database)).cursor;
   const ofNext = { ...next, changeId: source.history?.seal(next) ?? '' };
-  expect(await source.history?.holds?.(ofNext)).toBe(true);
-  expect(await source.history?.holds?.(seen)).toBe(false);
+  expect(await source.history?.holds(ofNext)).toBe(true);
+  expect(await source.history?.holds(seen)).toBe(false);
 });
 
 /** Asks for the log from a place on, as a follower does; gives the status of the answer. */
@@ -118,6 +118,23 @@ test('a follower cannot make an epoch with a row that was never there', async ()
   // A row that is there proves nothing either.
   expect(await ask(cursor)).toBe(200);
   expect(await epochOf(home)).toBe(cursor.epoch);
+});
+
+test('a relay asks its upstream whether a row is in the log: it takes back no follower of a newer epoch than its own', async () => {
+  const home = await openStore();
+  const { environment } = await seed(home.store);
+  await change(home, environment, 2);
+  const upstream = await openUpstream(home);
+  const source = upstream.remote();
+  const { plane } = follow(source);
+  await plane.firstLive;
+  const { cursor } = plane.follower;
+  if (cursor === undefined) throw new Error('it has no cursor');
+
+  expect(await source.history.holds(cursor)).toBe(true);
+  expect(await source.history.holds({ ...cursor, epoch: crypto.randomUUID() })).toBe(false);
+  upstream[Symbol.dispose]();
+  await expect(source.history.holds(cursor)).rejects.toThrow();
 });
 
 test('a row that was lost makes one epoch, and none under the name of a later one', async () => {

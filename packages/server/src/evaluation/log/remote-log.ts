@@ -48,7 +48,8 @@ export class RemoteLog implements LogSource {
   /** Seals pass through; only a node with a database can read them. */
   readonly history: LogHistory = {
     seal: ({ changeId }) => changeId,
-    hasLost: (cursor) => this.#askAbout(cursor),
+    hasLost: (cursor) => this.#askAbout('lost', cursor),
+    holds: (cursor) => this.#askAbout('held', cursor),
   };
 
   constructor(options: RemoteLogOptions) {
@@ -125,8 +126,8 @@ export class RemoteLog implements LogSource {
   }
 
   /** Asks the upstream about the cursor of a follower; it asks its own, up to the node with the database. */
-  async #askAbout({ epoch, seq, changeId }: Cursor): Promise<boolean> {
-    const response = await this.#post({ ...EMPTY_REPORT, lost: { epoch, seq, changeId } });
+  async #askAbout(what: 'lost' | 'held', { epoch, seq, changeId }: Cursor): Promise<boolean> {
+    const response = await this.#post({ ...EMPTY_REPORT, [what]: { epoch, seq, changeId } });
     const code = codeIn(await response.text());
     if (response.status === 503 && code === BEHIND) return true;
     if (!response.ok) throw reportRefused(response);

@@ -44,9 +44,7 @@ export class SharedHistory {
     if (isOwn() && backlog.continues(from)) return false;
 
     // Of another epoch: if it is the one of the log now, this node has not noticed yet that its own is over.
-    const lacks = isOwn()
-      ? (await this.hasLost(from)) || isBeyond()
-      : (await this.#isNewer(from)) && !isOwn();
+    const lacks = isOwn() ? (await this.hasLost(from)) || isBeyond() : (await this.holds(from)) && !isOwn();
 
     // Said for one of many, and not for each attempt.
     if (lacks && performance.now() - this.#warnedAt > WARN_MS) {
@@ -64,19 +62,20 @@ export class SharedHistory {
     return this.#askOnce('lost', row, (history) => history.hasLost(row));
   }
 
-  #isNewer(row: Cursor): Promise<boolean> {
-    return this.#askOnce('newer', row, (history) => history.holds?.(row));
+  /** Whether a row is in the log now: then the epoch of the row is the log's. */
+  holds(row: Cursor): Promise<boolean> {
+    return this.#askOnce('held', row, (history) => history.holds(row));
   }
 
   /** Followers that ask about the same row ask once. */
   #askOnce(
     what: string,
     { epoch, seq, changeId }: Cursor,
-    ask: (history: LogHistory) => Promise<boolean> | undefined,
+    ask: (history: LogHistory) => Promise<boolean>,
   ): Promise<boolean> {
     const { history } = this.#options.plane;
     const name = JSON.stringify([what, epoch, seq, changeId]);
-    const asked = this.#asked.get(name) ?? (history && ask(history)?.finally(() => this.#asked.delete(name)));
+    const asked = this.#asked.get(name) ?? (history && ask(history).finally(() => this.#asked.delete(name)));
     if (asked === undefined) return Promise.resolve(false);
 
     this.#asked.set(name, asked);
