@@ -11,14 +11,13 @@ import { lockProject, readProjects } from '../projects/project-table.ts';
 import { Emergency } from './emergency.ts';
 import type { NamedProposal, Proposal, ProposedRequest } from './proposal.ts';
 import { proposalRecord } from './proposal-schemas.ts';
-import { insertProposal, readProposals, readTokenCreator } from './proposal-table.ts';
-import { tooLarge } from './proposals.ts';
+import { countOpen, insertProposal, readTokenCreator } from './proposal-table.ts';
 import { Trial, Tried } from './trial.ts';
 
 /** How long a proposal waits, in milliseconds. */
 const LIFETIME_MS = 14 * 86_400_000;
 
-/** Most proposals of a project that wait for somebody. */
+/** Most open proposals of a project. */
 const MAX_OPEN = 500;
 
 /** Most characters of a proposal: of its request and of what it changes. */
@@ -53,13 +52,16 @@ async function propose(
   const [{ projectId } = { projectId: '' }] = environments;
   const request = requestOf(call);
   const size = JSON.stringify(effects).length + (request.body?.length ?? 0);
-  if (size > MAX_SIZE) throw tooLarge(size, MAX_SIZE);
+  if (size > MAX_SIZE) {
+    throw invalid(
+      `The change is too large to be proposed (${size} characters, at most ${MAX_SIZE}): propose parts of it.`,
+    );
+  }
 
   const proposal = await writeRecord(context, actor, async (tx) => {
     // Open proposals are counted by project.
     await lockProject(tx, projectId);
-    const open = await readProposals(tx, { projectId, status: 'open', settled: 0 });
-    if (open.length >= MAX_OPEN) {
+    if ((await countOpen(tx, projectId)) >= MAX_OPEN) {
       throw invalid(`The project has ${MAX_OPEN} open proposals, which is the limit: decide on some first.`);
     }
 

@@ -50,7 +50,7 @@ async function select(
   return (await db.query<ProposalRow>(`${SELECT} ${condition}`, parameters)).map(toProposal);
 }
 
-/** Those that wait for somebody, the oldest first; then settled ones, the last settled first. */
+/** Proposals that wait for a decision, the oldest first; then settled ones, the last settled first. */
 export async function readProposals(
   db: Queryable,
   { projectId, status, settled }: ProposalFilter,
@@ -67,6 +67,15 @@ export async function readProposals(
     settled,
   ]);
   return [...waiting, ...past].filter(isWanted);
+}
+
+/** How many open proposals a project has: without reading what they change, which can be large. */
+export async function countOpen(db: Queryable, projectId: string): Promise<number> {
+  const [row] = await db.query<{ open: number }>(
+    `SELECT count(*) AS open FROM proposals WHERE project_id = $1 AND status = 'open'`,
+    [projectId],
+  );
+  return Number(row?.open ?? 0);
 }
 
 /** One proposal, of any project. */
