@@ -89,10 +89,15 @@ export function requireChangeOf(actor: Actor, environment: Environment): void {
   }
 
   requirePermission(actor, environment);
-  if (!environment.protected || isConfirmed(actor, environment)) return;
+  if (environment.protected) requireConfirmation(actor, environment);
+}
+
+/** Refuses an actor who has not confirmed this request with the name of the environment. `confirmation_required`. */
+export function requireConfirmation({ permissions: { confirmed } }: Actor, { name }: Environment): void {
+  if (confirmed === 'all' || confirmed.includes(name)) return;
   throw new ServiceError(
     'confirmation_required',
-    `The environment ${quote(environment.name)} is protected: confirm the change by sending its name in "X-Confirm-Environment".`,
+    `The environment ${quote(name)} is protected: confirm the change by sending its name in "X-Confirm-Environment".`,
   );
 }
 
@@ -120,10 +125,6 @@ function requireApproval({ approval }: Actor, environment: Environment): void {
     'approval_required',
     `A change of ${quote(name)} requires the approval of ${others}: propose it with the same request and "?propose=true" (--propose).`,
   );
-}
-
-function isConfirmed({ permissions: { confirmed } }: Actor, { name }: Environment): boolean {
-  return confirmed === 'all' || confirmed.includes(name);
 }
 
 /** Whether {@link requireChangeOf} lets the actor change the states of this environment. */

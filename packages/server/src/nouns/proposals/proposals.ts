@@ -1,12 +1,17 @@
 import { defined, type ProposalStatus } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { invalid, quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
+import { quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
 import type { HeavyCall } from '../../management/api/heavy-call.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { mayChangeProtected } from '../../management/rights.ts';
-import { checkNote } from '../../management/rules.ts';
-import { type Written, writeRecord } from '../../management/write.ts';
+import {
+  requireConfirmation,
+  requirePermission,
+  type Written,
+  write,
+  writeRecord,
+} from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
@@ -39,7 +44,7 @@ export interface ProposalPlace {
 /** Repeats the request of a proposal, without authenticating it: the actor is given. */
 export type Repeat = (call: HeavyCall) => Promise<Response>;
 
-/** Proposals that wait for somebody, the oldest first, then the newest of the others. `project_not_found`. */
+/** Proposals that wait for a decision, the oldest first, then the newest of the others. `project_not_found`. */
 export function listProposals(
   context: ManagementContext,
   actor: Actor,
@@ -113,7 +118,11 @@ export async function applyProposal(
   if (proposal.status !== 'approved') {
     throw new ServiceError('approval_required', 'The proposal has not been approved yet.');
   }
-  for (const environment of environments) requireConfirmed(actor, environment);
+  for (const environment of environments) {
+    requirePermission(actor, environment);
+    requireConfirmation(actor, environment);
+  }
+
   try {
     return await carryOut(context, repeat, { proposal, actor, at: context.now(), approves: false });
   } catch (error) {
@@ -143,7 +152,7 @@ export function withdrawProposal(
 ): Promise<Written<NamedProposal>> {
   return writeProposal(context, actor, place, async (tx, proposal) => {
     const isOwn = actor.name === proposal.author || actor.name === proposal.person;
-    if (!isOwn && !mayWithdraw(actor, proposal))
+    if (!isOwn && !mayChangeProtected(actor.permissions, proposal.projectId))
       throw new ServiceError(
         'forbidden',
         'Only its author or an administrator withdraws a proposal: reject it instead.',
@@ -158,17 +167,14 @@ export function acknowledgeProposal(
   actor: Actor,
   place: ProposalPlace,
 ): Promise<Written<NamedProposal>> {
-  return writeRecord(context, actor, async (tx) => {
-    const { environments } = await findProposal(tx, actor, place);
-    const proposal = await lockProposal(tx, place.id);
-    if (proposal?.status !== 'emergency') throw closed(proposal);
+  const decide: Decide = async (tx, proposal, environments) => {
     requireApprover(actor, proposal, environments, { isConfirmed: true });
     await storeSettlement(tx, proposal, settlement(context, actor, 'acknowledged'));
-    return (await findProposal(tx, actor, place)).proposal;
-  });
+  };
+  return writeProposal(context, actor, place, decide, ({ status }) => status === 'emergency');
 }
 
-/** Repeats the request of a proposal as its author. When that is not what was proposed any more, the proposal is outdated. */
+/** Repeats the request of a proposal as its author. When it would no longer do what was proposed, the proposal is outdated. */
 async function carryOut(
   context: ManagementContext,
   repeat: Repeat,
@@ -201,7 +207,7 @@ async function carryOut(
   }
 
   const applied = await context.store.read((db) => readProposal(db, proposal.id));
-  // Gone with its project.
+  // It does not exist if its project was deleted.
   return { ...proposal, status: 'applied', ...applied };
 }
 
@@ -212,11 +218,10 @@ function isRefusal(error: unknown): error is ServiceError {
 }
 
 async function endOutdated(context: ManagementContext, actor: Actor, { id }: Proposal, outcome: string) {
-  await writeRecord(context, actor, async (tx) => {
+  await write(context, actor, async (tx) => {
     const proposal = await lockProposal(tx, id);
     if (proposal === undefined || !isPending(proposal)) throw closed(proposal);
     await storeSettlement(tx, proposal, { ...settlement(context, actor, 'outdated'), outcome });
-    return {};
   });
 }
 
@@ -229,21 +234,23 @@ function callOf({ request: { method, path, type, body } }: Proposal): Omit<Heavy
   };
 }
 
-/** Runs a decision on a locked, pending proposal. */
+type Decide = (tx: Tx, proposal: Proposal, environments: readonly Environment[]) => Promise<void>;
+
+/** Runs a decision on a locked proposal that still waits for it. */
 function writeProposal(
   context: ManagementContext,
   actor: Actor,
   place: ProposalPlace,
-  decide: (tx: Tx, proposal: Proposal, environments: readonly Environment[]) => Promise<void>,
+  decide: Decide,
+  waits: (proposal: Proposal) => boolean = isPending,
 ): Promise<Written<NamedProposal>> {
-  if (actor.note !== undefined) checkNote(actor.note);
   return writeRecord(context, actor, async (tx) => {
     const { environments } = await findProposal(tx, actor, place);
     const proposal = await lockProposal(tx, place.id);
-    if (proposal === undefined || !isPending(proposal)) throw closed(proposal);
+    if (proposal === undefined || !waits(proposal)) throw closed(proposal);
+
     await decide(tx, proposal, environments);
-    const { seq: _seq, ...decided } = (await findProposal(tx, actor, place)).proposal;
-    return decided;
+    return (await findProposal(tx, actor, place)).proposal;
   });
 }
 
@@ -296,26 +303,5 @@ function requireApprover(
     throw forbid('You proposed this yourself: another person decides.');
   if (!mayChangeProtected(actor.permissions, projectId))
     throw forbid('You may not change this environment yourself, so you cannot decide: ask an administrator.');
-  if (!isConfirmed) for (const environment of environments) requireConfirmed(actor, environment);
-}
-
-function requireConfirmed({ permissions }: Actor, { name, projectId }: Environment): void {
-  if (!mayChangeProtected(permissions, projectId))
-    throw new ServiceError('forbidden', `You may not change ${quote(name)}: ask an administrator.`);
-  if (permissions.confirmed === 'all' || permissions.confirmed.includes(name)) return;
-  throw new ServiceError(
-    'confirmation_required',
-    `The environment ${quote(name)} is protected: confirm with its name in "X-Confirm-Environment".`,
-  );
-}
-
-function mayWithdraw({ permissions }: Actor, { projectId }: Proposal): boolean {
-  return mayChangeProtected(permissions, projectId);
-}
-
-/** Refuses a proposal that nobody could read. */
-export function tooLarge(size: number, most: number): ServiceError {
-  return invalid(
-    `The change is too large to be proposed (${size} characters, at most ${most}): propose parts of it.`,
-  );
+  if (!isConfirmed) for (const environment of environments) requireConfirmation(actor, environment);
 }
