@@ -80,7 +80,7 @@ export async function storeKeyReplacement(
   );
   if (stored === undefined) return false;
 
-  // The names as stored: those of deleted environments keep the key valid.
+  // The names as stored: a name whose environment was deleted keeps the key valid.
   const environments = parseTextList(stored.environments);
   const payload = { id, digest: stored.digest, environments, expiresAt };
   const times = [before, expiresAt].map((at) => (at === undefined ? undefined : isoTime(at)));

@@ -83,12 +83,12 @@ export async function createProjectKey(
   return { record, key };
 }
 
-/** A key that was made in place of another one, which goes on working until its end. */
+/** A new key and the one that it replaces, which works until its end. */
 export interface ReplacedProjectKey extends CreatedProjectKey {
   readonly replaced: ProjectKey;
 }
 
-/** How long a key works on once another one was made in its place, unless the caller says, in milliseconds. */
+/** How long a replaced key still works by default, in milliseconds. */
 export const OVERLAP_MS = 7 * 86_400_000;
 
 /**
@@ -105,9 +105,8 @@ export async function replaceProjectKey(
     throw invalid('"endsAt" is not in the future: send a later time, or revoke the key.');
 
   const key = formatProjectKey(context.randomBytes(32));
-  let replaced: ProjectKey | undefined;
 
-  const record = await writeRecord(context, actor, async (tx) => {
+  const { made, replaced, seq } = await writeRecord(context, actor, async (tx) => {
     const old = found(actor, await readKey(tx, id), id);
     requireRole(actor, 'admin', { id: old.projectId });
     await requireCurrent(tx, old, createdAt);
@@ -131,12 +130,10 @@ export async function replaceProjectKey(
     const end = Math.min(endsAt ?? createdAt + OVERLAP_MS, expiresAt ?? Number.POSITIVE_INFINITY);
     if (!(await storeKeyReplacement(tx, old, { replacedBy: made.id, expiresAt: end })))
       throw keyEnded('it has just been revoked or replaced: list the keys');
-    replaced = found(actor, await readKey(tx, id), id);
-    return made;
+    return { made, replaced: found(actor, await readKey(tx, id), id) };
   });
 
-  if (replaced === undefined) throw new Error('the operation has not run');
-  return { record, key, replaced };
+  return { record: { ...made, ...defined({ seq }) }, key, replaced };
 }
 
 /** A key can be replaced while it works, and once, unless the key in its place no longer works. */
@@ -154,7 +151,7 @@ function keyEnded(reason: string): ServiceError {
 }
 
 /**
- * Locks those of a project's environments that have these names, and returns their names: otherwise one could be deleted, and
+ * Locks the environments of a project that have these names, and returns their names: otherwise one could be deleted, and
  * the key read a later environment of its name.
  */
 async function lockNamed(tx: Tx, projectId: string, names: readonly string[]): Promise<readonly string[]> {
