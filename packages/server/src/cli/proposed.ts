@@ -35,9 +35,9 @@ export async function reportProposal(
 
 function describeProposed(fields: Fields): string {
   const count = fields.list('effects').length;
-  const others = fields.number('required') === 1 ? 'Another person approves' : 'Other people approve';
+  const others = fields.number('required') === 1 ? 'another person approves' : 'other people approve';
   return (
     `Proposed ${count === 1 ? '1 change' : `${count} changes`} of ${fields.texts('environments').join(', ')} ` +
-    `(proposal ${fields.text('id')}). Nothing is changed yet: ${others.toLowerCase()} it in the dashboard.\n`
+    `(proposal ${fields.text('id')}). Nothing is changed yet: ${others} it in the dashboard.\n`
   );
 }
