@@ -59,7 +59,7 @@ describe('convert', () => {
   ] as [string, string, string[], string, object][])(
     '%s makes of %s what it says',
     async (options, service, files, key, state) => {
-      const out = folder.file('told.json');
+      const out = folder.file('report.json');
       await convert(service, files, ...options.split(' '), '--out', out);
       const document = JSON.parse(readFileSync(out, 'utf8'));
       expect(document.flags[key].environments.production).toEqual(state);

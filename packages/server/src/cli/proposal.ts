@@ -16,7 +16,7 @@ interface Which {
 export const proposalCommands: readonly CliCommand[] = [
   command({
     usage: 'list',
-    about: 'List the proposals of a project that wait for somebody, the oldest first.',
+    about: 'List the proposals of a project that wait for a decision, the oldest first.',
     options: { ...PROJECT, all: toggle('Include proposals that have ended') },
     help: 'A change is proposed by the command that makes it, with --propose. People approve in the dashboard.',
     request: ({ project, all }) => ({
@@ -55,7 +55,7 @@ export const proposalCommands: readonly CliCommand[] = [
   }),
   command({
     usage: 'withdraw <id>',
-    about: 'Take a proposal back.',
+    about: 'Withdraw a proposal.',
     options: { ...PROJECT, note: NOTE },
     request: ({ note, ...which }) => ({ method: 'POST', path: `${pathOf(which)}/withdraw`, note }),
     done: ({ id }) => `Withdrew proposal ${id}.`,

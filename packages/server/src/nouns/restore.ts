@@ -18,7 +18,7 @@ export interface Interrupted {
   readonly pendingSchedules: number;
   /** Rollout plans that were running: they are paused. */
   readonly pausedPlans: number;
-  /** Proposals that waited for somebody: they are withdrawn. */
+  /** Proposals that waited for a decision: they are withdrawn. */
   readonly endedProposals: number;
   /** Links of invitations and for new passwords: they are revoked. */
   readonly endedLinks: number;

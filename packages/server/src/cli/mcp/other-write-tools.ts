@@ -99,5 +99,5 @@ async function touchedBy(
   return environments.filter(({ name }) => preview.differences.some((each) => each.environment === name));
 }
 
-/** The tools that change something, but for those of one flag's state. */
+/** The tools that write, except the two that change the state of one flag. */
 export const OTHER_WRITE_TOOLS: readonly McpTool[] = [createTool, revertTool];

@@ -147,7 +147,7 @@ class FlagDraft {
   ): void {
     if (this.#states.has(environment))
       throw new ConversionError(
-        `${place}: the flag is there twice in ${environment}: give each file an environment of its own.`,
+        `${place}: the flag is there twice in ${environment}: name another environment for each file.`,
       );
     this.notes.push(...notes.map((note) => ({ ...note, environment })));
     const isLost = notes.some(({ outcome }) => outcome === 'lost');

@@ -82,7 +82,7 @@ function readVariants(flag: Piece, rules: ConversionRules): FoundState {
   const notes = [...leftOut([flag.member('rules'), 'rule'])];
   const variant = flag.member('variants').elements.find((each) => each.member('default').boolean(false));
   if (variant === undefined) {
-    if (notes.length === 0) notes.push(approximated(flag, 'has no default variant: nobody gets one'));
+    if (notes.length === 0) notes.push(approximated(flag, 'has no default variant, so no user gets one'));
     return { enabled: false, notes };
   }
 

@@ -7,7 +7,7 @@ const MAX_ALIASES = 1000;
 /** Reads a file in JSON, YAML or TOML. Several documents in one YAML file become a list. `name` is for messages. */
 export function parseSource(name: string, text: string): unknown {
   if (name.endsWith('.toml')) return parsed(name, 'TOML', () => Bun.TOML.parse(text));
-  // YAML is also told apart by its start: a mistake in JSON must not be reported as one in YAML.
+  // The first character tells JSON from YAML: a mistake in JSON must not be reported as one in YAML.
   if (/^\s*[[{]/.test(text)) return parsed(name, 'JSON', () => JSON.parse(text, keepDigits));
   return parsed(name, 'YAML', () => parseYaml(text));
 }

@@ -132,7 +132,7 @@ export function loosens(before: Environment, after: Environment): boolean {
   return after.approvals > 0 && after.emergencyOff && !before.emergencyOff;
 }
 
-/** Refuses approvals that the people of a project cannot give: then nobody could change anything. */
+/** Refuses approvals that the people of a project cannot give: then no change would ever be approved. */
 async function requireApprovers(tx: Tx, { projectId, name, protected: isProtected, approvals }: Environment) {
   if (!isProtected) {
     throw invalid(`Only a protected environment requires approvals: protect ${quote(name)} as well.`);

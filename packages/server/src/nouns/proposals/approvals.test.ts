@@ -89,7 +89,7 @@ describe.each(ENGINES)('approvals on $name', (engine: TestEngine) => {
     expect([hasty.status, hasty.json.error]).toEqual([428, 'confirmation_required']);
   });
 
-  test('where two must approve, nobody counts twice', async () => {
+  test('where two must approve, no person counts twice', async () => {
     const project = await GuardedProject.make(team, { approvals: 2 });
     const { id } = (await project.propose(team.dan)).json;
     expect((await project.decide(team.ben, id, 'approve')).json.status).toBe('open');

@@ -101,7 +101,7 @@ export async function requireAuthor(db: Queryable, proposal: Proposal, now: numb
 
 /** The proposal has ended, so nothing can be done with it. */
 export function closed(proposal: Proposal | undefined): ServiceError {
-  if (proposal === undefined) return new ServiceError('not_found', 'The proposal does not exist any more.');
+  if (proposal === undefined) return new ServiceError('not_found', 'The proposal no longer exists.');
   const { status, outcome } = proposal;
   const why = outcome === undefined ? '.' : `: ${outcome}`;
   return new ServiceError('proposal_closed', `The proposal is ${status}${why} Propose the change again.`);

@@ -39,13 +39,13 @@ export function mountProposals(app: ManagementApp, context: ManagementContext, r
       tag,
       role: 'viewer',
       summary:
-        'List proposals: those that wait for somebody, the oldest first, then the newest of the others',
+        'List proposals: those that wait for a decision, the oldest first, then the newest of the others',
       query: z.strictObject({
         status: z
           .enum([...PROPOSAL_STATUSES, 'waiting'])
           .optional()
           .openapi({
-            description: '`waiting`: all that wait for somebody, emergencies included.',
+            description: '`waiting`: all that wait for a decision, emergencies included.',
           }),
       }),
       answer: {
@@ -132,7 +132,7 @@ function decisions(context: ManagementContext, repeat: Repeat): readonly Decisio
     {
       verb: 'withdraw',
       id: 'withdrawProposal',
-      summary: 'Take a proposal back',
+      summary: 'Withdraw a proposal',
       errors: gone,
       run: (actor, place) => withdrawProposal(context, actor, place),
     },

@@ -15,7 +15,7 @@ import { lockProposal, readNextToExpire, storeSettlement } from './proposal-tabl
 /** Proposals per read. */
 const BATCH = 20;
 
-/** Ends proposals that nobody has decided on in time, from its start on. */
+/** Ends proposals that were not decided on in time, from its start on. */
 export function proposalRunner(parts: DueRunnerParts): DueRunner {
   return new DueRunner('proposal', runDueProposals, parts);
 }

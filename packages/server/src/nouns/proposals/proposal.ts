@@ -71,13 +71,13 @@ export interface Settlement {
 /** Which proposals of a project to read. */
 export interface ProposalFilter {
   readonly projectId: string;
-  /** `waiting`: those that wait for somebody. */
+  /** `waiting`: all that wait for a decision, emergencies included. */
   readonly status?: ProposalStatus | 'waiting';
-  /** Settled ones at most, the newest of them. Those that wait for somebody are all given. */
+  /** Most settled ones, of which the newest are read. All that wait for a decision are read. */
   readonly settled: number;
 }
 
-/** Whether somebody may still approve or apply it. */
+/** Whether it can still be approved or applied. */
 export function isPending({ status }: Pick<Proposal, 'status'>): boolean {
   return status === 'open' || status === 'approved';
 }

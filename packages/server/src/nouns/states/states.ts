@@ -188,7 +188,7 @@ async function writeState(
   return seq === undefined ? result : { ...result, seq };
 }
 
-/** Writes one state in a transaction of its own. */
+/** Writes one state in its own transaction. */
 function writeAlone(
   context: ManagementContext,
   actor: Actor,
