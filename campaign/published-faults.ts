@@ -31,7 +31,7 @@ export const PUBLISHED_FAULTS: readonly Fault[] = [
       const { name, process } = await findPublisher(world, random);
       const from = now();
       process.pause();
-      // Mostly longer than the lease: another node publishes meanwhile.
+      // Mostly longer than the lease: another node publishes in the meantime.
       await Bun.sleep(random.between(2_000, 20_000));
       process.resume();
       // Its streams cannot be closed by it, as little as without a processor.

@@ -4,7 +4,7 @@ import { serveCommands } from '../worker-commands.ts';
 export interface BareFrames {
   /** The first frame of a stream, and every later one. */
   readonly frame: string;
-  /** Default: any that is free. */
+  /** Default: a free port. */
   readonly port?: number;
 }
 

@@ -10,7 +10,7 @@ export const VIOLATION_KINDS = {
   skip: 'P3: a revision left out of an open stream',
   stuck: 'P4, P14: an open stream, or a client, that stayed behind',
   'sent-after-loss': 'P5: something sent after the node knew that it lost the log',
-  'not-converged': 'P6, P14: not everybody reached the newest state',
+  'not-converged': 'P6, P14: not every node or reader reached the newest state',
   crashed: 'a process that ended by itself',
   'wrong-refusal': 'a refusal for a cause that was not there',
   'lost-write': 'P9: an acknowledged write that is gone',

@@ -25,7 +25,7 @@ type Options struct {
 	// AllowInsecureHTTP lets the key go to another machine over plain http.
 	AllowInsecureHTTP bool
 
-	// Target is whom reads are for that name none.
+	// Target is the target of reads that name none.
 	Target Target
 	// Bootstrap holds flags to answer with until the first load, as the JSON
 	// of a flag map: what GET /v1/flags answers, or its member "flags".

@@ -4,6 +4,6 @@ import { ContractServer } from './contract-server.ts';
 const server = new ContractServer();
 process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
 
-// Whoever started it holds its input open.
+// The process that starts it holds its input open, and closes it to end the server.
 process.stdin.resume();
 process.stdin.on('end', () => void server.close().then(() => process.exit(0)));

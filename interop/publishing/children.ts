@@ -6,7 +6,7 @@ export interface ChildServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a server of somebody else and waits until it answers at `url`. It cannot outlive this process. */
+/** Starts a third-party server and waits until it answers at `url`. It cannot outlive this process. */
 export async function startServer(
   command: readonly string[],
   url: string,

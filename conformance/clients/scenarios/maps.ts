@@ -17,7 +17,7 @@ import {
 /** Lists in lists. */
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
-/** What is no flag state, by the name of its flag. */
+/** Members that are not flag states, by the name of its flag. */
 const DAMAGED: Readonly<Record<string, unknown>> = {
   nothing: null,
   text: 'on',
@@ -33,7 +33,7 @@ const DAMAGED: Readonly<Record<string, unknown>> = {
   'too-deep': { enabled: true, value: nested(70) },
 };
 
-/** Frames that are no map. */
+/** Frames that are not maps. */
 const NO_MAPS = [
   'data: {"a":{"enabled":true,"val\n\n',
   'data: [{"enabled":true}]\n\n',
@@ -47,7 +47,7 @@ export const MAPS: readonly Scenario[] = [
   {
     name: 'damaged-flags-among-good-ones',
     clause: 'C2.7',
-    sentence: 'What is no flag state is left out, and holds back no other flag.',
+    sentence: 'A member that is not a flag state is left out, and holds back no other flag.',
     prepare: (run) => {
       run.flags = {
         a: on(1),
@@ -71,7 +71,7 @@ export const MAPS: readonly Scenario[] = [
   {
     name: 'frames-that-are-no-map',
     clause: 'C2.8',
-    sentence: 'A frame that is no map ends the stream; the map stays, and the next stream is followed.',
+    sentence: 'A frame that is not a map ends the stream; the map stays, and the next stream is followed.',
     prepare: (run) => {
       run.onRest = () => {};
       const broken = NO_MAPS.map((text) => (exchange: Parameters<typeof openSilently>[0]) => {
@@ -101,7 +101,7 @@ export const MAPS: readonly Scenario[] = [
   {
     name: 'a-first-frame-that-is-no-map',
     clause: 'C2.8',
-    sentence: 'A first frame that is no map is a failure, and REST brings the flags.',
+    sentence: 'A first frame that is not a map is a failure, and REST brings the flags.',
     prepare: (run) => {
       run.onStream = (exchange) => {
         beginStream(exchange, run);
@@ -141,7 +141,7 @@ export const MAPS: readonly Scenario[] = [
     name: 'answers-of-rest-that-are-none',
     clause: 'C2.9',
     sentence:
-      'An answer of REST that is no map, or that of another environment, is refused until a good one comes.',
+      'An answer of REST that is not a map, or belongs to another environment, is refused until a good one comes.',
     prepare: (run) => {
       run.onStream = refuseBusy;
       run.onRest = inTurn(

@@ -107,7 +107,7 @@ export const READS: readonly Scenario[] = [
   {
     name: 'flags-that-are-not-there',
     clause: 'C1.5',
-    sentence: 'No map and no flag are told apart.',
+    sentence: 'A read before the first map and a read of a missing flag fail with different errors.',
     prepare: (run) => {
       const held = run.onStream;
       run.onStream = async (exchange) => {
@@ -173,7 +173,7 @@ export const READS: readonly Scenario[] = [
   {
     name: 'a-value-of-null',
     clause: 'C1.9',
-    sentence: 'A value of null is no boolean, text or number.',
+    sentence: 'A value of null is not a boolean, a text or a number.',
     prepare: (run) => {
       run.flags = { nothing: on(null), a: on(1) };
     },

@@ -107,7 +107,7 @@ export const RETRIES: readonly Scenario[] = [
   {
     name: 'a-stream-that-breaks',
     clause: 'C2.12',
-    sentence: 'A stream that was reset is opened again, and brings what changed meanwhile.',
+    sentence: 'A stream that was reset is opened again, and brings what changed in between.',
     prepare: (run) => {
       run.onStream = serveStream;
     },

@@ -166,7 +166,7 @@ export const STATUS: readonly Scenario[] = [
   {
     name: 'keys-that-changed',
     clause: 'C3.5',
-    sentence: 'A change names the flags that were added, changed or removed, and the first map is none.',
+    sentence: 'A change names the flags that were added, changed or removed. The first map is not a change.',
     prepare: (run) => {
       run.flags = { a: on(1), b: on({ x: 1, y: [1, 2] }), c: on(1) };
     },
@@ -190,7 +190,7 @@ export const STATUS: readonly Scenario[] = [
   {
     name: 'the-same-map-again',
     clause: 'C3.5',
-    sentence: 'A stream that brings the map at hand again is no change.',
+    sentence: 'A stream that brings the map at hand again is not a change.',
     steps: [
       open({ timeScale: 0.05 }),
       ready(),

@@ -80,7 +80,7 @@ export const STREAM: readonly Scenario[] = [
   {
     name: 'no-event-stream',
     clause: 'C2.2',
-    sentence: 'An answer of another content type is no stream, and REST brings the flags.',
+    sentence: 'An answer of another content type is not a stream, and REST brings the flags.',
     prepare: (run) => {
       run.onStream = (exchange) =>
         exchange.answer(200, frameOf({ a: on(99) }), {
@@ -170,7 +170,7 @@ export const STREAM: readonly Scenario[] = [
   {
     name: 'bytes-that-are-not-utf-8',
     clause: 'C2.4',
-    sentence: 'Bytes that are not UTF-8 become U+FFFD, and the stream goes on.',
+    sentence: 'Bytes that are not UTF-8 become U+FFFD, and the stream continues.',
     prepare: streamOf([
       'data: {"a":{"enabled":true,"value":1},"t":{"enabled":true,"value":"x',
       Uint8Array.of(0xff),

@@ -96,7 +96,7 @@ export const USAGE: readonly Scenario[] = [
         ...(posts.every(({ headers }) => headers.get('x-service-key') === run.apiKey)
           ? []
           : ['a report without the key']),
-        ...(posts.every(({ method }) => method === 'POST') ? [] : ['a report that is no POST']),
+        ...(posts.every(({ method }) => method === 'POST') ? [] : ['a report that is not a POST']),
         ...(posts.every(({ body }) => !body.includes('canary')) ? [] : ['a report names a person']),
       ];
     },

@@ -43,7 +43,7 @@ const CAUSES: Readonly<Record<string, (request: SeenRequest) => Response | Promi
   'a fetch that throws something odd': () => {
     throw Symbol('odd');
   },
-  // `Response`: it is none, as what a wrong `fetch` returns in spite of its type.
+  // `Response`: a wrong `fetch` returns something else in spite of its type.
   'an answer that is not a response': () => undefined as unknown as Response,
 };
 

@@ -185,7 +185,7 @@ describe('a published environment', () => {
     expect([client.ageMs, client.status]).toEqual([95_000, 'stale']);
   });
 
-  test('whose object was removed meanwhile: the pointer is read again', async () => {
+  test('whose object was removed in between: the pointer is read again', async () => {
     const { client, platform, files, codes } = published();
     const before = files.files.get('pointer.json') ?? '';
     files.files.clear();
@@ -323,7 +323,7 @@ describe('published files as the fallback of a node', () => {
     expect([files.requests, client.status]).toEqual([[], 'failed']);
   });
 
-  test('at an address that is none are reported at once, and the node is followed', async () => {
+  test('at an invalid address are reported at once, and the node is followed', async () => {
     const { client, codes } = fallback({ published: 'nowhere' });
     await settle();
     expect(codes()).toEqual(['invalid_options']);

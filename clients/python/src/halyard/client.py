@@ -77,7 +77,7 @@ class Client:
 
     :param api_key: the project key. It goes into one header, and appears nowhere else.
     :param base_url: address of the service. Default: the variable ``HALYARD_URL``, or ``http://127.0.0.1:7070``.
-    :param targeting_key: the reader of reads that name none; ``None`` is in no partial rollout.
+    :param targeting_key: the target of reads that name none; ``None`` is in no partial rollout.
     :param bootstrap: flags to answer with until the first load, as ``{"key": {"enabled": True}}``.
     :param state_path: a file for the flags of the last run, with which the next start answers.
     :param state_max_age: seconds after which these flags are not used.

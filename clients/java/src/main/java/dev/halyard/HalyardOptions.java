@@ -144,7 +144,7 @@ public final class HalyardOptions {
     }
 
     /**
-     * Whom reads are for that name no one.
+     * The target of reads that name none.
      *
      * @param targetingKey the targeting key
      * @return this builder
