@@ -107,12 +107,18 @@ export function differsInSwitchOnly(one: FlagState, other: FlagState): boolean {
   return one.rolloutPct === other.rolloutPct && isSameValue(one, other);
 }
 
-function isSameValue(one: FlagState, other: FlagState): boolean {
-  return (
-    (one.value === undefined) === (other.value === undefined) &&
-    JSON.stringify(one.value) === JSON.stringify(other.value) &&
-    one.valuePreview?.digest === other.valuePreview?.digest
-  );
+/** Whether two states are the same. */
+export function isSameState(one: FlagState, other: FlagState): boolean {
+  return one.enabled === other.enabled && differsInSwitchOnly(one, other);
+}
+
+/**
+ * Whether two states have the same JSON as a value; the order of members counts, as it does for readers. Values that are cut
+ * in a list are the same if their digests are: long values often begin alike.
+ */
+export function isSameValue(one: FlagState, other: FlagState): boolean {
+  const isSame = JSON.stringify(one.value) === JSON.stringify(other.value);
+  return isSame && one.valuePreview?.digest === other.valuePreview?.digest;
 }
 
 /**

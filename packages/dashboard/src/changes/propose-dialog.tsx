@@ -3,8 +3,9 @@ import UserCheck from 'lucide-react/icons/user-check';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Wanted } from '../api/approvals.ts';
+import { differsInSwitchOnly } from '../api/flag-states.ts';
 import { useCan, useMayChangeProtected } from '../api/session.ts';
-import type { EnvironmentRecord, FlagState, ProposalRecord } from '../api/types.ts';
+import type { EnvironmentRecord, ProposalRecord } from '../api/types.ts';
 import { links } from '../browser/links.ts';
 import { EnvironmentBadge } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
@@ -151,9 +152,7 @@ function useMayBeEmergency({
 }
 
 function turnsOff({ before, after }: GuardedChange['steps'][number]): boolean {
-  if (!before || after?.enabled !== false) return false;
-  const off: FlagState = { ...before, enabled: false };
-  return JSON.stringify(off) === JSON.stringify({ ...before, ...after, enabled: false });
+  return !!before && after?.enabled === false && differsInSwitchOnly(before, after);
 }
 
 function whatOf(steps: GuardedChange['steps'], names: readonly string[]): string {

@@ -1,3 +1,4 @@
+import { isSameValue } from '../api/flag-states.ts';
 import type { FlagState, Json } from '../api/types.ts';
 import { Badge } from './badges.tsx';
 import { classNames } from './class-names.ts';
@@ -83,10 +84,4 @@ export function differingFields(
     ...(isSameValue(first, second) ? [] : (['value'] as const)),
     ...(first.rolloutPct === second.rolloutPct ? [] : (['rollout'] as const)),
   ];
-}
-
-/** Whether two states have the same JSON as a value; the order of members counts, as it does for readers. */
-function isSameValue(one: FlagState, other: FlagState): boolean {
-  const isSame = JSON.stringify(one.value) === JSON.stringify(other.value);
-  return isSame && one.valuePreview?.digest === other.valuePreview?.digest;
 }

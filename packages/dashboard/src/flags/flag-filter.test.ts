@@ -107,6 +107,14 @@ test('a flag is unchanged for as long as it is the same in every environment, un
   expect(staleDays({ ...alike, archivedAt: '2026-02-01T00:00:00Z' }, 2, NOW)).toBe(0);
   expect(staleDays({ ...alike, environments: states({ enabled: false }) }, 2, NOW)).toBe(0);
   expect(staleDays(flag('nowhere'), 2, NOW)).toBe(90);
+  // Long values are cut in a list: they may begin alike, and the order of a state's members says nothing.
+  const long = (digest: string) => ({ enabled: true, valuePreview: { start: '"aa', bytes: 300, digest } });
+  const withLong = (staging: FlagState) => {
+    const { production, ...rest } = states(staging);
+    return { ...alike, environments: { ...rest, production: { ...production, state: long('1') } } };
+  };
+  expect(staleDays(withLong({ valuePreview: long('1').valuePreview, enabled: true }), 2, NOW)).toBe(30);
+  expect(staleDays(withLong(long('2')), 2, NOW)).toBe(0);
   const person = { favorites: new Set<string>(), owners: [], environments: 2 };
   const found = (changed: string) =>
     filterFlags([alike, flag('nowhere')], readFilter(new URLSearchParams({ changed })), NOW, person).map(

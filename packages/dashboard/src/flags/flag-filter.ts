@@ -1,3 +1,4 @@
+import { isSameState } from '../api/flag-states.ts';
 import type { FlagRecord } from '../api/types.ts';
 
 /** A flag's state in an environment, as the filter knows it. */
@@ -159,8 +160,7 @@ export function staleDays(flag: FlagRecord, environments: number, now: number): 
   const [first, ...others] = Object.values(flag.environments);
   if (flag.permanent || flag.archivedAt !== undefined) return 0;
   if (first !== undefined) {
-    const text = JSON.stringify(first.state);
-    const isAlike = others.every(({ state }) => JSON.stringify(state) === text);
+    const isAlike = others.every(({ state }) => isSameState(state, first.state));
     if (others.length + 1 < environments || !isAlike) return 0;
   }
   return Math.max(0, Math.floor((now - Date.parse(lastChange(flag).at)) / 86_400_000));
