@@ -203,6 +203,7 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   await page.goto(`${node.url}/projects/counted/clean-up?why=unread`);
   const candidate = page.getByRole('row', { name: /idle/ });
   await candidate.getByText('not read for 30 days').waitFor();
+  expect(await page.locator('header [aria-current]').allTextContents()).toEqual(['Flags']);
   expect(await page.getByRole('tab').allTextContents()).toEqual([
     'Ready to remove 0',
     'Not read 1',

@@ -138,10 +138,14 @@ function ProjectNavigation({ project }: { project: string }) {
   const proposals = links.proposals(project);
   // Without approvals there are no proposals to go to; the palette still does.
   const hasProposals = useEnvironments(project).some(requiresApprovals) || location.startsWith(proposals);
+  // The link that leads to a screen without its own.
+  const above = isInProjectSettings(location)
+    ? links.projectSettings
+    : location === links.cleanUp(project) && links.flags;
   const screens = PROJECT_SCREENS.map(({ name, to }) => ({
     name,
     address: to(project),
-    isWithin: to === links.projectSettings && isInProjectSettings(location),
+    isWithin: to === above,
   }));
   return (
     <>
