@@ -1,6 +1,6 @@
 /** The control of the server of broken behaviors: lists scenarios, starts runs, and passes steps on to them. */
-import { ENVIRONMENT, Run } from './run.ts';
-import type { Scenario } from './scenario.ts';
+import { Run } from './run.ts';
+import { ENVIRONMENT, type Scenario } from './scenario.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { makeTargets } from './targets.ts';
 

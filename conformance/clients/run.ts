@@ -1,14 +1,9 @@
 /** The server of one run of a scenario: Halyard as a client sees it, until its script says otherwise. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { lastingPort } from '@halyard/testing';
+import { frameOf, serveRest, serveStream } from './answers.ts';
 import { Exchange, readRequest, type SeenRequest } from './exchange.ts';
-import type { Answer, Flags, Scenario } from './scenario.ts';
-
-/** The environment of every run. */
-export const ENVIRONMENT = 'production';
-
-/** How often an open stream gets a comment. A client whose time is scaled needs them so often. */
-const HEARTBEAT_MS = 100;
+import { type Answer, ENVIRONMENT, type Flags, type Scenario } from './scenario.ts';
 
 /** More requests than this, in one scenario, are a client that asks without pause. */
 const MAX_REQUESTS = 60;
@@ -220,88 +215,4 @@ export class Run {
   #notify(): void {
     for (const look of this.#watchers) look();
   }
-}
-
-/** Answers a stream as Halyard does: the map at once, a comment now and then, and each map that is published. */
-export function serveStream(exchange: Exchange, run: Run): void {
-  if (!isOurs(exchange, run)) return;
-  beginStream(exchange, run);
-  exchange.write(frameOf(run.flags));
-  run.every(HEARTBEAT_MS, () => exchange.write(':\n\n'));
-}
-
-/** Answers the head of a stream, and nothing else. */
-export function beginStream(
-  exchange: Exchange,
-  run: Run,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  exchange.chunked(200, {
-    'Content-Type': 'text/event-stream',
-    ...revisionHeader(run),
-    ...run.headers,
-    ...headers,
-  });
-}
-
-/** Answers a read of all flags as Halyard does, with an `ETag`. */
-export function serveRest(exchange: Exchange, run: Run): void {
-  if (!isOurs(exchange, run)) return;
-  const etag = `"${run.revision ?? JSON.stringify(run.flags).length}"`;
-  const headers = { ETag: etag, ...revisionHeader(run), ...run.headers };
-  if (exchange.request.headers.get('if-none-match') === etag) exchange.answer(304, '', headers);
-  else exchange.json(200, { environment: ENVIRONMENT, flags: run.flags }, headers);
-}
-
-/** An answer that gives each request of its way the next of `answers`, and the last one to all that follow. */
-export function inTurn(...answers: readonly Answer[]): Answer {
-  let count = 0;
-  return (exchange, run) => answers[Math.min(count++, answers.length - 1)]?.(exchange, run);
-}
-
-/** Begins a stream with the map of now, and leaves it without heartbeats. */
-export function openSilently(exchange: Exchange, run: Run): void {
-  beginStream(exchange, run);
-  exchange.write(frameOf(run.flags));
-}
-
-/** Never answers. */
-export function stall(): void {}
-
-/** Resets the connection instead of answering. */
-export function resetAnswer(exchange: Exchange): void {
-  exchange.reset();
-}
-
-/** Refuses as a server that is busy, without saying for how long. */
-export function refuseBusy(exchange: Exchange): void {
-  exchange.refuse(503, 'internal_error');
-}
-
-/** The gaps between one request for a path and the next, in milliseconds. */
-export function gapsOf(run: Run, path: string): number[] {
-  const times = run.requests.filter((request) => request.path === path).map(({ at }) => at);
-  return times.slice(1).map((at, index) => at - (times[index] ?? 0));
-}
-
-/** Lets the flag `a` have another value at the next revision, which no open stream hears of. */
-export function move(run: Run, value: number): void {
-  run.flags = { ...run.flags, a: { enabled: true, value } };
-  if (run.revision !== undefined) run.revision++;
-}
-
-/** A frame of a map. */
-export function frameOf(flags: unknown): string {
-  return `data: ${JSON.stringify(flags)}\n\n`;
-}
-
-function revisionHeader({ revision }: Run): Readonly<Record<string, string>> {
-  return revision === undefined ? {} : { 'X-Flags-Revision': String(revision) };
-}
-
-/** Whether the request has the run's key; refuses it otherwise. */
-function isOurs(exchange: Exchange, run: Run): boolean {
-  if (exchange.request.headers.get('x-service-key') === run.apiKey) return true;
-  exchange.refuse(401, 'invalid_api_key');
-  return false;
 }

@@ -2,6 +2,9 @@
 import type { Exchange } from './exchange.ts';
 import type { Run } from './run.ts';
 
+/** The environment of every run. */
+export const ENVIRONMENT = 'production';
+
 /** A map of flags, or anything that is sent in place of one. */
 export type Flags = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { beginStream, frameOf, refuseBusy, serveStream, stall } from '../run.ts';
+import { DOWN_AND_UP, frameOf, openSilently, refuseBusy, stall } from '../answers.ts';
 import {
   act,
   close,
@@ -61,7 +61,7 @@ export const END: readonly Scenario[] = [
       status('closed'),
       verdict,
     ],
-    acts: { down: (run) => run.down(), up: (run) => run.up() },
+    acts: DOWN_AND_UP,
   },
   {
     name: 'closed-in-a-flood',
@@ -69,8 +69,7 @@ export const END: readonly Scenario[] = [
     sentence: 'A client is closed though frames come all the time.',
     prepare: (run) => {
       run.onStream = (exchange) => {
-        beginStream(exchange, run);
-        exchange.write(frameOf(run.flags));
+        openSilently(exchange, run);
         run.every(1, () => exchange.write(frameOf(run.flags)));
       };
     },
@@ -80,9 +79,6 @@ export const END: readonly Scenario[] = [
     name: 'reads-after-the-end',
     clause: 'C8.3',
     sentence: 'A closed client answers with the flags that it had.',
-    prepare: (run) => {
-      run.onStream = serveStream;
-    },
     steps: [
       open(),
       ready(),

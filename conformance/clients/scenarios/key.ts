@@ -1,5 +1,6 @@
+import { openSilently } from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
-import { beginStream, type Run } from '../run.ts';
+import type { Run } from '../run.ts';
 import {
   close,
   event,
@@ -87,10 +88,7 @@ export const KEY: readonly Scenario[] = [
     clause: 'C5.3',
     sentence: 'localhost is loopback, and a slash at the end of an address does not matter.',
     prepare: (run) => {
-      run.onStream = (exchange) => {
-        beginStream(exchange, run);
-        exchange.write(`data: ${JSON.stringify(run.flags)}\n\n`);
-      };
+      run.onStream = openSilently;
     },
     steps: [open({ baseUrl: 'http://localhost:{port}/' }), ready(), readNumber('a', 1), close, verdict],
   },

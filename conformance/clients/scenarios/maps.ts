@@ -1,4 +1,5 @@
-import { beginStream, frameOf, inTurn, openSilently, refuseBusy, serveStream } from '../run.ts';
+import { beginStream, frameOf, inTurn, openSilently, refuseBusy, serveStream, stall } from '../answers.ts';
+import type { Exchange } from '../exchange.ts';
 import {
   act,
   close,
@@ -73,8 +74,8 @@ export const MAPS: readonly Scenario[] = [
     clause: 'C2.8',
     sentence: 'A frame that is not a map ends the stream; the map stays, and the next stream is followed.',
     prepare: (run) => {
-      run.onRest = () => {};
-      const broken = NO_MAPS.map((text) => (exchange: Parameters<typeof openSilently>[0]) => {
+      run.onRest = stall;
+      const broken = NO_MAPS.map((text) => (exchange: Exchange) => {
         openSilently(exchange, run);
         exchange.write(text);
       });
@@ -156,7 +157,7 @@ export const MAPS: readonly Scenario[] = [
     steps: [
       open({ timeScale: 0.01 }),
       status('failed'),
-      { do: 'read', key: 'a', type: 'integer', default: -1, expect: { value: 1 }, withinMs: 10_000 },
+      readNumber('a', 1, 10_000),
       status('ready'),
       close,
       verdict,
@@ -188,7 +189,7 @@ export const MAPS: readonly Scenario[] = [
     clause: 'C2.10',
     sentence: 'A frame that has no end is given up, and what is there stays.',
     prepare: (run) => {
-      run.onRest = () => {};
+      run.onRest = stall;
       run.onStream = inTurn(
         (exchange) => {
           openSilently(exchange, run);

@@ -1,4 +1,16 @@
-import { beginStream, frameOf, inTurn, openSilently, type Run, serveStream, stall } from '../run.ts';
+import {
+  beginStream,
+  frameOf,
+  inTurn,
+  keepAlive,
+  openSilently,
+  refuseForAnHour,
+  restAsked,
+  serveStream,
+  stall,
+} from '../answers.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Run } from '../run.ts';
 import {
   act,
   close,
@@ -15,15 +27,14 @@ import {
 } from '../scenario.ts';
 
 /** A stream of a node that is at a revision of its own. */
-const nodeAt =
-  (revision: number, flags: Flags) => (exchange: Parameters<typeof beginStream>[0], run: Run) => {
-    beginStream(exchange, run, { 'X-Flags-Revision': String(revision) });
-    exchange.write(frameOf(flags));
-    run.every(100, () => exchange.write(':\n\n'));
-  };
+const nodeAt = (revision: number, flags: Flags) => (exchange: Exchange, run: Run) => {
+  beginStream(exchange, run, { 'X-Flags-Revision': String(revision) });
+  exchange.write(frameOf(flags));
+  keepAlive(exchange, run);
+};
 
 /** A node of which REST answers a revision of its own. */
-const restAt = (revision: number, flags: Flags) => (exchange: Parameters<typeof beginStream>[0]) =>
+const restAt = (revision: number, flags: Flags) => (exchange: Exchange) =>
   exchange.json(200, { environment: 'production', flags }, { 'X-Flags-Revision': String(revision) });
 
 /** Dead connections, and the order of maps. (C2.17 to C2.22) */
@@ -91,7 +102,7 @@ export const ORDER: readonly Scenario[] = [
     clause: 'C2.18',
     sentence: 'A body of REST that stalls is given up, too.',
     prepare: (run) => {
-      run.onStream = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+      run.onStream = refuseForAnHour;
       run.onRest = inTurn((exchange) => {
         exchange.chunked(200, { 'Content-Type': 'application/json', 'X-Flags-Revision': '1' });
         exchange.write('{"flags":{"a":');
@@ -121,7 +132,7 @@ export const ORDER: readonly Scenario[] = [
         run.onStream = stall;
         run.stream.cut();
       },
-      asked: (run) => run.until('REST is asked', () => run.count('/v1/flags') > 0),
+      asked: restAsked,
     },
   },
   {
@@ -132,7 +143,7 @@ export const ORDER: readonly Scenario[] = [
       run.revision = undefined;
       run.onStream = (exchange) => {
         beginStream(exchange, run);
-        run.every(100, () => exchange.write(':\n\n'));
+        keepAlive(exchange, run);
       };
       run.onRest = async (exchange) => {
         await run.until('a frame', () => 'late' in run.flags);
@@ -142,7 +153,7 @@ export const ORDER: readonly Scenario[] = [
     steps: [open(), act('frame'), ready(), act('answered'), steadyNumber('a', 2, 200), close, verdict],
     acts: {
       frame: async (run) => {
-        await run.until('REST is asked', () => run.count('/v1/flags') > 0);
+        await restAsked(run);
         for (const stream of run.openStreams) stream.write(frameOf({ a: on(2) }));
         await Bun.sleep(100); // the frame is on its way before the answer
       },
@@ -294,7 +305,7 @@ export const ORDER: readonly Scenario[] = [
     acts: {
       lose: (run) => {
         run.headers = { 'X-Flags-Stale': '30' };
-        run.onStream = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+        run.onStream = refuseForAnHour;
         run.stream.end();
       },
     },

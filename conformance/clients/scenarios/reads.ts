@@ -1,5 +1,5 @@
 import { isInRollout } from '@halyard/protocol';
-import { stall } from '../run.ts';
+import { serveStream, stall } from '../answers.ts';
 import { act, close, on, open, read, readMissing, ready, type Scenario, verdict } from '../scenario.ts';
 
 /** A flag and the half of a surrogate pair that is in its rollout only as U+FFFD, not as `?` and not left out. */
@@ -109,10 +109,9 @@ export const READS: readonly Scenario[] = [
     clause: 'C1.5',
     sentence: 'A read before the first map and a read of a missing flag fail with different errors.',
     prepare: (run) => {
-      const held = run.onStream;
       run.onStream = async (exchange) => {
         await run.until('the map is let through', () => run.revision === 2);
-        return await held(exchange, run);
+        serveStream(exchange, run);
       };
       run.onRest = stall;
     },

@@ -1,5 +1,15 @@
+import {
+  gapsOf,
+  inTurn,
+  move,
+  refuseBusy,
+  refuseForAnHour,
+  refuseKey,
+  restAsked,
+  serveStream,
+  stall,
+} from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
-import { gapsOf, inTurn, move, refuseBusy, serveStream, stall } from '../run.ts';
 import {
   act,
   close,
@@ -21,7 +31,7 @@ export const REFUSALS: readonly Scenario[] = [
     clause: 'C2.14',
     sentence: 'A stream that is refused with Retry-After leaves REST to the client at once.',
     prepare: (run) => {
-      run.onStream = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+      run.onStream = refuseForAnHour;
     },
     steps: [open(), ready(), readNumber('a', 1), steadyReason('a', 1, 'STATIC', 300), close, verdict],
     judge: (run) => (run.count('/v1/stream') === 1 ? [] : ['the stream was asked for before Retry-After']),
@@ -91,8 +101,8 @@ export const REFUSALS: readonly Scenario[] = [
     clause: 'C2.14',
     sentence: 'REST is left alone for as long as it asks, also when its next poll is due before.',
     prepare: (run) => {
-      run.onStream = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
-      run.onRest = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+      run.onStream = refuseForAnHour;
+      run.onRest = refuseForAnHour;
     },
     // Polls would come after 0.9 s, a tenth more or less.
     steps: [
@@ -103,7 +113,7 @@ export const REFUSALS: readonly Scenario[] = [
       close,
       verdict,
     ],
-    acts: { refused: (run) => run.until('REST is asked', () => run.count('/v1/flags') > 0) },
+    acts: { refused: restAsked },
     judge: (run) => (run.count('/v1/flags') === 1 ? [] : ['REST was asked before its Retry-After']),
   },
   {
@@ -125,7 +135,7 @@ export const REFUSALS: readonly Scenario[] = [
     ],
     acts: {
       revoke: (run) => {
-        run.onStream = (exchange) => exchange.refuse(401, 'invalid_api_key');
+        run.onStream = refuseKey;
         run.onRest = run.onStream;
         run.stream.end();
       },

@@ -1,17 +1,19 @@
-import type { Exchange } from '../exchange.ts';
 import {
   beginStream,
+  DOWN_AND_UP,
   frameOf,
   gapsOf,
   inTurn,
   move,
-  type Run,
   refuseBusy,
+  refuseForAnHour,
   resetAnswer,
   serveRest,
   serveStream,
   stall,
-} from '../run.ts';
+} from '../answers.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Run } from '../run.ts';
 import {
   act,
   close,
@@ -64,7 +66,7 @@ export const RETRIES: readonly Scenario[] = [
     clause: 'C2.11',
     sentence: 'A 304 confirms the map: the client stays ready, and the next change is still noticed.',
     prepare: (run) => {
-      run.onStream = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+      run.onStream = refuseForAnHour;
     },
     steps: [
       open({ timeScale: 0.02 }),
@@ -108,9 +110,6 @@ export const RETRIES: readonly Scenario[] = [
     name: 'a-stream-that-breaks',
     clause: 'C2.12',
     sentence: 'A stream that was reset is opened again, and brings what changed in between.',
-    prepare: (run) => {
-      run.onStream = serveStream;
-    },
     steps: [
       open({ timeScale: 0.1 }),
       ready(),
@@ -127,7 +126,7 @@ export const RETRIES: readonly Scenario[] = [
     acts: {
       // REST stays away, so that the map can only come from the next stream.
       reset: (run) => {
-        run.onRest = () => {};
+        run.onRest = stall;
         run.flags = { ...run.flags, a: on(2) };
         run.revision = 2;
         run.stream.reset();
@@ -181,7 +180,7 @@ export const RETRIES: readonly Scenario[] = [
       close,
       verdict,
     ],
-    acts: { down: (run) => run.down(), up: (run) => run.up() },
+    acts: DOWN_AND_UP,
   },
   {
     name: 'a-server-that-is-killed-and-back',

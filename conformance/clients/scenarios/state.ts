@@ -1,4 +1,4 @@
-import type { Run } from '../run.ts';
+import { DOWN_AND_UP } from '../answers.ts';
 import {
   act,
   close,
@@ -12,9 +12,6 @@ import {
   status,
   verdict,
 } from '../scenario.ts';
-
-/** Acts of a server that goes and comes. */
-const COMES_AND_GOES = { down: (run: Run) => run.down(), up: (run: Run) => run.up() } as const;
 
 /** Flags of the last run. (C6) */
 export const STATE: readonly Scenario[] = [
@@ -35,7 +32,7 @@ export const STATE: readonly Scenario[] = [
       close,
       verdict,
     ],
-    acts: { change: (run) => run.publish({ ...run.flags, a: on(2) }), ...COMES_AND_GOES },
+    acts: { change: (run) => run.publish({ ...run.flags, a: on(2) }), ...DOWN_AND_UP },
   },
   {
     name: 'a-start-without-a-server',
@@ -62,7 +59,7 @@ export const STATE: readonly Scenario[] = [
       verdict,
     ],
     acts: {
-      ...COMES_AND_GOES,
+      ...DOWN_AND_UP,
       back: async (run) => {
         run.revision = 3;
         run.flags = { a: on(3) };
@@ -93,7 +90,7 @@ export const STATE: readonly Scenario[] = [
       close,
       verdict,
     ],
-    acts: { ...COMES_AND_GOES, wait: () => Bun.sleep(1_200) },
+    acts: { ...DOWN_AND_UP, wait: () => Bun.sleep(1_200) },
   },
   {
     name: 'a-bootstrap',
@@ -114,6 +111,6 @@ export const STATE: readonly Scenario[] = [
       close,
       verdict,
     ],
-    acts: COMES_AND_GOES,
+    acts: DOWN_AND_UP,
   },
 ];

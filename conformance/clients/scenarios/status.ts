@@ -1,4 +1,15 @@
-import { beginStream, inTurn, type Run, refuseBusy, serveRest, serveStream, stall } from '../run.ts';
+import {
+  beginStream,
+  DOWN_AND_UP,
+  inTurn,
+  refuseBusy,
+  refuseForAnHour,
+  refuseKey,
+  serveRest,
+  serveStream,
+  stall,
+} from '../answers.ts';
+import type { Run } from '../run.ts';
 import {
   act,
   close,
@@ -39,7 +50,7 @@ export const STATUS: readonly Scenario[] = [
       close,
       verdict,
     ],
-    acts: { down: (run) => run.down(), up: (run) => run.up() },
+    acts: DOWN_AND_UP,
   },
   {
     name: 'the-life-of-a-status',
@@ -68,8 +79,7 @@ export const STATUS: readonly Scenario[] = [
         run.onStream = serveStream;
         run.onRest = serveRest;
       },
-      down: (run) => run.down(),
-      up: (run) => run.up(),
+      ...DOWN_AND_UP,
     },
   },
   {
@@ -109,7 +119,7 @@ export const STATUS: readonly Scenario[] = [
     ],
     acts: {
       lose: (run) => {
-        run.onStream = (exchange) => exchange.refuse(503, 'internal_error', { 'Retry-After': '3600' });
+        run.onStream = refuseForAnHour;
         run.stream.end();
       },
     },
@@ -144,7 +154,7 @@ export const STATUS: readonly Scenario[] = [
       close,
       verdict,
     ],
-    acts: { down: (run) => run.down(), up: (run) => run.up() },
+    acts: DOWN_AND_UP,
   },
   {
     name: 'events-of-a-failed-start',
@@ -213,7 +223,7 @@ export const STATUS: readonly Scenario[] = [
     clause: 'C3.6',
     sentence: 'A key that is refused ends the first load with an error, and reads give defaults.',
     prepare: (run) => {
-      run.onStream = (exchange) => exchange.refuse(401, 'invalid_api_key');
+      run.onStream = refuseKey;
       run.onRest = run.onStream;
     },
     steps: [
@@ -250,9 +260,8 @@ export const STATUS: readonly Scenario[] = [
     clause: 'C3.6',
     sentence: 'A provider whose key is restored becomes ready by itself.',
     prepare: (run) => {
-      const refuse = (exchange: Parameters<typeof serveStream>[0]) => exchange.refuse(401, 'invalid_api_key');
-      run.onStream = inTurn(refuse, serveStream);
-      run.onRest = refuse;
+      run.onStream = inTurn(refuseKey, serveStream);
+      run.onRest = refuseKey;
     },
     steps: [
       open({ timeScale: 0.01 }),

@@ -1,4 +1,5 @@
-import { beginStream, frameOf, inTurn, openSilently, type Run } from '../run.ts';
+import { beginStream, frameOf, inTurn, keepAlive, openSilently, restAsked, stall } from '../answers.ts';
+import type { Run } from '../run.ts';
 import {
   act,
   close,
@@ -154,15 +155,12 @@ export const STREAM: readonly Scenario[] = [
     clause: 'C2.3',
     sentence: 'A frame that the end of the stream cuts off is dropped, even if its JSON is whole.',
     prepare: (run) => {
-      run.onStream = inTurn(
-        (exchange) => {
-          openSilently(exchange, run);
-          exchange.write('data: {"a":{"enabled":true,"value":99}}\n');
-          exchange.end();
-        },
-        () => {},
-      );
-      run.onRest = () => {};
+      run.onStream = inTurn((exchange) => {
+        openSilently(exchange, run);
+        exchange.write('data: {"a":{"enabled":true,"value":99}}\n');
+        exchange.end();
+      }, stall);
+      run.onRest = stall;
     },
     steps: [open(), ready(), act('asked-again'), steadyNumber('a', 1, 100), close, verdict],
     acts: { 'asked-again': (run) => run.until('a second stream', () => run.streams.length === 2) },
@@ -220,12 +218,12 @@ export const STREAM: readonly Scenario[] = [
         run.publish({ a: on(3) });
       },
       lag: (run) => {
-        run.onStream = () => {};
+        run.onStream = stall;
         run.revision = 2;
         run.flags = { a: on(2) };
         run.stream.cut();
       },
-      asked: (run) => run.until('REST is asked', () => run.count('/v1/flags') > 0),
+      asked: restAsked,
     },
   },
   {
@@ -236,7 +234,7 @@ export const STREAM: readonly Scenario[] = [
       run.revision = undefined;
       run.onStream = (exchange) => {
         beginStream(exchange, run);
-        run.every(100, () => exchange.write(':\n\n'));
+        keepAlive(exchange, run);
       };
     },
     steps: [

@@ -1,4 +1,5 @@
-import { type Run, stall } from '../run.ts';
+import { stall } from '../answers.ts';
+import type { Run } from '../run.ts';
 import { act, close, on, open, read, readNumber, ready, type Scenario, verdict } from '../scenario.ts';
 
 /** The reports that a run got, as counts by flag. */
@@ -83,14 +84,15 @@ export const USAGE: readonly Scenario[] = [
       verdict,
     ],
     judge: (run) => {
-      const posts = run.requests.filter(({ path }) => path === '/usage/v1');
       const found = reportsOf(run).map(({ env, flags = {} }) => [
         env,
         Object.entries(flags)
           .map(([key, { on: ons = 0, off = 0 }]) => `${key} ${ons} ${off}`)
           .sort(),
       ]);
+      const posts = run.requests.filter(({ path }) => path === '/usage/v1');
       const expected = [['production', ['a 2 0', 'off 0 1', 'part 0 1']]];
+
       return [
         ...(Bun.deepEquals(found, expected) ? [] : [`the reports were ${JSON.stringify(found)}`]),
         ...(posts.every(({ headers }) => headers.get('x-service-key') === run.apiKey)
