@@ -60,7 +60,7 @@ export async function measureTree(bench: Bench): Promise<readonly Row[]> {
     bench.say(`tree: ${streams} streams are open`);
     const what = `${relays.length} relays in two tiers, ${streams} streams`;
     const rows = [row(`${what}: memory of a relay before`, bytes(memory / relays.length))];
-    const idle = await shareOf([origin], () => Bun.sleep(IDLE_MS));
+    const idle = await shareOf(origin, () => Bun.sleep(IDLE_MS));
     rows.push(row(`${what}: processor time of the node, idle`, percent(idle)));
 
     const cpuBefore = cpuTimeMs(origin.pid);
@@ -158,11 +158,10 @@ async function changeSeen(
   return { firstMs: own.firstMs, lastMs: Math.max(own.lastMs, performance.now() - startedAt) };
 }
 
-async function shareOf(nodes: readonly NodeProcess[], work: () => Promise<void>): Promise<number> {
-  const used = () => nodes.reduce((sum, { pid }) => sum + cpuTimeMs(pid), 0);
-  const [before, startedAt] = [used(), performance.now()];
+async function shareOf({ pid }: NodeProcess, work: () => Promise<void>): Promise<number> {
+  const [before, startedAt] = [cpuTimeMs(pid), performance.now()];
   await work();
-  return (used() - before) / (performance.now() - startedAt);
+  return (cpuTimeMs(pid) - before) / (performance.now() - startedAt);
 }
 
 function availableBytes(): number {

@@ -8,8 +8,6 @@ export interface OwnClient extends Language {
   readonly source: string;
   /** Runs its tests, most of them against the server of broken behaviors. They start it with `bun`. */
   readonly test: readonly string[];
-  /** Its README has a program, which is run as the page says. */
-  readonly hasProgramInReadme?: true;
 }
 
 const at = (language: string) => join(import.meta.dir, '../clients', language);
@@ -41,7 +39,6 @@ export const CLIENTS: readonly OwnClient[] = [
     build: [],
     run: [`${builtAt('python')}/bin/python`, 'interop/main.py'],
     test: [`${builtAt('python')}/bin/python`, '-m', 'pytest', '-q'],
-    hasProgramInReadme: true,
     differences: {
       cases: {
         ...CASES,
@@ -61,7 +58,6 @@ export const CLIENTS: readonly OwnClient[] = [
     build: [['go', 'build', '-o', builtAt('go'), './internal/interop']],
     run: [builtAt('go')],
     test: ['go', 'test', '-count=1', './...'],
-    hasProgramInReadme: true,
     differences: { cases: CASES },
   },
   {
@@ -79,7 +75,6 @@ export const CLIENTS: readonly OwnClient[] = [
       'exec java -cp "target/classes:target/test-classes:$(cat target/interop-classpath)" dev.halyard.Interop',
     ],
     test: ['mvn', '-q', '-B', 'test'],
-    hasProgramInReadme: true,
     differences: { cases: CASES },
   },
 ];

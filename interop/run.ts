@@ -107,11 +107,9 @@ async function runClient(client: OwnClient, at: World) {
     const followed = await follow(client, program);
     const { ok, text } = await run(client.test, where);
     if (!ok) failures.push(`${client.folder}: its tests fail\n${text.slice(-4_000)}`);
-    const tests = `${followed}, its tests ${ok ? 'pass' : 'fail'}`;
-    if (!client.hasProgramInReadme) return tests;
 
     await followReadme(client.folder, { ...at, key });
-    return `${tests}, the program of its README runs`;
+    return `${followed}, its tests ${ok ? 'pass' : 'fail'}, the program of its README runs`;
   });
 }
 

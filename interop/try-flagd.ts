@@ -35,12 +35,13 @@ const python = (version: string, core: string): Omit<FlagdProgram, 'name' | 'cho
   install: [
     ['python3', '-m', 'venv', `.venv-${version}`],
     [
-      ...[`.venv-${version}/bin/pip`, 'install', '--quiet', '--disable-pip-version-check'],
-      ...[
-        'openfeature-sdk==0.10.0',
-        `openfeature-provider-flagd==${version}`,
-        `openfeature-flagd-core==${core}`,
-      ],
+      `.venv-${version}/bin/pip`,
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      'openfeature-sdk==0.10.0',
+      `openfeature-provider-flagd==${version}`,
+      `openfeature-flagd-core==${core}`,
     ],
   ],
   build: [],

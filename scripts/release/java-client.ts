@@ -1,5 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { run } from './check-client.ts';
 
 const FOLDER = resolve(import.meta.dir, '../../clients/java');
 const ARTIFACT = 'halyard-openfeature-provider';
@@ -26,16 +27,13 @@ export async function buildJavaClient(
   if (missing !== undefined) return `there is no ${missing}`;
 
   const time = modifiedAt.toISOString().replace(/\.\d+Z$/, 'Z');
-  const build = [
-    'mvn',
+  const options = [
     '--quiet',
     '--batch-mode',
     '-Dmaven.test.skip=true',
     `-Dproject.build.outputTimestamp=${time}`,
   ];
-  const child = Bun.spawn([...build, 'clean', 'package'], { cwd: FOLDER, stdout: 'pipe', stderr: 'inherit' });
-  const output = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`the client for Java cannot be built:\n${output}`);
+  await run(FOLDER, 'mvn', ...options, 'clean', 'package');
 
   for (const [name, source] of javaFiles(version)) await cp(source, join(out, name));
   return undefined;

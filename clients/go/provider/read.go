@@ -14,30 +14,21 @@ import (
 func (p *Provider) BooleanEvaluation(
 	_ context.Context, key string, standard bool, to openfeature.FlattenedContext,
 ) openfeature.BoolResolutionDetail {
-	return read(p, key, standard, to, func(value any) (bool, bool) {
-		found, ok := value.(bool)
-		return found, ok
-	})
+	return read(p, key, standard, to, as[bool])
 }
 
 // StringEvaluation reads a flag as a text.
 func (p *Provider) StringEvaluation(
 	_ context.Context, key string, standard string, to openfeature.FlattenedContext,
 ) openfeature.StringResolutionDetail {
-	return read(p, key, standard, to, func(value any) (string, bool) {
-		found, ok := value.(string)
-		return found, ok
-	})
+	return read(p, key, standard, to, as[string])
 }
 
 // FloatEvaluation reads a flag as a number.
 func (p *Provider) FloatEvaluation(
 	_ context.Context, key string, standard float64, to openfeature.FlattenedContext,
 ) openfeature.FloatResolutionDetail {
-	return read(p, key, standard, to, func(value any) (float64, bool) {
-		found, ok := value.(float64)
-		return found, ok
-	})
+	return read(p, key, standard, to, as[float64])
 }
 
 // IntEvaluation reads a flag as a whole number.
@@ -60,10 +51,16 @@ func (p *Provider) ObjectEvaluation(
 	})
 }
 
-// read answers a read: as gives the value of the type that was asked for.
+// as gives a value that is of exactly this type.
+func as[T any](value any) (T, bool) {
+	found, ok := value.(T)
+	return found, ok
+}
+
+// read answers a read: convert gives the value of the type that was asked for.
 // (C1.2 to C1.8, C4.3)
 func read[T any](
-	p *Provider, key string, standard T, to openfeature.FlattenedContext, as func(any) (T, bool),
+	p *Provider, key string, standard T, to openfeature.FlattenedContext, convert func(any) (T, bool),
 ) openfeature.GenericResolutionDetail[T] {
 	result := openfeature.GenericResolutionDetail[T]{Value: standard}
 	fail := func(err openfeature.ResolutionError) openfeature.GenericResolutionDetail[T] {
@@ -110,7 +107,7 @@ func read[T any](
 	if !found.HasValue {
 		found.Value = true
 	}
-	value, ok := as(found.Value)
+	value, ok := convert(found.Value)
 	if !ok {
 		return fail(openfeature.NewTypeMismatchResolutionError(fmt.Sprintf("the flag %s is of another type", key)))
 	}
