@@ -59,6 +59,7 @@ export function useChangeGuards(): Guards {
 export function ChangeGuards({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState<Open>();
   const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
+
   const propose = useCallback(
     (change: ProposedChange) =>
       slot.ask<Wanted | undefined>((give, id) => ({ kind: 'approval', id, change, answer: give }), undefined),
@@ -71,10 +72,12 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
     },
     [propose],
   );
+
   const askConsent = useCallback(
     async (change: GuardedChange) => {
       if (change.environment.approvals > 0) return propose({ ...change, environments: [change.environment] });
       if (!change.environment.protected || leftMs(change) > 0) return { note: change.note };
+
       const answer = await slot.ask<GuardAnswer | undefined>(
         (give, id) => ({ kind: 'guard', id, change, answer: give }),
         undefined,
@@ -84,11 +87,13 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
     },
     [slot, propose],
   );
+
   const resolveConflict = useCallback(
     (conflict: Conflict) =>
       slot.ask<Resolution>((give, id) => ({ kind: 'conflict', id, conflict, answer: give }), 'cancel'),
     [slot],
   );
+
   const guards = useMemo(
     () => ({ askConsent, askApproval, resolveConflict }),
     [askConsent, askApproval, resolveConflict],
@@ -106,6 +111,7 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
   return (
     <GuardsContext value={guards}>
       {children}
+
       {open?.kind === 'guard' && (
         <DialogPart key={open.id} title={messages.guardTitle} onClose={() => open.answer(undefined)}>
           <ProductionGuard change={open.change} onAnswer={open.answer} />

@@ -39,6 +39,7 @@ export function ConflictDialog({
         <span className="font-mono text-xs break-all text-ink">{key}</span> in{' '}
         <strong className="font-medium text-ink">{environment}</strong> {dialogs.conflictAfter}
       </p>
+
       <section aria-label={dialogs.differences} className="mt-3 rounded-md border border-line p-3">
         <p className="mb-2 flex flex-wrap items-center gap-x-2 font-medium">
           {dialogs.currentVersion}
@@ -47,6 +48,7 @@ export function ConflictDialog({
         </p>
         <StateDiff before={current?.state} after={mine} />
       </section>
+
       <DialogActions>
         <Button data-autofocus onClick={() => onAnswer('cancel')}>
           {isDraft ? dialogs.keepEditing : dialogs.cancel}

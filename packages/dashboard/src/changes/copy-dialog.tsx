@@ -54,6 +54,7 @@ export function CopyDialog({
     staleTime: Infinity,
     retry: false,
   });
+
   const [note, setNote] = useState('');
   const [isCopying, setCopying] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -73,6 +74,7 @@ export function CopyDialog({
         note,
         canBeEmergency: true,
       });
+
       if (wanted === undefined) return;
       const confirmed = to.protected ? to.name : undefined;
       announceCopied(await copyStates(place, { seen: shown, confirmed, ...wanted }));
@@ -114,6 +116,7 @@ export function CopyDialog({
           <EnvironmentBadge environment={to} className="font-medium text-ink" /> as one change:
         </p>
       )}
+
       <div className="mt-3 space-y-3">
         {to.protected && <ProtectedNote project={project} environment={to} />}
         {isConflict ? (
@@ -123,6 +126,7 @@ export function CopyDialog({
         ) : (
           <RefusalNote error={error ?? preview.error} />
         )}
+
         {preview.isPending && <SkeletonRows rows={Math.min(4, keys.length)} />}
         {shown && count > 0 && <DifferenceList differences={shown.differences} />}
         {shown && count === 0 && (
@@ -130,13 +134,16 @@ export function CopyDialog({
             {dialogs.nothingToCopy(to.name)}
           </p>
         )}
+
         {count > 0 && to.approvals === 0 && <NoteField value={note} onChange={setNote} />}
       </div>
+
       <DialogActions>
         {/* Pressing the key that opened it once more must not confirm. */}
         <Button onClick={onClose} {...(to.protected ? { 'data-autofocus': true } : {})}>
           {dialogs.cancel}
         </Button>
+
         <Button
           kind="primary"
           {...(to.protected ? {} : { 'data-autofocus': true })}

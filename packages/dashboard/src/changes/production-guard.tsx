@@ -46,6 +46,7 @@ export function ProductionGuard({
 }) {
   const [pauses, setPausing] = useState(false);
   const [note, setNote] = useState(given);
+
   const first = steps[0];
   const what = steps.length === 1 && first !== undefined ? first.key : messages.flags(steps.length);
   const isLater = scheduledFor !== undefined;
@@ -65,8 +66,10 @@ export function ProductionGuard({
             : messages.nothingToDoFor(idle.length, steps.length)}
         </p>
       )}
+
       {list === undefined && <PausedPlans project={project} environment={environment} steps={steps} />}
       <div className="mt-3">{list ?? <StepList steps={steps} />}</div>
+
       <form
         className="mt-3 flex flex-col gap-3"
         onSubmit={(event) => {
@@ -76,6 +79,7 @@ export function ProductionGuard({
       >
         {!isLater && <NoteField value={note} onChange={setNote} />}
         <CheckField label={messages.pauseGuard} isChecked={pauses} onChange={setPausing} />
+
         <DialogActions>
           {/* Pressing the key that opened it once more must not confirm. */}
           <Button data-autofocus onClick={() => onAnswer(undefined)}>

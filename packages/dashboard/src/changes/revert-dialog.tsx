@@ -43,6 +43,7 @@ export function RevertDialog({
   const [note, setNote] = useState('');
   const { preview, conflict, apply } = useRevert(seq, onClose);
   const differences = preview.data?.differences;
+
   // Consent applies to what was shown: when that changes, the box must be ticked again.
   const overwritten = JSON.stringify([conflict?.message, differences]);
   const [sureOf, setSureOf] = useState<string>();
@@ -54,6 +55,7 @@ export function RevertDialog({
       environment.protected && differences?.some((each) => each.environment === environment.name),
   );
   const needsApproval = guarded.some(({ approvals }) => approvals > 0);
+
   const form = useForm({
     submit: async () => {
       const wanted = await askApproval({
@@ -64,6 +66,7 @@ export function RevertDialog({
         note: note.trim(),
         canBeEmergency: true,
       });
+
       if (wanted === undefined) return;
       await apply(
         wanted,
@@ -90,12 +93,14 @@ export function RevertDialog({
       onClose={onClose}
     >
       <p className="text-ink-2">{words.hint}</p>
+
       {conflict !== undefined && (
         <div role="alert" className="flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
           <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
           <span className="min-w-0">{words.changedAgain(seq)}</span>
         </div>
       )}
+
       {guarded.map((environment) => (
         <p
           key={environment.name}
@@ -105,11 +110,13 @@ export function RevertDialog({
           <ConnectedClients project={project} environment={environment.name} />
         </p>
       ))}
+
       {preview.isPending && <SkeletonRows rows={2} />}
       {differences !== undefined && differences.length > 0 && (
         <Differences differences={differences} environments={environments} />
       )}
       <InterruptedPlans project={project} differences={differences ?? []} />
+
       {conflict !== undefined && differences !== undefined && (
         <CheckField
           label={words.anyway}

@@ -45,8 +45,10 @@ export function Dialog({
     const dialog = ref.current;
     const returnTo = document.activeElement;
     dialog?.showModal();
+
     const removeLayer = dialog ? addLayer(dialog) : undefined;
     dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+
     return () => {
       removeLayer?.();
       dialog?.close();
@@ -115,6 +117,7 @@ export function Dialog({
           <div className="px-5 pt-2 pb-5">{children}</div>
         </>
       )}
+
       {isAsking && <DiscardQuestion onKeep={() => setAsking(false)} onDiscard={onClose} />}
       <LiveRegion />
     </dialog>

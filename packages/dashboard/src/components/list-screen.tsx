@@ -66,6 +66,7 @@ export function ListScreen<Data>({
       {create}
     </CreateButton>
   );
+
   return (
     <Page
       title={project === undefined ? title : `${title} · ${project}`}
@@ -75,6 +76,7 @@ export function ListScreen<Data>({
       intro={texts.intro}
     >
       <ReadOnlyNote>{texts.readOnly}</ReadOnlyNote>
+
       {canRead && (
         <Loaded reading={reading} rows={rows}>
           {(data) =>
@@ -92,6 +94,7 @@ export function ListScreen<Data>({
           }
         </Loaded>
       )}
+
       {below}
       {isCreating && canCreate && isReady && dialog(stop)}
     </Page>

@@ -95,6 +95,7 @@ export function RecordTable({
             ))}
           </tr>
         </thead>
+
         <tbody className="max-lg:block">{children}</tbody>
       </table>
     </div>

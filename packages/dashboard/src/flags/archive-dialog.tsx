@@ -39,6 +39,7 @@ export function ArchiveDialog({
   // Only what the preview shows: the server refuses where a state was added since.
   const confirmed = guarded.map(({ name }) => name);
   const needsApproval = guarded.some(({ approvals }) => approvals > 0);
+
   const { askApproval } = useChangeGuards();
   const { results, isRunning, problem, start, leave } = useArchiveRun(project.name, {
     confirmed,
@@ -74,6 +75,7 @@ export function ArchiveDialog({
           <ArchivePreview project={project.name} guarded={guarded} flags={flags} />
         </>
       )}
+
       {(isRunning || results.length > 0) && (
         <div className="mt-2">
           <progress
@@ -87,6 +89,7 @@ export function ArchiveDialog({
           </p>
         </div>
       )}
+
       {failed.length > 0 && (
         <ScrollRegion
           label={words.failures}
@@ -101,11 +104,13 @@ export function ArchiveDialog({
           </ul>
         </ScrollRegion>
       )}
+
       {problem !== undefined && (
         <p role="alert" className="mt-2 text-danger">
           {problem}
         </p>
       )}
+
       <DialogActions>
         <Button data-autofocus onClick={close}>
           {isOver ? words.close : isRunning ? words.stop : words.cancel}
@@ -229,6 +234,7 @@ function useArchiveRun(
     }
     setRunning(false);
     refresh();
+
     const done = archivedOf(all);
     if (done.length > 0) announce(words.announced(done.length, keys.length));
     const isAll = all.length === keys.length && !all.some((result) => 'error' in result);
@@ -258,11 +264,13 @@ function useArchiveRun(
       else if (!isMade(each.reason)) refused.push(`${keys[index]}: ${messageOf(each.reason)}`);
     });
     refresh();
+
     const restored = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.key] : []));
     if (restored.length > 0) {
       announce(words.undone);
       toast({ kind: 'done', title: words.restored(restored), durationMs: DONE_MS });
     }
+
     const title = words.notRestored(refused.length, keys.length);
     if (refused.length > 0) toast({ kind: 'problem', title, detail: refused.slice(0, 3).join(' ') });
   }

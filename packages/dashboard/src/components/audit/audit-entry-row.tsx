@@ -64,6 +64,7 @@ export function ChangeRow({
             className={classNames('transition-transform', isOpen && 'rotate-90')}
           />
         </button>
+
         <Avatar actor={actor} />
         <p
           className={classNames(
@@ -84,11 +85,13 @@ export function ChangeRow({
             </span>
           )}
         </p>
+
         <span className="flex h-6 shrink-0 items-center gap-1.5">
           <RevertButton seq={seq} isShown={isOpen} onRevert={onRevert} />
           {isDated ? <ClockTime at={at} /> : <TimeAgo at={at} className={TIME} />}
         </span>
       </div>
+
       {isOpen && (
         <div className="px-3 pt-0.5 pb-3 sm:pr-4 sm:pl-18">
           {body}

@@ -45,6 +45,7 @@ export function CandidateTable({
         {messages.none[reason]}
       </p>
     );
+
   return (
     <>
       {selection && (
@@ -52,6 +53,7 @@ export function CandidateTable({
           {areAll ? messages.deselectAll : messages.selectAll(flags.length)}
         </Button>
       )}
+
       <RecordTable
         label={messages.list(messages.reasons[reason])}
         columns={lastReads === undefined ? all.filter((column) => column !== columns.read) : all}
@@ -67,6 +69,7 @@ export function CandidateTable({
           />
         ))}
       </RecordTable>
+
       {shown.length < flags.length && (
         <Button className="mt-3" onClick={() => setWhole(true)}>
           {messages.showAll(flags.length)}
@@ -113,6 +116,7 @@ function CandidateRow({
           </span>
         </span>
       </RecordHead>
+
       <RecordCell label={columns.why.label}>
         {reasons.map((each) => messages.why[each](environments, days)).join('; ')}
         {archivedAt !== undefined && (
@@ -122,6 +126,7 @@ function CandidateRow({
           </>
         )}
       </RecordCell>
+
       {lastReads !== undefined && (
         <RecordCell label={columns.read.label} className="lg:whitespace-nowrap">
           {readAt === undefined ? (
@@ -131,6 +136,7 @@ function CandidateRow({
           )}
         </RecordCell>
       )}
+
       <RecordCell label={columns.changed.label} className="lg:whitespace-nowrap">
         <TimeAgo at={lastChange(flag).at} />
       </RecordCell>

@@ -97,6 +97,7 @@ function EnvironmentPresence({
           {streams > 0 && messages.onNodes(messages.nodes(nodes))}
         </p>
       </div>
+
       {keys.length === 0 ? (
         <p className="border-t border-line px-4 py-3 text-ink-3">{messages.noKeys}</p>
       ) : (
@@ -130,6 +131,7 @@ function KeyClientList({ label, keys }: { label: string; keys: readonly KeyClien
               <code className="font-mono text-xs whitespace-nowrap text-ink-3">…{key.lastFour}</code>
             )}
           </span>
+
           {key.streams > 0 ? (
             <span className="text-ink-2">
               {key.streams} {messages.streams(key.streams)}

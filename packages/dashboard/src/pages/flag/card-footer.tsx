@@ -44,6 +44,7 @@ export function CardFooter({
         {isNew && words.noChanges}
         {change !== undefined && <LastChange project={project} change={change} />}
       </p>
+
       {canEdit && (
         <Menu
           trigger={

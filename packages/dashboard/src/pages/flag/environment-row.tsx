@@ -63,6 +63,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
             className={classNames('absolute inset-y-0 left-0 w-1', ENVIRONMENT_FILL[environment.color])}
           />
         )}
+
         <div
           className={classNames(
             'relative grid min-h-11 grid-cols-[minmax(0,1fr)_auto] gap-y-1 px-4 py-1.5 hover:bg-hover',
@@ -78,6 +79,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
             />
             {isDirty && !isOpen && <Badge kind="warn">{words.unsaved}</Badge>}
           </h3>
+
           <span
             className="relative z-1 flex items-center gap-2 justify-self-end @3xl:justify-self-start"
             title={obstacle}
@@ -94,6 +96,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
             </span>
             <WriteMark status={status} />
           </span>
+
           {/* On a narrow page these share the second line. */}
           <div className="col-span-2 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 pl-5 @3xl:contents">
             {state !== undefined && (
@@ -115,6 +118,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
             </p>
           </div>
         </div>
+
         {children !== false && (
           <div id={id} hidden={!isOpen} className="border-t border-line">
             {children}

@@ -69,7 +69,9 @@ export function BulkBar({
         >
           {words.selected(flags.length, hidden)}
         </strong>
+
         {hidden > 0 && <Button onClick={onDeselectHidden}>{words.deselectHidden}</Button>}
+
         {!isArchived && (
           <>
             <SwitchMenu project={project} flags={flags} enabled onDone={onDone} />
@@ -87,10 +89,12 @@ export function BulkBar({
             </Button>
           </>
         )}
+
         <Button kind="quiet" className="ml-auto" onClick={onDone}>
           {words.clear}
         </Button>
       </div>
+
       {dialog && (
         <DialogPart title={words[dialog]} onClose={close}>
           {dialog === 'describe' ? (

@@ -53,6 +53,7 @@ export const FilterBar = memo(function FilterBar({
       <search className="min-w-40 flex-1 sm:max-w-xs">
         <SearchField label={words.search} value={filter.query} onChange={(q) => onChange({ q })} />
       </search>
+
       <IconButton
         label={words.toggle}
         className="size-8 border border-line sm:hidden"
@@ -61,6 +62,7 @@ export const FilterBar = memo(function FilterBar({
       >
         <SlidersHorizontal size={14} aria-hidden />
       </IconButton>
+
       <div
         className={classNames(
           'flex flex-wrap items-center gap-2 max-sm:basis-full sm:flex-1',
@@ -68,6 +70,7 @@ export const FilterBar = memo(function FilterBar({
         )}
       >
         <FilterSelects filter={filter} onChange={onChange} environments={environments} choices={choices} />
+
         {(hasFavorites || filter.isFavorite) && (
           <Button
             aria-pressed={filter.isFavorite}
@@ -82,6 +85,7 @@ export const FilterBar = memo(function FilterBar({
             {words.clear}
           </Button>
         )}
+
         {/* On wide screens it is beside the heading. */}
         <span className="sm:hidden">
           <ViewsMenu project={project.name} />
@@ -201,6 +205,7 @@ function FilterSelects({
           ],
         }))}
       />
+
       {choices.tags.length > 0 && (
         <MultiSelect
           label={words.tags}
@@ -210,6 +215,7 @@ function FilterSelects({
           onChange={(tags) => onChange({ tag: tagList.write(tags) })}
         />
       )}
+
       {choices.owners.length > 0 && (
         <Select
           kind="filter"
@@ -220,6 +226,7 @@ function FilterSelects({
           choices={[[MINE, words.mine], ...choices.owners.map((owner) => [owner, ownerName(owner)] as const)]}
         />
       )}
+
       <Select
         kind="filter"
         label={words.changed}

@@ -81,6 +81,7 @@ const FlagCard = memo(function FlagCard(
             </span>
           )}
         </div>
+
         {environments.slice(0, shown).map((environment, column) => (
           <div
             key={environment.name}
@@ -99,6 +100,7 @@ const FlagCard = memo(function FlagCard(
             />
           </div>
         ))}
+
         {shown < environments.length && (
           <Link
             href={links.flag(project, flag.key)}
@@ -108,6 +110,7 @@ const FlagCard = memo(function FlagCard(
             {messages.list.moreEnvironments(environments.length - shown)}
           </Link>
         )}
+
         <div className="flex items-center border-t border-line px-3" style={{ height: FOOT_PX }}>
           <LastChange flag={flag} className="gap-1" />
         </div>

@@ -53,6 +53,7 @@ export function FlagName({
     <div className="min-w-0">
       <div className="flex min-w-0 items-center gap-1">
         <KeyLink project={project} flag={key} words={words} />
+
         <span className={classNames(IN_USE, isFavorite ? 'inline-flex' : 'hidden')}>
           <IconButton
             label={messages.list.favorite(key)}
@@ -66,6 +67,7 @@ export function FlagName({
         <span className={`${IN_USE} hidden`}>
           <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
         </span>
+
         {hasProposals && (
           <Suspense fallback={null}>
             <ProposalMark project={project} flag={key} />
@@ -76,6 +78,7 @@ export function FlagName({
         )}
         {!hasDescription && <Tags tags={tags} className="min-w-0 shrink-[9999]" />}
       </div>
+
       {hasDescription && (mark || description !== '' || tags.length > 0) && (
         <div className="flex min-w-0 items-center gap-1.5">
           {mark && <Mark text={mark} isWarning={isUnread} className="shrink-0" />}

@@ -11,6 +11,7 @@ import type { FlagItemProps } from './windowed-rows.ts';
 /** One flag with its states. Drawn again only when its own record or the drawn columns change. */
 export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: DrawnColumns }) {
   const { project, flag, index, heightPx, isSelected, isMarked, onToggle, drawn } = props;
+
   return (
     <tr
       className={classNames(
@@ -34,6 +35,7 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
           />
         </td>
       )}
+
       <th
         scope="row"
         className={classNames(
@@ -45,6 +47,7 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
       >
         <FlagName {...props} hasDescription={heightPx > 44} />
       </th>
+
       {drawn.slots.map((slot) =>
         isGap(slot) ? (
           <td key={slot.key} aria-hidden className="border-b border-line" />
@@ -70,6 +73,7 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
           </td>
         ),
       )}
+
       {drawn.hasOwner && (
         <td className="max-w-0 border-b border-line px-3">
           <Owner owner={flag.owner} />

@@ -122,6 +122,7 @@ const FlagTableHead = memo(function FlagTableHead({
             <Checkbox label={messages.list.selectAll} isChecked={selected} onChange={onToggleAll} />
           </td>
         )}
+
         <th
           scope="col"
           aria-sort={ariaSort(sort, 'key')}
@@ -137,6 +138,7 @@ const FlagTableHead = memo(function FlagTableHead({
             {messages.list.flag}
           </SortButton>
         </th>
+
         {slots.map((slot) =>
           isGap(slot) ? (
             <td key={slot.key} aria-hidden className={CELL} />
@@ -144,6 +146,7 @@ const FlagTableHead = memo(function FlagTableHead({
             <EnvironmentHead key={slot.key} column={slot} />
           ),
         )}
+
         {hasOwner && (
           <th scope="col" className={`${CELL} text-ink-3`}>
             {messages.list.owner}

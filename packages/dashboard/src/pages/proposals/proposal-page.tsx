@@ -85,11 +85,13 @@ function Proposal({
           <p className="mt-2">{meaningOf(proposal, needed)}</p>
           <Decisions proposal={proposal} needed={needed} />
         </section>
+
         <section aria-label={messages.what}>
           <h2 className="mb-2 text-base font-semibold">{isMade ? messages.whatChanged : messages.what}</h2>
           <ProposalEffects proposal={proposal} environments={environments} />
         </section>
       </div>
+
       <Facts proposal={proposal} needed={needed} />
     </div>
   );
@@ -115,16 +117,19 @@ function Facts({ proposal, needed }: { proposal: ProposalRecord; needed: number 
           </ul>
         </Fact>
       )}
+
       {isWaiting(proposal) && !isEmergency && (
         <Fact name={messages.expiry}>
           <TimeAgo at={expiresAt} />
         </Fact>
       )}
+
       {settledBy !== undefined && settledAt !== undefined && (
         <Fact name={isEmergency ? messages.acknowledgedBy : messages.endedBy}>
           <Author actor={settledBy} />, <TimeAgo at={settledAt} />
         </Fact>
       )}
+
       {outcome !== undefined && <Fact name={messages.outcome}>{outcome}</Fact>}
       {seq !== undefined && (
         <Fact name={messages.changeLabel}>

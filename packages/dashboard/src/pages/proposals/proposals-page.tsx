@@ -77,6 +77,7 @@ function Groups({ project, proposals }: { project: string; proposals: readonly P
       return partOf(proposal).isAsked ? 'asked' : 'waiting';
     }),
   };
+
   return (
     <>
       <Group
@@ -110,6 +111,7 @@ function Group({
 }) {
   const id = useId();
   if (proposals.length === 0 && empty === undefined) return null;
+
   return (
     <section aria-labelledby={id} className="mb-6">
       <h2 id={id} className="mb-2 text-base font-semibold">
@@ -152,17 +154,20 @@ function ProposalItem({
         >
           {titleOf(proposal)}
         </Link>
+
         {environments
           .filter(({ name }) => proposal.environments.includes(name))
           .map((environment) => (
             <EnvironmentBadge key={environment.name} environment={environment} className="text-ink-2" />
           ))}
+
         {status === 'open' && (
           <span className="text-xs text-ink-2 sm:ml-auto">
             {messages.approvalsLong(approvals.length, needed)}
           </span>
         )}
       </p>
+
       <p className="mt-0.5 flex flex-wrap gap-x-1.5 text-xs text-ink-3">
         <span>
           {messages.by} <Author actor={author} />, <TimeAgo at={settledAt ?? createdAt} />

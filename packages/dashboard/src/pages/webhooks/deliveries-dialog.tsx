@@ -44,6 +44,7 @@ export function DeliveriesDialog({
           )
         }
       </Loaded>
+
       <DialogActions>
         <Button disabled={reading.isFetching} onClick={() => void reading.refetch()}>
           {messages.refresh}

@@ -53,6 +53,7 @@ export function KeyboardHelp({ onClose }: { onClose: () => void }) {
           {shell.singleKeys}
         </span>
       </div>
+
       <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
         {GROUPS.map(([title, keys]) => (
           <section key={title} className="last:sm:col-start-2 last:sm:row-span-2 last:sm:row-start-1">

@@ -45,9 +45,11 @@ export function Palette({
           placeholder={shell.palette.hint}
           className={PALETTE_FIELD}
         />
+
         <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5" label={words.results}>
           <PaletteResults text={text} onSelect={select} onClose={onClose} onHelp={onHelp} />
         </Command.List>
+
         <p
           aria-hidden
           className="flex shrink-0 gap-4 border-t border-line px-4 py-2 text-xs text-ink-3 max-sm:hidden"
