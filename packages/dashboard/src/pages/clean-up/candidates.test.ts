@@ -1,18 +1,26 @@
 import { expect, test } from 'bun:test';
-import type { FlagRecord } from '../../api/types.ts';
+import type { FlagRecord, FlagState } from '../../api/types.ts';
 import { candidates } from './candidates.ts';
 
 const NOW = Date.parse('2026-11-23T00:00:00Z');
 const at = (days: number) => new Date(NOW - days * 86_400_000).toISOString();
 
-function flag(key: string, states: readonly object[], more: Partial<FlagRecord> = {}): FlagRecord {
+function flag(key: string, states: readonly FlagState[], more: Partial<FlagRecord> = {}): FlagRecord {
   const names = ['staging', 'production'];
-  const environments = Object.fromEntries(
-    states.map((state, index) => [names[index], { state, revision: 1, updatedAt: more.createdAt ?? at(60) }]),
-  );
-  const details = { description: '', tags: [], owner: '', permanent: false, createdAt: at(60) };
-  // The members that are left out have no part in the rules.
-  return { key, ...details, environments, ...more } as unknown as FlagRecord;
+  const updatedAt = more.createdAt ?? at(60);
+  return {
+    key,
+    description: '',
+    tags: [],
+    owner: '',
+    permanent: false,
+    valueKind: 'any',
+    createdAt: at(60),
+    environments: Object.fromEntries(
+      states.map((state, index) => [names[index], { state, revision: 1, updatedAt }]),
+    ),
+    ...more,
+  };
 }
 
 test('a flag may be removed for each reason that holds, and a permanent one for none', () => {
