@@ -203,11 +203,18 @@ func (f *follower) lose(err error, opened time.Time) {
 	}
 }
 
-// offer takes a map unless the one at hand is newer.
+// offer takes a map unless the one at hand is newer. Without a map, the one at
+// hand has that revision, too. (C2.19)
 func (f *follower) offer(flags flagMap, rejected []string, offered offer, etag string) verdict {
 	result := f.gate.judge(offered, time.Now())
 	if result == keep {
 		return keep
+	}
+	if offered.revision != noRevision {
+		f.revision.Store(offered.revision)
+	}
+	if flags == nil {
+		return result
 	}
 
 	var before flagMap
@@ -219,7 +226,6 @@ func (f *follower) offer(flags flagMap, rejected []string, offered offer, etag s
 	if len(changed) > 0 || before == nil {
 		f.flags.Store(&flags)
 	}
-	f.revision.Store(offered.revision)
 	f.failure.Store(nil)
 	f.etag = etag
 

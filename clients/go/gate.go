@@ -63,7 +63,9 @@ func (g *gate) judge(o offer, now time.Time) verdict {
 		result = reset
 	}
 
-	g.known, g.isNumbered = o.revision, o.revision != noRevision
+	if o.revision != noRevision {
+		g.known, g.isNumbered = o.revision, true
+	}
 	g.takenAt = max(g.takenAt, o.askedAt)
 	g.sightings = 0
 	return result

@@ -91,12 +91,8 @@ func (f *follower) takeAnswer(a answer, thrown error, tick, asked int) {
 		f.restAt = time.Now().Add(err.RetryAfter)
 	} else {
 		f.o.Logger.Debug("halyard: flags loaded", "environment", f.o.Environment, "revision", a.revision)
-		isCurrent := !a.isStale
-		if a.flags != nil {
-			isSighting := !f.isLive && !a.isStale
-			offered := offer{revision: a.revision, askedAt: tick, isSighting: isSighting}
-			isCurrent = f.offer(a.flags, a.rejected, offered, a.etag) != keep && isCurrent
-		}
+		offered := offer{revision: a.revision, askedAt: tick, isSighting: !f.isLive && !a.isStale}
+		isCurrent := f.offer(a.flags, a.rejected, offered, a.etag) != keep && !a.isStale
 		f.isCurrent = isCurrent || f.isLive
 		if !f.isLive {
 			// An answer says that the map is current, but only for a while.

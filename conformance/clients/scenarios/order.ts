@@ -136,6 +136,19 @@ export const ORDER: readonly Scenario[] = [
     },
   },
   {
+    name: 'a-304-that-names-a-revision',
+    clause: 'C2.19',
+    sentence:
+      'A map that is back at earlier contents has the revision of its 304, and nothing in between replaces it.',
+    prepare: (run) => {
+      run.onStream = refuseForAnHour;
+      const unchanged = (exchange: Exchange) => exchange.answer(304, '', { 'X-Flags-Revision': '3' });
+      run.onRest = inTurn(run.onRest, unchanged, restAt(2, { a: on(99) }), unchanged);
+    },
+    steps: [open({ timeScale: 0.01 }), ready(), act('asked'), readNumber('a', 1), close, verdict],
+    acts: { asked: (run) => run.until('a fourth answer', () => run.count('/v1/flags') >= 4) },
+  },
+  {
     name: 'an-answer-that-was-overtaken',
     clause: 'C2.19',
     sentence: 'Without revisions, an answer that was asked for before the last frame came is the older one.',

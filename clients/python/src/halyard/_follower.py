@@ -223,17 +223,20 @@ class Follower:
 
     def _offer(
         self,
-        parsed: _Parsed,
+        parsed: _Parsed | None,
         revision: int | None,
         *,
         is_sighting: bool,
         asked_at: int | None = None,
         etag: str | None = None,
     ) -> bool:
-        """Takes a map unless the one at hand is newer. Returns whether it was taken."""
+        """Takes a map unless the one at hand is newer. Returns whether it was taken.
+
+        Without a map, the one at hand has that revision, too. (C2.19)
+        """
         verdict = self.gate.judge(revision, is_sighting=is_sighting, asked_at=asked_at)
-        if verdict == "keep":
-            return False
+        if verdict == "keep" or parsed is None:
+            return verdict != "keep"
 
         flags, rejected = parsed
         changed = reconcile(self.flags, flags)
@@ -298,9 +301,7 @@ class Follower:
             def take() -> bool:
                 self.hear_usage(usage)
                 is_sighting = not self.is_live and not is_stale
-                taken = parsed is None or self._offer(
-                    parsed, revision, is_sighting=is_sighting, asked_at=asked_at, etag=etag
-                )
+                taken = self._offer(parsed, revision, is_sighting=is_sighting, asked_at=asked_at, etag=etag)
                 return taken and not is_stale
 
             return take

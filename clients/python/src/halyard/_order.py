@@ -56,7 +56,7 @@ class RevisionGate:
                 return "keep"
             verdict = "reset"
 
-        self.known = revision
+        self.known = self.known if revision is None else revision
         self._taken_at = max(self._taken_at, asked_at)
         self._sightings = 0
         return verdict

@@ -147,10 +147,17 @@ final class FlagStore {
     listener.onError(failure);
   }
 
-  /** Takes a map unless the one at hand is newer, and reports what is wrong with it. */
+  /**
+   * Takes a map unless the one at hand is newer, and reports what is wrong with it. Without a map, the one at hand has that
+   * revision, too. (C2.19)
+   */
   RevisionGate.Verdict offer(FlagState.Parsed parsed, long revision, long askedAt, boolean isSighting, String tag) {
     RevisionGate.Verdict verdict = gate.judge(revision, askedAt, isSighting);
     if (verdict == RevisionGate.Verdict.KEEP) return verdict;
+    if (parsed == null) {
+      publish(view.flags(), view.isServed(), Set.of());
+      return verdict;
+    }
 
     Set<String> changed = FlagState.reconcile(view.flags(), parsed.flags());
     error = null;

@@ -203,16 +203,16 @@ final class Follower {
 
     private void take() {
       boolean isStale = headers.firstValue("X-Flags-Stale").isPresent();
-      RevisionGate.Verdict verdict = RevisionGate.Verdict.TAKE;
+      FlagState.Parsed parsed = null;
       if (httpStatus == 200) {
         Object json = Json.parse(body.toString(StandardCharsets.UTF_8));
         boolean isOurs =
             json instanceof Map<?, ?> members
                 && (members.get("environment") == null || members.get("environment").equals(options.environment));
-        FlagState.Parsed parsed = FlagState.readAll(isOurs ? ((Map<?, ?>) json).get("flags") : null);
-        String tag = headers.firstValue("ETag").orElse(null);
-        verdict = store.offer(parsed, revisionOf(headers), askedAt, !isLive && !isStale, tag);
+        parsed = FlagState.readAll(isOurs ? ((Map<?, ?>) json).get("flags") : null);
       }
+      String tag = headers.firstValue("ETag").orElse(null);
+      RevisionGate.Verdict verdict = store.offer(parsed, revisionOf(headers), askedAt, !isLive && !isStale, tag);
 
       boolean isNew = !isStale && verdict != RevisionGate.Verdict.KEEP;
       isCurrent = isNew || isLive;

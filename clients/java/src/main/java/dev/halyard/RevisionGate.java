@@ -53,7 +53,7 @@ final class RevisionGate {
       verdict = Verdict.RESET;
     }
 
-    known = revision;
+    if (revision != NONE) known = revision;
     takenAt = Math.max(takenAt, askedAt);
     lowerSightings = 0;
     return verdict;
