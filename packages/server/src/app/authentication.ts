@@ -3,7 +3,7 @@ import { defined, REFERENCE_HEADER } from '@halyard/protocol';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
-import { invalid, ServiceError, StoreOutage } from '../domain/errors.ts';
+import { invalid, invalidAccessToken, ServiceError, StoreOutage } from '../domain/errors.ts';
 import { digestOf } from '../domain/secret.ts';
 import { bearerTokenIn } from '../http/request.ts';
 import { type ManagementEnv, WORK_SECONDS } from '../management/api/operation.ts';
@@ -84,7 +84,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     };
     const admit = async () => {
       const found = await find();
-      if (found === undefined) throw id === undefined ? invalidToken() : notSignedIn();
+      if (found === undefined) throw id === undefined ? invalidAccessToken() : notSignedIn();
       return found;
     };
 
@@ -103,13 +103,6 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     c.set('actor', actor);
     await options.running.during(actor, next);
   };
-}
-
-function invalidToken(): ServiceError {
-  return new ServiceError(
-    'invalid_access_token',
-    'The access token is missing, unknown, expired or revoked: send "Authorization: Bearer <access token>".',
-  );
 }
 
 function notSignedIn(): ServiceError {

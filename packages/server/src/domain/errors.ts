@@ -60,6 +60,14 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 80 ? `${shorten(text, 77)}...` : text);
 }
 
+/** The request has no access token that is valid. */
+export function invalidAccessToken(): ServiceError {
+  return new ServiceError(
+    'invalid_access_token',
+    'The access token is missing, unknown, expired or revoked: send "Authorization: Bearer <access token>".',
+  );
+}
+
 /** The project does not exist. */
 export function projectNotFound(name: string): ServiceError {
   return new ServiceError(

@@ -3,7 +3,7 @@ import { REQUEST_ID_HEADER } from '@halyard/protocol';
 import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import type { Send } from '../cli/api-client.ts';
-import { ServiceError, temporaryError } from '../domain/errors.ts';
+import { invalidAccessToken, ServiceError, temporaryError } from '../domain/errors.ts';
 import { errorResponse, refuseMethod } from '../http/errors.ts';
 import type { Fallback } from '../http/listeners.ts';
 import { bearerTokenIn, requestIdOf } from '../http/request.ts';
@@ -57,7 +57,7 @@ async function answerCall(
   { mode, api, publicUrl, log }: McpEndpointOptions,
 ): Promise<Response> {
   const token = bearerTokenIn(request.headers.get('Authorization'));
-  if (token === undefined) throw refusedToken();
+  if (token === undefined) throw invalidAccessToken();
   const [{ createMcpHandler }, { createMcpServer }, { openSession }, { ApiClient }, { CliError }] =
     await Promise.all([
       import('@modelcontextprotocol/server'),
@@ -77,7 +77,7 @@ async function answerCall(
     report: (err) => log.error({ err }, 'a tool for agents failed'),
   }).catch((error: unknown) => {
     if (!(error instanceof CliError)) throw error;
-    throw error.code === 'invalid_access_token' ? refusedToken() : temporaryError(error.message);
+    throw error.code === 'invalid_access_token' ? invalidAccessToken() : temporaryError(error.message);
   });
 
   const handler = createMcpHandler(() => createMcpServer(session), {
@@ -88,13 +88,6 @@ async function answerCall(
     onerror: (err) => log.debug({ err }, 'a request of an agent was refused'),
   });
   return await handler.fetch(request);
-}
-
-function refusedToken(): ServiceError {
-  return new ServiceError(
-    'invalid_access_token',
-    'The access token is missing, unknown, expired or revoked: send "Authorization: Bearer <access token>".',
-  );
 }
 
 /** Calls the API in this process with the address of the caller, and with no credential but the one that the client sets. */
