@@ -74,15 +74,13 @@ const findTool = readTool({
       cursor,
     };
 
-    // A page that is too long is read again, shorter, because a part of it has no cursor.
-    for (let count = limit; ; count = Math.ceil(count / 2)) {
+    return await readPage(limit, async (count) => {
       const page = await readJson<{ flags: Flag[]; next?: string }>(session, {
         path: apiPath`/projects/${project}/flags`,
-        query: { ...query, limit: `${count}` },
+        query: { ...query, limit: count },
       });
-      const answer = { flags: page.flags.map((flag) => summaryOf(flag, session)), nextCursor: page.next };
-      if (count === 1 || fits(answer)) return answer;
-    }
+      return { flags: page.flags.map((flag) => summaryOf(flag, session)), nextCursor: page.next };
+    });
   },
 });
 
@@ -118,16 +116,23 @@ const historyTool = readTool({
     requireProject(session, project);
     if (environment !== undefined) requireEnvironment(session, environment);
 
-    for (let count = limit; ; count = Math.ceil(count / 2)) {
+    return await readPage(limit, async (count) => {
       const page = await readJson<{ entries: Entry[]; next?: string }>(session, {
         path: apiPath`/audit`,
-        query: { project, environment, target: key, since, cursor, limit: `${count}` },
+        query: { project, environment, target: key, since, cursor, limit: count },
       });
-      const answer = { changes: entriesOf(page.entries, session), nextCursor: page.next };
-      if (count === 1 || fits(answer)) return answer;
-    }
+      return { changes: entriesOf(page.entries, session), nextCursor: page.next };
+    });
   },
 });
+
+/** Reads a page. One that is too long is read again, with half of the items, because a part of it has no cursor. */
+async function readPage(limit: number, read: (limit: string) => Promise<object>): Promise<object> {
+  for (let count = limit; ; count = Math.ceil(count / 2)) {
+    const answer = await read(`${count}`);
+    if (count === 1 || fits(answer)) return answer;
+  }
+}
 
 /** An entry of the audit log, as far as it is shown. */
 export interface Entry {
