@@ -13,6 +13,9 @@ export interface Candidate {
   readonly about: string;
 }
 
+/** The shells whose completion is known. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
 /** How long a person waits for names of a server, in milliseconds. */
 const TIMEOUT_MS = 1_500;
 
@@ -125,7 +128,7 @@ async function valuesOf(
 ): Promise<readonly Candidate[]> {
   if (choices !== undefined) return choices.map((word) => ({ word, about: '' }));
   const kind = value.replace(/[^a-z]/g, '');
-  if (kind === 'shell') return ['bash', 'zsh', 'fish'].map((word) => ({ word, about: '' }));
+  if (kind === 'shell') return SHELLS.map((word) => ({ word, about: '' }));
   if (kind === 'file' || kind === 'folder') return pathsFrom(started);
 
   const project = given.get('project') || shell.env.HALYARD_PROJECT || '';

@@ -1,8 +1,8 @@
 import { usageError } from './cli-error.ts';
 import { type Catalog, type CliCommand, localCommand } from './command.ts';
-import { candidatesFor } from './complete.ts';
+import { candidatesFor, SHELLS } from './complete.ts';
 
-/** The shells whose completion is known. Each script asks this program, so it never gets old. */
+/** The script of each shell. It asks this program, so it never gets old. */
 const SCRIPTS = {
   bash: `_halyard() {
   local IFS=$'\n'
@@ -23,9 +23,7 @@ compdef _halyard halyard
 `,
   fish: `complete -c halyard -f -a '(halyard complete -- (commandline -opc)[2..] "$(commandline -ct)" 2>/dev/null)'
 `,
-} as const;
-
-type KnownShell = keyof typeof SCRIPTS;
+} as const satisfies Readonly<Record<(typeof SHELLS)[number], string>>;
 
 /** `halyard completion` */
 export const completionCommand = localCommand({
@@ -39,8 +37,9 @@ export const completionCommand = localCommand({
     'halyard completion fish > ~/.config/fish/completions/halyard.fish',
   ],
   run: ({ shell: name }, shell) => {
-    if (!isKnown(name)) throw usageError(`There is no completion for "${name}". Use bash, zsh or fish.`);
-    shell.write(SCRIPTS[name]);
+    const known = SHELLS.find((each) => each === name);
+    if (known === undefined) throw usageError(`There is no completion for "${name}". Use bash, zsh or fish.`);
+    shell.write(SCRIPTS[known]);
   },
 });
 
@@ -55,8 +54,4 @@ export function completeCommand(catalog: Catalog): CliCommand {
       shell.write(found.map(({ word, about }) => `${word}\t${about}\n`).join(''));
     },
   });
-}
-
-function isKnown(name: string): name is KnownShell {
-  return Object.hasOwn(SCRIPTS, name);
 }
