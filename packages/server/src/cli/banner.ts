@@ -3,6 +3,7 @@ import { SERVICE_KEY_HEADER } from '@halyard/protocol';
 import type { Config } from '../config/config.ts';
 import { isThisMachine } from '../config/connection.ts';
 import { SETTINGS } from '../config/settings.ts';
+import { quoteWord } from './shell.ts';
 
 /** Facts about a node that has just started. */
 export interface BannerFacts {
@@ -152,7 +153,7 @@ function whereabouts({ managementUrl, config }: BannerFacts): {
     (config.data === SETTINGS.data.default && isThisMachine(managementUrl));
   return {
     ...(!DEFAULT_URLS.includes(managementUrl) && { url: managementUrl }),
-    ...(!isTokenFound && { data: `'${resolve(config.data).replaceAll("'", "'\\''")}'` }),
+    ...(!isTokenFound && { data: quoteWord(resolve(config.data)) }),
   };
 }
 

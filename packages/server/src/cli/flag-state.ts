@@ -3,6 +3,7 @@ import { usageError } from './cli-error.ts';
 import { Fields, isJsonText } from './fields.ts';
 import { option, toggle, type ValuesOf } from './options.ts';
 import { printable, shortJson } from './output.ts';
+import { quoteWord } from './shell.ts';
 
 /** `--on`, `--off`, `--[no-]value` and `--[no-]rollout` */
 export const STATE = {
@@ -39,8 +40,7 @@ export function patchBody(options: StateOptions): string {
 
 function checkedValue(text: string): string {
   if (isJsonText(text)) return text.trim();
-  const asString = JSON.stringify(text);
-  const quoted = asString.includes("'") ? `'${asString.replaceAll("'", "'\\''")}'` : `'${asString}'`;
+  const quoted = quoteWord(JSON.stringify(text));
   throw usageError(`--value must be JSON. Quote a string for the shell as well: --value ${quoted}`);
 }
 

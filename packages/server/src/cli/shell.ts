@@ -51,6 +51,11 @@ export function asCalled({ invocation }: Pick<Shell, 'invocation'>, text: string
   return text.replaceAll('"halyard ', `"${invocation} `);
 }
 
+/** A text as one word of a command line for POSIX shells. */
+export function quoteWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /**
  * Decodes UTF-8, without a byte order mark. Throws a usage error for other encodings, because replacement characters
  * would be stored. `source` names the input in the message.

@@ -1,4 +1,5 @@
 import { type ApiRequest, apiPath, Proposed } from '../api-client.ts';
+import { quoteWord } from '../shell.ts';
 import { type McpSession, Refusal, readJson, requireEnvironment, requireProject } from './session.ts';
 
 /** An environment, as far as its guard is concerned. */
@@ -85,5 +86,5 @@ export function proposedAnswer(proposal: object, more: object): object {
 /** A word of a command line for POSIX shells; without control characters, which terminals would obey. */
 export function shellWord(text: string): string {
   const printable = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
-  return /^[\w./:@%+=-]+$/.test(printable) ? printable : `'${printable.replaceAll("'", "'\\''")}'`;
+  return /^[\w./:@%+=-]+$/.test(printable) ? printable : quoteWord(printable);
 }
