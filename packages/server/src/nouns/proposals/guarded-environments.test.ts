@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
+import type { TestBrowser } from '../../management/api/test-browser.ts';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { runDueSchedules } from '../schedules/schedule-runner.ts';
+import { FLAG, GuardedProject, makeTeam, type Team } from './test-approvals.ts';
+
+setDefaultTimeout(60_000);
+
+describe.each(ENGINES)('guarded environments on $name', (engine: TestEngine) => {
+  let app: TestApp;
+  let team: Team;
+
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+    team = await makeTeam(app);
+  });
+  afterAll(() => app.close());
+
+  const CHANGES: readonly (readonly [
+    string,
+    (project: GuardedProject) => Parameters<GuardedProject['propose']>[1],
+  ])[] = [
+    ['a whole state', () => ({ method: 'PUT', body: { enabled: true } })],
+    ['a removed state', () => ({ method: 'DELETE', body: undefined })],
+    [
+      'several states',
+      ({ path }) => ({
+        method: 'POST',
+        path: `${path}/environments/production/changes`,
+        body: { changes: [{ key: FLAG, state: { enabled: true } }] },
+      }),
+    ],
+    [
+      'a copy',
+      ({ path }) => ({
+        method: 'POST',
+        path: `${path}/environments/production/copy`,
+        body: { from: 'staging' },
+      }),
+    ],
+    [
+      'an archived flag',
+      ({ path }) => ({ method: 'POST', path: `${path}/flags/${FLAG}/archive`, body: undefined }),
+    ],
+    [
+      'an import',
+      ({ name }) => ({
+        method: 'POST',
+        path: '/api/import?policy=enforce',
+        body: {
+          halyard: 1,
+          environments: [{ name: 'production', protected: true, color: 'red' }],
+          project: name,
+          flags: { [FLAG]: { environments: { production: { enabled: true } } } },
+        },
+      }),
+    ],
+    [
+      'a schedule',
+      ({ path }) => ({
+        method: 'POST',
+        path: `${path}/schedules`,
+        body: {
+          environment: 'production',
+          dueAt: '2100-01-01T00:00:00Z',
+          changes: [{ key: FLAG, patch: { enabled: true } }],
+        },
+      }),
+    ],
+    [
+      'a rollout plan',
+      ({ path }) => ({
+        method: 'POST',
+        path: `${path}/rollouts`,
+        body: {
+          environment: 'production',
+          flag: FLAG,
+          steps: [{ rolloutPct: 5 }, { rolloutPct: 100, waitMinutes: 60 }],
+        },
+      }),
+    ],
+    ['fewer approvals', ({ path }) => ({ path: `${path}/environments/production`, body: { approvals: 0 } })],
+    [
+      'the end of the protection',
+      ({ path }) => ({ path: `${path}/environments/production`, body: { protected: false } }),
+    ],
+    [
+      'the end of the environment',
+      ({ path }) => ({ method: 'DELETE', path: `${path}/environments/production`, body: undefined }),
+    ],
+    ['the end of the project', ({ path }) => ({ method: 'DELETE', path, body: undefined })],
+  ];
+
+  test.each(CHANGES)('%s needs approval, and is made with it', async (_name, of) => {
+    const project = await GuardedProject.make(team);
+    const change = of(project);
+    const { method = 'PATCH', path = project.state, body } = change ?? {};
+    const direct = await app.call(method, path, body === undefined ? {} : { body });
+    expect([direct.status, direct.json.error]).toEqual([409, 'approval_required']);
+
+    const proposed = await project.propose(undefined, change);
+    expect([proposed.status, proposed.text]).toEqual([202, expect.any(String)]);
+    const approved = await project.decide(team.ada, proposed.json.id, 'approve');
+    expect([approved.status, approved.text]).toEqual([200, expect.stringContaining('"applied"')]);
+  });
+
+  test('what is not guarded is not proposed, and needs no approval', async () => {
+    const { path, state } = await GuardedProject.make(team);
+    const cleaned = await app.call('POST', `${path}/flags/archive`, { body: { keys: [FLAG] } });
+    expect(cleaned.json.results[0].error).toBe('approval_required');
+    const renamed = await app.call('PATCH', `${path}/flags/${FLAG}`, { body: { description: 'new' } });
+    expect(renamed.status).toBe(200);
+    const odd = await app.call('PATCH', `${path}/flags/${FLAG}?propose=true`, { body: { description: 'x' } });
+    expect([odd.status, odd.json.error]).toEqual([400, 'invalid_argument']);
+    const staging = state.replace('production', 'staging');
+    const needless = await app.call('PATCH', `${staging}?propose=true`, { body: { enabled: false } });
+    expect([needless.status, needless.json.error]).toEqual([400, 'invalid_argument']);
+    expect((await app.done('GET', staging)).state.enabled).toBe(true);
+  });
+
+  test('in an emergency an administrator changes at once, and another person acknowledges it', async () => {
+    const project = await GuardedProject.make(team);
+    const emergency = (by: TestBrowser, body: object, note?: string) =>
+      by.call('PATCH', `${project.state}?emergency=true`, {
+        body,
+        headers: {
+          'X-Confirm-Environment': 'production',
+          ...(note !== undefined && { 'X-Change-Note': note }),
+        },
+      });
+    expect((await emergency(team.ada, { enabled: true })).json.error).toBe('invalid_argument');
+    expect((await emergency(team.ben, { enabled: true }, 'down')).json.error).toBe('forbidden');
+    expect((await emergency(team.ada, { enabled: true }, 'the shop is down')).status).toBe(200);
+    expect(await project.isOn()).toBe(true);
+
+    const [open] = (await app.done('GET', `${project.path}/proposals?status=emergency`)).proposals;
+    expect(open).toMatchObject({ note: 'the shop is down', author: 'operator:ada@example.com' });
+    expect((await project.decide(team.ada, open.id, 'acknowledge')).status).toBe(403);
+    expect((await project.decide(team.ben, open.id, 'acknowledge')).json.status).toBe('acknowledged');
+
+    // An editor may turn a flag off, and nothing else.
+    expect((await emergency(team.ben, { enabled: false, rolloutPct: 5 }, 'x')).status).toBe(403);
+    expect((await emergency(team.ben, { enabled: false }, 'x')).status).toBe(200);
+    await project.decide(team.ada, (await project.propose(team.ben)).json.id, 'approve');
+    const strict = { body: { emergencyOff: false } };
+    await app.done('PATCH', `${project.path}/environments/production`, strict);
+    expect((await emergency(team.ben, { enabled: false }, 'x')).status).toBe(403);
+  });
+
+  test('what guards an environment is no emergency', async () => {
+    const { path } = await GuardedProject.make(team);
+    const headers = { 'X-Confirm-Environment': 'production', 'X-Change-Note': 'now' };
+    const asked = { body: { approvals: 0 }, headers };
+    const answer = await team.ada.call('PATCH', `${path}/environments/production?emergency=true`, asked);
+    expect([answer.status, answer.json.error]).toEqual([409, 'approval_required']);
+  });
+
+  test('an environment requires no more approvals than its people can give', async () => {
+    const { path } = await app.project();
+    const target = `${path}/environments/production`;
+    const { operators } = await app.done('GET', '/api/operators');
+    const able = operators.filter(
+      ({ role, canChangeProtected }: { role: string; canChangeProtected: boolean }) =>
+        role === 'admin' || canChangeProtected,
+    );
+    expect(able.length).toBeGreaterThan(2);
+    for (const { id } of able.slice(2)) {
+      await app.done('PATCH', `/api/operators/${id}`, {
+        body: { role: 'editor', canChangeProtected: false },
+      });
+    }
+    const refused = await app.call('PATCH', target, { body: { approvals: 2 } });
+    expect([refused.status, refused.json.error]).toEqual([400, 'invalid_argument']);
+    for (const { id, role, canChangeProtected } of able.slice(2)) {
+      await app.done('PATCH', `/api/operators/${id}`, { body: { role, canChangeProtected } });
+    }
+    await Promise.all([team.ben.signIn(team.emails.ben), team.cleo.signIn(team.emails.cleo)]);
+    expect((await app.call('PATCH', `${path}/environments/staging`, { body: { approvals: 1 } })).status).toBe(
+      400,
+    );
+  });
+
+  test('the schedule of an approved proposal runs, and one from before the approvals fails', async () => {
+    const project = await GuardedProject.make(team);
+    const place = `${project.path}/environments/production`;
+    const in1h = () => new Date(app.node.now + 3_600_000).toISOString();
+    const body = () => ({
+      environment: 'production',
+      dueAt: in1h(),
+      changes: [{ key: FLAG, patch: { enabled: true } }],
+    });
+    const statuses = async () =>
+      (await app.done('GET', `${project.path}/schedules`)).schedules.map(
+        ({ status }: { status: string }) => status,
+      );
+
+    const loosened = await project.propose(team.ada, { path: place, body: { approvals: 0 } });
+    await project.decide(team.ben, loosened.json.id, 'approve');
+    await app.done('POST', `${project.path}/schedules`, { body: body() });
+    await app.done('PATCH', place, { body: { approvals: 1 } });
+    app.node.now += 3_700_000;
+    await runDueSchedules(app.context);
+    expect([await statuses(), await project.isOn()]).toEqual([['failed'], false]);
+
+    const approved = await project.propose(team.dan, {
+      method: 'POST',
+      path: `${project.path}/schedules`,
+      body: body(),
+    });
+    await project.decide(team.ben, approved.json.id, 'approve');
+    app.node.now += 3_700_000;
+    await runDueSchedules(app.context);
+    expect([await statuses(), await project.isOn()]).toEqual([['done', 'failed'], true]);
+  });
+
+  test('a token of a reviewed pipeline needs no approval', async () => {
+    const project = await GuardedProject.make(team);
+    const body = { name: `gitops ${project.name}`, role: 'editor', canChangeProtected: true, exempt: true };
+    const { token, exempt } = await app.done('POST', '/api/tokens', { body });
+    expect(exempt).toBe(true);
+    const answer = await app.call('PATCH', project.state, { body: { enabled: true }, token });
+    expect([answer.status, await project.isOn()]).toEqual([200, true]);
+
+    const asked = await app.call('PATCH', `${project.state}?propose=true`, {
+      body: { enabled: false },
+      token,
+    });
+    expect([asked.status, await project.isOn()]).toEqual([202, true]);
+  });
+
+  test('a program that does not know approvals cannot write around them', async () => {
+    const project = await GuardedProject.make(team);
+    const place = "project_id = (SELECT id FROM projects WHERE name = $1) AND name = 'production'";
+    const write = app.home.database.query(`UPDATE environments SET revision = revision + 1 WHERE ${place}`, [
+      project.name,
+    ]);
+    await expect(write).rejects.toThrow();
+    const end = app.home.database.query(`UPDATE environments SET deleted_at = 1 WHERE ${place}`, [
+      project.name,
+    ]);
+    await expect(end).rejects.toThrow();
+  });
+});
