@@ -143,6 +143,7 @@ export function createClientOn(
     get revision() {
       return connection?.revision();
     },
+
     ready: async (options) => {
       touch();
       if (connection && !connection.flags && !bootstrap && status !== 'closed')
@@ -156,6 +157,7 @@ export function createClientOn(
         error: connection?.error ?? new FlagsError('timeout', 'no answer in time'),
       };
     },
+
     onChange: (listener, filter) => {
       touch();
       return changes.add(filtered(listener, filter), filter);
@@ -164,6 +166,7 @@ export function createClientOn(
       touch();
       return statuses.add(listener, filter);
     },
+
     refresh: async () => {
       touch();
       if (status === 'closed') reporter.report(closedError);
@@ -174,6 +177,7 @@ export function createClientOn(
       touch();
       return { environment, flags: { ...source.flags } };
     },
+
     close: async () => {
       if (status !== 'closed') {
         isTouched = true;

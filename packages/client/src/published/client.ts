@@ -75,7 +75,7 @@ export function createPublishedClientOn(platform: Platform, options: PublishedOp
 
   const client = createClientOn(
     platform,
-    // `ClientOptions`: whatever the members are, they are checked there.
+    // `ClientOptions`: the members may be of any type, and `createClientOn` checks them.
     {
       ...given,
       baseUrl,
@@ -97,7 +97,7 @@ export function createPublishedClientOn(platform: Platform, options: PublishedOp
       return [connection, () => connection.close()];
     },
   );
-  // It has every member now.
+  // `PublishedClient`: the client has every member once `ageMs` is defined.
   return Object.defineProperty(client, 'ageMs', {
     get: () => source?.ageMs(client.revision),
     enumerable: true,
@@ -124,7 +124,7 @@ export function createClientWithFallback(options: FallbackOptions): FlagsClient 
 /** {@link createClientWithFallback} with a given clock, source of chance and network. */
 export function createClientWithFallbackOn(platform: Platform, options: FallbackOptions): FlagsClient {
   const given = copyOptions(options);
-  const { published } = given as { readonly published?: unknown };
+  const { published } = given as { readonly published?: unknown }; // the copy has every member, of any type
   const baseUrl = `${published ?? ''}`;
   const files = { apiKey: false, environment: environmentOf(baseUrl), baseUrl } as const;
   try {

@@ -62,7 +62,7 @@ export function createPublishedSource(target: Target): PublishedSource {
     }
   };
 
-  /** Reads the pointer. `isAgain`: past every cache that can be told so. */
+  /** Reads the pointer. `isAgain`: past every cache that heeds the request. */
   const askPointer = async (controller: AbortController, isAgain: boolean): Promise<Pointer> => {
     // Browsers keep the answer and its tag themselves. A header of ours would cost them another request, for CORS.
     const known = isAgain || isInBrowser() ? undefined : answer;
@@ -147,6 +147,7 @@ export function createPublishedSource(target: Target): PublishedSource {
 
 /** Whether this is a page or a worker of one. */
 function isInBrowser(): boolean {
+  // Only pages and their workers have it.
   const { origin } = (globalThis as { location?: { origin?: string } }).location ?? {};
   return !!origin?.startsWith('http');
 }
