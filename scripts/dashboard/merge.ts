@@ -33,7 +33,7 @@ const LOADS = /\bimport\("(\/assets\/[^"]+)"\)/g;
 const RUNS = /\bimport"(\/assets\/[^"]+)"/g;
 const IMPORTS = /\bimport\{([^}]*)\}from"(\/assets\/[^"]+)"/g;
 
-/** One module with the merged ones in it. It exports what each of them does, under names of its own. */
+/** One module with the merged ones in it. It exports what each of them does, under a prefix for each. */
 async function linkShared(
   merged: Scripts,
   names: ReadonlyMap<string, string>,
@@ -89,7 +89,7 @@ function loadingAhead(script: string, screens: readonly string[]): string {
   );
 }
 
-/** The scripts under names that say what is in all of them: they name each other, and browsers keep them for ever. */
+/** The scripts under names that say what is in all of them: they name each other, and browsers keep them forever. */
 function renamed(scripts: Scripts): Scripts {
   const build = Bun.hash([...scripts].flat().join('\n')).toString(36);
   const nameOf = (path: string) => path.replace(/-\w+\.js$/, `-${Bun.hash(path + build).toString(36)}.js`);

@@ -122,8 +122,8 @@ export function isSameValue(one: FlagState, other: FlagState): boolean {
 }
 
 /**
- * A state that was made from one of a list: if its value is cut there, the value of `base` instead. Who changes a state from a
- * list leaves the value as it is.
+ * A state that was made from one of a list: if its value is cut there, the value of `base` instead. A
+ * change from a list leaves the value as it is.
  */
 export function withValueOf<State extends FlagState | null>(
   after: State,

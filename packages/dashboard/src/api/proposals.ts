@@ -5,7 +5,7 @@ import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { ProposalRecord } from './types.ts';
 
-/** The proposals of a project: those that wait for somebody, the oldest first, then the newest of the others. */
+/** The proposals of a project: the waiting ones, oldest first, then the others, newest first. */
 export function useProposals(project: string) {
   return useQuery({
     queryKey: queryKeys.proposals(project),
@@ -18,7 +18,7 @@ export function useProposals(project: string) {
 
 const NONE: readonly ProposalRecord[] = [];
 
-/** The proposals of a project that wait for somebody; not read where no environment requires approvals. */
+/** The proposals of a project that are waiting; not read where no environment requires approvals. */
 export function useWaitingProposals(project: string): readonly ProposalRecord[] {
   const isUsed = useEnvironments(project).some(requiresApprovals);
   const { data = NONE } = useQuery({

@@ -9,7 +9,7 @@ import type { FlagPanelProps } from '../panel-props.ts';
 import { messages } from './messages.ts';
 import { keysOf, titleOf } from './proposal-words.ts';
 
-/** The proposals for a flag that wait for somebody, before anyone else edits it. */
+/** Shows the waiting proposals for a flag, before someone edits it. */
 export function FlagProposals({ project, flag }: FlagPanelProps) {
   const id = useId();
   const proposals = useWaitingProposals(project.name).filter((each) => keysOf(each).includes(flag.key));

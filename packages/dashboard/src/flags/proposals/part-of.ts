@@ -36,7 +36,7 @@ export function usePartOf(): (proposal: ProposalRecord) => Part {
   };
 }
 
-/** Whether a proposal still waits for somebody. */
+/** Whether a proposal still waits for someone. */
 export function isWaiting({ status }: Pick<ProposalRecord, 'status'>): boolean {
   return status === 'open' || status === 'approved' || status === 'emergency';
 }

@@ -65,7 +65,7 @@ export const messages = {
 
   // Approvals
   approvals: 'Changes need the approval of',
-  approvalChoices: ['Nobody else', '1 other person', '2 other people'],
+  approvalChoices: ['No one else', '1 other person', '2 other people'],
   approvalsHint:
     'What would change flags here becomes a proposal, and other people who may change it decide.',
   approvalsShort: (count: number) => (count === 1 ? '1 approval' : `${count} approvals`),

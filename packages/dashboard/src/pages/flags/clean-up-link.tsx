@@ -5,7 +5,7 @@ import { links } from '../../browser/links.ts';
 import { LOCALE } from '../../components/time-ago.tsx';
 import { isDone } from '../../flags/is-done.ts';
 
-/** With fewer flags, and none to remove, there is no need for a door. */
+/** With at most this many flags, the link is shown only if some can be removed. */
 const MANY_FLAGS = 20;
 
 /** Leads to what can be removed, if there is anything. */

@@ -53,8 +53,7 @@ export const messages = {
       `It waits for the approval of ${people(missing)}, and then for a person who applies it. Nothing has changed yet.`,
     approved: 'It is approved, and waits for a person who applies it. Nothing has changed yet.',
     applied: 'The change was made.',
-    outdated:
-      'What it would change was changed in the meantime, so nothing was done. Its approvals do not count any more.',
+    outdated: 'What it would change has changed since, so nothing was done. Its approvals no longer count.',
     rejected: 'Nothing was changed.',
     withdrawn: 'Nothing was changed.',
     expired: 'Too few people approved it in time. Nothing was changed.',
@@ -68,7 +67,7 @@ export const messages = {
   missing: 'It may have been deleted with its environment or project.',
   token: (name: string) => `with a token of ${name}`,
   approvedBy: 'Approved by',
-  nobodyYet: 'nobody yet',
+  noApprovals: 'No one yet',
   endedBy: 'Ended by',
   acknowledgedBy: 'Acknowledged by',
   outcome: 'Because',

@@ -21,7 +21,7 @@ import { actionWords, messages } from './messages.ts';
 /** How many changes are shown at first. */
 const FEW = 20;
 
-/** What a proposal changes, one thing after the other; where a state is not as it was any more, also what it is now. */
+/** Lists what a proposal changes. Where a state has changed since, it also shows the current one. */
 export function ProposalEffects({
   proposal,
   environments,
@@ -98,7 +98,7 @@ function EffectHeading({
   );
 }
 
-/** What is no change of a state: a plan and a schedule in words, anything else by its fields. */
+/** An effect that does not change a state: a plan or a schedule in words, anything else by its fields. */
 function OtherEffect({ effect: { action, before, after } }: { effect: Effect }) {
   // The journal has the records of these actions.
   if (action === 'rollout.started') return <PlannedSteps plan={after as unknown as StartedPlan} />;
@@ -149,7 +149,7 @@ function ScheduledSteps({ schedule: { dueAt, changes } }: { schedule: NewSchedul
   );
 }
 
-/** A state that was not changed yet: what it would become, and what has become of it since, if anything. */
+/** A state that has not been changed yet: what it would become, and the current state if that differs. */
 function ProposedState({
   project,
   effect,

@@ -107,7 +107,7 @@ function Facts({ proposal, needed }: { proposal: ProposalRecord; needed: number 
     <dl className="flex min-w-0 flex-col gap-3 rounded-lg border border-line bg-surface p-4">
       {!isEmergency && (
         <Fact name={`${messages.approvedBy} (${messages.approvals(approvals.length, needed)})`}>
-          {approvals.length === 0 && <span className="text-ink-3">{messages.nobodyYet}</span>}
+          {approvals.length === 0 && <span className="text-ink-3">{messages.noApprovals}</span>}
           <ul>
             {approvals.map(({ by, at }) => (
               <li key={by}>
