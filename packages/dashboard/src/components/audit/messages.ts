@@ -14,7 +14,7 @@ export const fieldNames: Readonly<Record<string, string>> = {
   position: 'Position',
   protected: 'Protected',
   approvals: 'Approvals',
-  emergencyOff: 'Emergency off',
+  emergencyOff: 'Editors may turn flags off in an emergency',
   environments: 'Environments',
   lastFour: 'Last four characters',
   expiresAt: 'Expires',

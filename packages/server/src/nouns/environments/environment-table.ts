@@ -171,9 +171,9 @@ export async function storeAppearance(tx: Tx, environment: Environment): Promise
   });
 }
 
-/** As the audit log has it: older entries, and environments without approvals, lack their members. */
+/** As the audit log has it: what is as in every environment from the start is not named. */
 function appearanceOf({ protected: isProtected, color, position, approvals, emergencyOff }: Environment) {
-  const guards = approvals === 0 ? {} : { approvals, emergencyOff };
+  const guards = approvals === 0 ? {} : { approvals, ...(emergencyOff ? {} : { emergencyOff }) };
   return { protected: isProtected, color, position, ...guards };
 }
 

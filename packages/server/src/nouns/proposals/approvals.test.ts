@@ -152,6 +152,16 @@ describe.each(ENGINES)('approvals on $name', (engine: TestEngine) => {
     expect((await project.proposal(id)).status).toBe('outdated');
   });
 
+  test('the entries of a decision name the flags of the proposal', async () => {
+    const project = await GuardedProject.make(team);
+    const { id } = (await project.propose(team.ben)).json;
+    await project.decide(team.cleo, id, 'reject');
+
+    const { entries } = await app.done('GET', `/api/audit?project=${project.name}&limit=1`);
+    const [{ action, after }] = entries;
+    expect([action, after.changes]).toEqual(['proposal.rejected', [{ key: FLAG }]]);
+  });
+
   test('webhooks hear of a proposal, with a link to it', async () => {
     const project = await GuardedProject.make(team);
     const { id } = (await project.propose(team.ben)).json;

@@ -146,6 +146,13 @@ describe.each(ENGINES)('guarded environments on $name', (engine: TestEngine) => 
     const strict = { body: { emergencyOff: false } };
     await app.done('PATCH', `${project.path}/environments/production`, strict);
     expect((await emergency(team.ben, { enabled: false }, 'x')).status).toBe(403);
+
+    // The audit log names the setting where it differs from what every environment has at first.
+    const { entries } = await app.done(
+      'GET',
+      `/api/audit?project=${project.name}&action=environment.updated&limit=1`,
+    );
+    expect([entries[0].before.emergencyOff, entries[0].after.emergencyOff]).toEqual([undefined, false]);
   });
 
   test('what guards an environment is no emergency', async () => {

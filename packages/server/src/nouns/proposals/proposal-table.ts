@@ -136,12 +136,11 @@ export async function insertProposal(
   );
   await tx.query(PRUNE, [projectId, KEPT]);
 
-  const changes = proposal.effects.filter(({ action }) => action.startsWith('flag.')).slice(0, NAMED);
   const after = JSON.stringify({
     operation,
     required,
     hold: proposal.hold || undefined,
-    changes: changes.length === 0 ? undefined : changes.map(({ target: key }) => ({ key })),
+    ...namedFlags(proposal),
   });
   tx.journal.audit({ action, ...placeOf(proposal), target: id, after });
 }
@@ -163,7 +162,8 @@ export async function storeApproval(
   const { id } = proposal;
   const approvals = JSON.stringify([...proposal.approvals, given]);
   await tx.query('UPDATE proposals SET approvals = $2, status = $3 WHERE id = $1', [id, approvals, status]);
-  journal.audit({ action: 'proposal.approved', ...placeOf(proposal), target: id });
+  const after = JSON.stringify(namedFlags(proposal));
+  journal.audit({ action: 'proposal.approved', ...placeOf(proposal), target: id, after });
 }
 
 /** Ends a locked proposal. */
@@ -175,9 +175,17 @@ export async function storeSettlement(tx: Tx, proposal: Proposal, settlement: Se
     [id, status, at, by, outcome ?? null],
   );
 
-  const approvedBy = status === 'applied' ? approvals.map((each) => each.by) : undefined;
-  const after = JSON.stringify({ author, ...defined({ approvedBy, reason: outcome }) });
+  // The entries of the change itself name the flags when it was applied.
+  const named =
+    status === 'applied' ? { approvedBy: approvals.map((each) => each.by) } : namedFlags(proposal);
+  const after = JSON.stringify({ author, ...named, ...defined({ reason: outcome }) });
   tx.journal.audit({ action: `proposal.${status}`, ...placeOf(proposal), target: id, after });
+}
+
+/** The first flags that a proposal changes, for its audit entries. */
+function namedFlags({ effects }: Proposal): { readonly changes?: readonly { readonly key: string }[] } {
+  const flags = effects.filter(({ action }) => action.startsWith('flag.')).slice(0, NAMED);
+  return flags.length === 0 ? {} : { changes: flags.map(({ target: key }) => ({ key })) };
 }
 
 /** The place of an entry: its environment, where it is one. */
