@@ -118,7 +118,8 @@ function checkRollout(data: unknown, path: string): number {
   throw invalidAt(path, rule);
 }
 
-function checkValue(text: string, path: string): string {
+/** Refuses a value that is too large or too deep, with `path` in the message. Returns it without white space. (Spec: S13.4) */
+export function checkValue(text: string, path: string): string {
   if (nestingOf(text) > MAX_VALUE_DEPTH) {
     throw invalidAt(path, `is nested too deeply: at most ${MAX_VALUE_DEPTH} levels are kept.`);
   }

@@ -1,4 +1,6 @@
 import type { EnvironmentColor, ValueKind } from '@halyard/protocol';
+import { type NamedValuesText, NO_NAMED_VALUES } from './named-values.ts';
+import { RawJson, type Writable } from './raw-json.ts';
 
 /** A project: the owner of environments, flags and keys. */
 export interface Project {
@@ -58,6 +60,8 @@ export interface Flag {
   readonly permanent: boolean;
   /** The kind of value that code expects. It guides people; states of other kinds are accepted. */
   readonly valueKind: ValueKind;
+  /** Values that people choose from. They change nothing that is served: states hold values, not names. */
+  readonly namedValues: NamedValuesText;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   /** Since when it is archived: it has no states, is not served, and can be restored or deleted. */
@@ -65,11 +69,24 @@ export interface Flag {
 }
 
 /** What people write about a flag, the same in all environments. */
-export type FlagDetails = Pick<Flag, 'description' | 'tags' | 'owner' | 'permanent' | 'valueKind'>;
+export type FlagDetails = Pick<
+  Flag,
+  'description' | 'tags' | 'owner' | 'permanent' | 'valueKind' | 'namedValues'
+>;
 
 /** The details among the members of a flag. */
-export function detailsOf({ description, tags, owner, permanent, valueKind }: FlagDetails): FlagDetails {
-  return { description, tags, owner, permanent, valueKind };
+export function detailsOf(flag: FlagDetails): FlagDetails {
+  const { description, tags, owner, permanent, valueKind, namedValues } = flag;
+  return { description, tags, owner, permanent, valueKind, namedValues };
+}
+
+/** The given details as answers and the audit log have them. */
+export function detailsRecord(details: Partial<FlagDetails>) {
+  const { namedValues, ...others } = details;
+  return {
+    ...others,
+    ...(namedValues !== undefined && { namedValues: new RawJson(namedValues) }),
+  } satisfies Writable;
 }
 
 /** The details of a flag that was created without any. */
@@ -79,6 +96,7 @@ export const PLAIN_DETAILS: FlagDetails = {
   owner: '',
   permanent: false,
   valueKind: 'any',
+  namedValues: NO_NAMED_VALUES,
 };
 
 /**

@@ -419,4 +419,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     // The id of the key that was made in place of this one.
     'ALTER TABLE project_keys ADD COLUMN replaced_by TEXT',
   ],
+  [
+    // Values that people choose from, as a JSON list.
+    `ALTER TABLE flags ADD COLUMN named_values TEXT NOT NULL DEFAULT '[]'`,
+  ],
 ];

@@ -4,6 +4,7 @@ import {
   type Environment,
   type Flag,
   PLAIN_APPEARANCE,
+  PLAIN_DETAILS,
   type Project,
   type ProjectKey,
   type StateOperation,
@@ -49,13 +50,9 @@ export function makeEnvironment(project: Project, name = 'production'): Environm
 /** A flag of the project without words or tags. */
 export function makeFlag(project: Project, key: string): Flag {
   return {
+    ...PLAIN_DETAILS,
     projectId: project.id,
     key,
-    description: '',
-    tags: [],
-    owner: '',
-    permanent: false,
-    valueKind: 'any',
     createdAt: 1_790_000_000_002,
   };
 }

@@ -52,6 +52,7 @@ import lastKnownFlags from '../../../../../docs/operations/last-known-flags.md' 
 import lists from '../../../../../docs/operations/lists.md' with { type: 'text' };
 import logs from '../../../../../docs/operations/logs.md' with { type: 'text' };
 import metrics from '../../../../../docs/operations/metrics.md' with { type: 'text' };
+import namedValues from '../../../../../docs/operations/named-values.md' with { type: 'text' };
 import oneNode from '../../../../../docs/operations/one-node.md' with { type: 'text' };
 import people from '../../../../../docs/operations/people.md' with { type: 'text' };
 import pooler from '../../../../../docs/operations/pooler.md' with { type: 'text' };
@@ -163,6 +164,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/approvals', approvals],
   ['operations/clean-up', cleanUp],
   ['operations/flags-as-code', flagsAsCode],
+  ['operations/named-values', namedValues],
   ['operations/delivery', delivery],
   ['operations/usage', usage],
   ['operations/webhooks', webhooks],

@@ -8,6 +8,7 @@ import {
   VALUE_KINDS,
 } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
+import { MAX_NAMED_VALUES } from '../../domain/named-values.ts';
 import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
 
 // Patterns and lengths are documented here; the commands check them, with better messages.
@@ -64,6 +65,15 @@ export const StatePatchSchema = z
   })
   .openapi('StatePatch');
 
+/** A value that a flag declares. */
+const NamedValueSchema = z
+  .strictObject({
+    name: z.string().openapi({ minLength: 1, maxLength: MAX_NAMED_VALUES.name, example: 'treatment' }),
+    value: ValueSchema,
+    description: z.string().openapi({ maxLength: MAX_NAMED_VALUES.description }).optional(),
+  })
+  .openapi('NamedValue');
+
 /** A description and tags, as documents have them. */
 const flagTextMembers = {
   description: z.string().openapi({ maxLength: MAX_TEXT.description }).optional(),
@@ -89,6 +99,14 @@ export const flagDetailMembers = {
     .openapi({
       description:
         'The kind of value that code expects; `none`: the flag is only on or off. The dashboard offers the fitting control. Values of other kinds are accepted.',
+    })
+    .optional(),
+  namedValues: z
+    .array(NamedValueSchema)
+    .openapi({
+      maxItems: MAX_NAMED_VALUES.count,
+      description:
+        'Values that people choose from, of the kind that the flag declares, at most 64 KiB together. States hold values, not names: a change here changes nothing that is served.',
     })
     .optional(),
 } as const;
@@ -162,6 +180,10 @@ export const StateRecordSchema = z
   .object({ state: FlagStateSchema, revision: Revision, updatedAt: TimeSchema, updatedBy: Author })
   .openapi('StateRecord');
 
+const ValueName = z.string().optional().openapi({
+  description: 'The name that the flag gives the value of the state.',
+});
+
 /** The members of every list of states. */
 export const valuesQuery = {
   values: z.enum(['whole', 'preview']).default('whole').openapi({
@@ -220,15 +242,21 @@ export const FlagRecordSchema = z
     owner: z.string(),
     permanent: z.boolean(),
     valueKind: z.enum(VALUE_KINDS),
+    namedValues: z.array(NamedValueSchema).optional().openapi({
+      description: 'Values that people choose from; absent if the flag has none, and in lists.',
+    }),
     createdAt: TimeSchema,
     archivedAt: TimeSchema.optional(),
-    environments: z.record(NameSchema, StateRecordSchema),
+    environments: z.record(NameSchema, StateRecordSchema.extend({ valueName: ValueName })),
   })
   .openapi('Flag');
 
 /** A flag of a list. */
 export const ListedFlagSchema = z
-  .object({ ...FlagRecordSchema.shape, environments: z.record(NameSchema, ListedRecordSchema) })
+  .object({
+    ...FlagRecordSchema.shape,
+    environments: z.record(NameSchema, ListedRecordSchema.extend({ valueName: ValueName })),
+  })
   .openapi('ListedFlag');
 
 /** The name of a key, a token or a person. */

@@ -1,3 +1,4 @@
+import { elementsOf } from '@halyard/protocol';
 import {
   DECLARATION_VERSION,
   type Declaration,
@@ -34,8 +35,12 @@ function jsonEnvironment({ name, appearance }: DeclaredEnvironment): string {
 
 function jsonFlag(flag: DeclaredFlag): string {
   const states = sorted(flag.states).map(([name, state]) => `        ${json(name)}: ${state}`);
+  const named = elementsOf(flag.namedValues) ?? [];
   const members = [
     ...writtenDetails(flag).map(([name, text]) => `      "${name}": ${text}`),
+    ...(named.length === 0
+      ? []
+      : [`      "namedValues": [\n${named.map((each) => `        ${each}`).join(',\n')}\n      ]`]),
     ...(states.length === 0 ? [] : [`      "environments": ${block(states, '      ')}`]),
   ];
   return block(members, '    ');
@@ -74,8 +79,10 @@ function yamlEnvironment({ name, appearance }: DeclaredEnvironment): string {
 
 function yamlFlag(key: string, flag: DeclaredFlag): readonly string[] {
   const states = sorted(flag.states).map(([name, state]) => `      ${yamlKey(name)}: ${state}`);
+  const named = elementsOf(flag.namedValues) ?? [];
   const lines = [
     ...writtenDetails(flag).map(([name, text]) => `    ${name}: ${text}`),
+    ...(named.length === 0 ? [] : ['    namedValues:', ...named.map((each) => `      - ${each}`)]),
     ...(states.length === 0 ? [] : ['    environments:', ...states]),
   ];
   return lines.length === 0 ? [`  ${yamlKey(key)}: {}`] : [`  ${yamlKey(key)}:`, ...lines];

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ENVIRONMENT_COLORS, elementsOf, VALUE_KINDS } from '@halyard/protocol';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
+import { checkKindOfValues, NO_NAMED_VALUES, readNamedValues } from '../../domain/named-values.ts';
 import type { StateText } from '../../domain/project.ts';
 import { at, invalidAt, memberPath, readEntries, readMembers } from '../../domain/strict-members.ts';
 import { parseBody } from '../../management/api/body.ts';
@@ -119,7 +120,16 @@ function readWord<T extends string>(text: string, path: string, words: readonly 
   return word;
 }
 
-const FLAG_MEMBERS = ['description', 'tags', 'owner', 'permanent', 'valueKind', 'archived', 'environments'];
+const FLAG_MEMBERS = [
+  'description',
+  'tags',
+  'owner',
+  'permanent',
+  'valueKind',
+  'namedValues',
+  'archived',
+  'environments',
+];
 
 function readFlag(text: string, path: string, environments: ReadonlySet<string>): DeclaredFlag {
   const members = readMembers(text, path, { required: [], optional: FLAG_MEMBERS });
@@ -129,7 +139,10 @@ function readFlag(text: string, path: string, environments: ReadonlySet<string>)
   const owner = ownerText === undefined ? {} : { owner: readText(ownerText, memberPath(path, 'owner')) };
   const mark = (name: string) => readBoolean(members.get(name) ?? 'false', memberPath(path, name));
   const valueKind = readWord(members.get('valueKind') ?? '"any"', memberPath(path, 'valueKind'), VALUE_KINDS);
-  const details = { description, tags, ...owner, permanent: mark('permanent'), valueKind };
+  const valuesPath = memberPath(path, 'namedValues');
+  const namedValues = readNamedValues(members.get('namedValues') ?? NO_NAMED_VALUES, valuesPath);
+  checkKindOfValues({ namedValues, valueKind }, valuesPath);
+  const details = { description, tags, ...owner, permanent: mark('permanent'), valueKind, namedValues };
   within(path, () => checkDetails(details));
 
   const place = memberPath(path, 'environments');

@@ -1,7 +1,7 @@
 import { ENVIRONMENT_COLORS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { FLAGD_ROLLOUTS } from '../../domain/flagd-document.ts';
-import { detailsOf, type Environment } from '../../domain/project.ts';
+import { detailsOf, detailsRecord, type Environment } from '../../domain/project.ts';
 import { rawJson, type Writable } from '../../domain/raw-json.ts';
 import {
   FlagKeySchema,
@@ -142,7 +142,7 @@ export function planRecord({ declaration, policy, prune }: ImportRules, plan: Im
     flagsCreated: plan.flagsCreated.map(({ key }) => key),
     flagsUpdated: plan.flagsUpdated.map(({ before, after }) => ({
       key: before.key,
-      ...changed(detailsOf(before), detailsOf(after)),
+      ...changed(detailsRecord(detailsOf(before)), detailsRecord(detailsOf(after))),
     })),
     flagsArchived: plan.flagsArchived.map(({ flag }) => flag.key),
     flagsRestored: plan.flagsRestored.map(({ key }) => key),

@@ -22,11 +22,19 @@ const anyFlag: fc.Arbitrary<DeclaredFlag> = fc
     owner: fc.option(fc.stringMatching(/^[A-Za-z"#][A-Za-z ]{0,8}[a-z]$/), { nil: undefined }),
     permanent: fc.boolean(),
     valueKind: fc.constantFrom(...VALUE_KINDS),
+    namedValues: fc
+      .uniqueArray(
+        fc.tuple(fc.stringMatching(/^[A-Za-z"'#:-][A-Za-z "'#:-]{0,8}[a-z]$/), fc.json({ maxDepth: 2 })),
+        { maxLength: 3, selector: ([name]) => name },
+      )
+      .map((values) => values.map(([name, value], index) => ({ name, value: [index, JSON.parse(value)] })))
+      .map((values) => JSON.stringify(values)),
     archived: fc.boolean(),
     states: fc.dictionary(fc.constantFrom(...ENVIRONMENTS.slice(0, 3)), anyState),
   })
-  .map(({ owner, states, ...flag }) => ({
+  .map(({ owner, states, namedValues, ...flag }) => ({
     ...flag,
+    namedValues: ['any', 'json'].includes(flag.valueKind) ? namedValues : '[]',
     states: new Map(Object.entries(states)),
     ...(owner !== undefined && { owner }),
   }));

@@ -86,6 +86,74 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     expect((await app.call('DELETE', `${path}/flags/dark-mode`)).json.error).toBe('flag_not_found');
   });
 
+  test('named values keep their text, are reverted, and survive archiving, deletion and its revert', async () => {
+    const { path } = await app.project();
+    const textOf = async (key = 'banner') => (await app.call('GET', `${path}/flags/${key}`)).text;
+    const first = '{"name":"control","value":{"n":10.0}}';
+    const second = '{"name":"treatment","value":"green","description":"The new color"}';
+    const body = `{"key":"banner","states":{"production":{"enabled":true,"value":{ "n" : 10.0 }}},"namedValues":[${first}, ${second}]}`;
+    const made = await app.call('POST', `${path}/flags`, { body });
+    expect([made.status, made.json.environments.production.valueName]).toEqual([201, 'control']);
+    expect(await textOf()).toContain(`"namedValues":[${first},${second}]`);
+
+    // Lists have the names of values, not the values.
+    const listed = (await app.call('GET', `${path}/flags`)).json.flags[0];
+    expect([listed.namedValues, listed.environments.production.valueName]).toEqual([undefined, 'control']);
+
+    const revert = (seq: number) => app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
+    const changed = await app.call('PATCH', `${path}/flags/banner`, { body: `{"namedValues":[${second}]}` });
+    expect(changed.json.environments.production.valueName).toBeUndefined();
+    const reverted = await revert(changed.json.seq);
+    expect(reverted.json.differences).toEqual([
+      {
+        key: 'banner',
+        before: { namedValues: [JSON.parse(second)] },
+        after: { namedValues: [JSON.parse(first), JSON.parse(second)] },
+      },
+    ]);
+    expect(await textOf()).toContain(`"namedValues":[${first},${second}]`);
+
+    await app.call('POST', `${path}/flags/banner/archive`);
+    const deleted = await app.call('DELETE', `${path}/flags/banner`);
+    expect((await revert(deleted.json.seq)).status).toBe(200);
+    expect(await textOf()).toContain(`"namedValues":[${first},${second}]`);
+  });
+
+  test('named values of another kind are refused on every path, also when the kind changes', async () => {
+    const { path } = await app.project();
+    const namedValues = [{ name: 'five', value: 5 }];
+    await app.call('POST', `${path}/flags`, { body: { key: 'limit', namedValues, valueKind: 'number' } });
+    for (const [body, word] of [
+      [{ valueKind: 'text' }, '"five", which is not a text'],
+      [{ valueKind: 'none' }, 'only on or off'],
+      [{ namedValues: [{ name: 'x', value: true }] }, 'not a number'],
+      [{ namedValues: [namedValues[0], { name: 'five', value: 6 }] }, 'a second time'],
+      [{ namedValues: [namedValues[0], { name: 'fünf', value: 5 }] }, 'the same value'],
+      [{ namedValues: [{ name: ' x', value: 5 }] }, '1 to 64 characters'],
+      [{ namedValues: [{ name: 'x' }] }, '"namedValues[0]"'],
+      [{ namedValues: Array.from({ length: 51 }, (_, n) => ({ name: `n${n}`, value: n })) }, 'at most 50'],
+    ] as const) {
+      const { status, json } = await app.call('PATCH', `${path}/flags/limit`, { body });
+      expect([status, json.error, json.message]).toEqual([
+        400,
+        'invalid_argument',
+        expect.stringContaining(word),
+      ]);
+    }
+    const long = { name: 'long', value: 'x'.repeat(40_000) };
+    const both = {
+      valueKind: 'any',
+      namedValues: [long, { ...long, name: 'more', value: `y${long.value}` }],
+    };
+    expect((await app.call('PATCH', `${path}/flags/limit`, { body: both })).json.message).toContain(
+      'at most 65536',
+    );
+    expect((await app.call('GET', `${path}/flags/limit`)).json).toMatchObject({
+      namedValues,
+      valueKind: 'number',
+    });
+  });
+
   test('a permanent mark and a kind of value are set, reverted, and survive deletion and its revert', async () => {
     const { path } = await app.project();
     const marksOf = async (key: string) => {

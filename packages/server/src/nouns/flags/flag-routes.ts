@@ -2,7 +2,8 @@ import { defined, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import { readState } from '../../domain/flag-state-text.ts';
-import type { StateText } from '../../domain/project.ts';
+import { namedValuesOf, nameOfStateValue, readNamedValues } from '../../domain/named-values.ts';
+import { detailsOf, detailsRecord, type FlagDetails, type StateText } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
 import { logFailure } from '../../http/errors.ts';
@@ -30,6 +31,8 @@ import { createFlag, deleteFlag, type FlagWithStates, getFlag, updateFlag } from
 
 const tag = 'Flags';
 const path = '/api/projects/{project}/flags';
+
+const DetailsSchema = z.strictObject(flagDetailMembers);
 
 /** Mounts the routes of flags at project level. */
 export function mountFlags(app: ManagementApp, context: ManagementContext): void {
@@ -104,7 +107,8 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       errors: ['project_not_found', 'environment_not_found', 'already_exists', 'confirmation_required'],
     },
     async ({ params, body: { key, states: _, ...details }, text, actor }) => {
-      const input = { project: params.project, key, states: readStates(text), ...defined(details) };
+      const given = detailsIn(details, text);
+      const input = { project: params.project, key, states: readStates(text), ...given };
       return created(flagRecord(await createFlag(context, actor, input)));
     },
   );
@@ -133,13 +137,14 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       id: 'updateFlag',
       tag,
       role: 'editor',
-      summary: 'Change the description, tags, owner or permanence of a flag',
-      body: { schema: z.strictObject(flagDetailMembers) },
+      summary:
+        'Change the details of a flag: description, tags, owner, permanence, kind of value, named values',
+      body: { schema: DetailsSchema },
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
       errors: ['project_not_found', 'flag_not_found'],
     },
-    async ({ params, body, actor }) =>
-      ok(flagRecord(await updateFlag(context, actor, { ...params, ...defined(body) }))),
+    async ({ params, body, text, actor }) =>
+      ok(flagRecord(await updateFlag(context, actor, { ...params, ...detailsIn(body, text) }))),
   );
 
   mount(
@@ -166,12 +171,35 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
   );
 }
 
-/** A flag as it is answered. */
+/** A flag as it is answered; in a list, with `values`, without its named values. */
 function flagRecord(flag: Written<FlagWithStates>, values?: Values): Writable {
-  const { key, description, tags, owner, permanent, valueKind, createdAt, archivedAt, states, seq } = flag;
-  const environments = new Map([...states].map(([name, state]) => [name, stateRecord(state, values)]));
-  const times = { createdAt: isoTime(createdAt), archivedAt: isoTimeOr(archivedAt) };
-  return { key, description, tags, owner, permanent, valueKind, ...times, environments, seq };
+  const { key, createdAt, archivedAt, states, seq } = flag;
+  const { namedValues, ...details } = detailsRecord(detailsOf(flag));
+  const named = namedValuesOf(flag.namedValues);
+  const environments = [...states].map(([name, state]) => {
+    const valueName = nameOfStateValue(named, state.state);
+    return [name, { ...stateRecord(state, values), valueName }] as const;
+  });
+
+  return {
+    key,
+    ...details,
+    namedValues: named.length === 0 || values !== undefined ? undefined : namedValues,
+    createdAt: isoTime(createdAt),
+    archivedAt: isoTimeOr(archivedAt),
+    environments: new Map(environments),
+    seq,
+  };
+}
+
+/** The details of a body; the named values with the text of their values. */
+function detailsIn(
+  { namedValues: _, ...details }: z.infer<typeof DetailsSchema>,
+  text: string,
+): Partial<FlagDetails> {
+  const listText = memberText(text, ['namedValues']);
+  const namedValues = listText === undefined ? undefined : readNamedValues(listText, 'namedValues');
+  return { ...defined(details), ...defined({ namedValues }) };
 }
 
 function readStates(text: string): ReadonlyMap<string, StateText> {

@@ -1,5 +1,6 @@
 import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
-import type { Flag, FlagDetails } from '../../domain/project.ts';
+import { checkKindOfValues, readableNamedValues } from '../../domain/named-values.ts';
+import { detailsOf, detailsRecord, type Flag, type FlagDetails } from '../../domain/project.ts';
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
 import type { Queryable, Statement } from '../../storage/database.ts';
 import type { Journal } from '../../storage/journal.ts';
@@ -22,7 +23,7 @@ import {
 import type { Tx } from '../../storage/tx.ts';
 
 const SELECT = `SELECT project_id AS "projectId", key, description, tags, owner, permanent,
-  value_kind AS "valueKind", created_at AS "createdAt", archived_at AS "archivedAt" FROM flags`;
+  value_kind AS "valueKind", named_values AS "namedValues", created_at AS "createdAt", archived_at AS "archivedAt" FROM flags`;
 
 type FlagRow = NullableColumns<Omit<Flag, 'tags' | 'permanent'>> & {
   readonly tags: unknown;
@@ -32,7 +33,17 @@ type FlagRow = NullableColumns<Omit<Flag, 'tags' | 'permanent'>> & {
 /** No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote. */
 const INSERT: Insert = {
   table: 'flags',
-  columns: ['project_id', 'key', 'description', 'tags', 'owner', 'permanent', 'value_kind', 'created_at'],
+  columns: [
+    'project_id',
+    'key',
+    'description',
+    'tags',
+    'owner',
+    'permanent',
+    'value_kind',
+    'named_values',
+    'created_at',
+  ],
 };
 
 /** The flags of a project, by key. With `page`, one flag more than it takes at most. */
@@ -54,7 +65,8 @@ export async function readFlag(db: Queryable, projectId: string, key: string): P
 
 function toFlag({ tags, permanent, ...row }: FlagRow): Flag {
   const record = withoutNulls<Omit<Flag, 'tags' | 'permanent'>>(row);
-  return { ...record, tags: parseTextList(tags), permanent: permanent !== 0 };
+  const namedValues = readableNamedValues(record.namedValues);
+  return { ...record, tags: parseTextList(tags), permanent: permanent !== 0, namedValues };
 }
 
 /** Reads which of these flags the project has, and since when they are archived. */
@@ -113,19 +125,20 @@ async function archivedStates(
   );
 }
 
-/** Inserts the flag, or replaces its details. No revision, no frame. */
+/** Inserts the flag, or replaces its details. No revision, no frame. `invalid_argument` for named values of another kind. */
 export async function storeFlag(tx: Tx, flag: Flag): Promise<void> {
   const known = await readFlag(tx, flag.projectId, flag.key);
   if (known === undefined) return insertFlags(tx, [flag]);
   const before = detailsText(known);
   const after = detailsText(flag);
   if (before === after) return;
+  checkKindOfValues(flag);
 
-  const { projectId, key, description, tags, owner, permanent, valueKind } = flag;
+  const { projectId, key, description, tags, owner, permanent, valueKind, namedValues } = flag;
   await tx.query(
-    `UPDATE flags SET description = $3, tags = $4, owner = $5, permanent = $6, value_kind = $7
+    `UPDATE flags SET description = $3, tags = $4, owner = $5, permanent = $6, value_kind = $7, named_values = $8
       WHERE project_id = $1 AND key = $2`,
-    [projectId, key, description, JSON.stringify(tags), owner, permanent ? 1 : 0, valueKind],
+    [projectId, key, description, JSON.stringify(tags), owner, permanent ? 1 : 0, valueKind, namedValues],
   );
   tx.journal.audit({ action: 'flag.updated', projectId, target: key, before, after });
 }
@@ -140,15 +153,17 @@ export async function insertFlags(tx: Tx, flags: readonly Flag[]): Promise<void>
 export function insertingFlags(flags: readonly Flag[]): Generator<Statement> {
   // In one order, also for groups of state writers, so that none waits for the other.
   const sorted = flags.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const rows = sorted.map(({ projectId, key, description, tags, owner, permanent, valueKind, createdAt }) => [
-    projectId,
-    key,
-    description,
-    JSON.stringify(tags),
-    owner,
-    permanent ? 1 : 0,
-    valueKind,
-    createdAt,
+  for (const flag of sorted) checkKindOfValues(flag);
+  const rows = sorted.map((flag) => [
+    flag.projectId,
+    flag.key,
+    flag.description,
+    JSON.stringify(flag.tags),
+    flag.owner,
+    flag.permanent ? 1 : 0,
+    flag.valueKind,
+    flag.namedValues,
+    flag.createdAt,
   ]);
   return insertions(INSERT, rows);
 }
@@ -233,18 +248,14 @@ export async function removeFlag(tx: Tx, flag: Flag): Promise<void> {
   tx.journal.audit({ action: 'flag.deleted', projectId, target: key, before });
 }
 
-function detailsText({ description, tags, owner, permanent, valueKind }: FlagDetails): string {
-  return JSON.stringify({ description, tags, owner, permanent, valueKind });
+function detailsText(flag: FlagDetails): string {
+  return writeJson(detailsRecord(detailsOf(flag)));
 }
 
 function wholeFlagText(flag: Flag, states: ArchivedStates): string {
-  const { description, tags, owner, permanent, valueKind, createdAt, archivedAt } = flag;
+  const { createdAt, archivedAt } = flag;
   return writeJson({
-    description,
-    tags,
-    owner,
-    permanent,
-    valueKind,
+    ...detailsRecord(detailsOf(flag)),
     createdAt,
     archivedAt,
     ...(archivedAt === undefined ? {} : { archivedStates: new RawJson(writeArchivedStates(states)) }),

@@ -106,8 +106,8 @@ export function updateFlag(
 
 /** The record with the details that `given` has. */
 function withDetails<T extends FlagDetails>(record: T, given: Partial<FlagDetails>): T {
-  const { description, tags, owner, permanent, valueKind } = given;
-  return { ...record, ...defined({ description, tags, owner, permanent, valueKind }) };
+  const { description, tags, owner, permanent, valueKind, namedValues } = given;
+  return { ...record, ...defined({ description, tags, owner, permanent, valueKind, namedValues }) };
 }
 
 /**

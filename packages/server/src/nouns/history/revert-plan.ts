@@ -8,13 +8,16 @@ import {
   VALUE_KINDS,
 } from '@halyard/protocol';
 import { type AuditEntry, auditMembers } from '../../domain/audit.ts';
+import { acceptedNamedValues } from '../../domain/named-values.ts';
 import {
+  detailsRecord,
   type Environment,
   type Flag,
   type FlagDetails,
   PLAIN_DETAILS,
   type StateText,
 } from '../../domain/project.ts';
+import { writeJson } from '../../domain/raw-json.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { ArchivedStates } from '../../storage/rows.ts';
 import { readArchivedStates, readFlag, readFlags } from '../flags/flag-table.ts';
@@ -189,7 +192,8 @@ class Planner {
     for (const name of steps.changedSince) this.#conflict(`the ${name} of "${flag.key}"`);
     if (Object.keys(steps.back).length === 0) return;
     this.#plan.texts.push({ ...flag, ...steps.back });
-    this.#differ({ key: flag.key, before: JSON.stringify(steps.now), after: JSON.stringify(steps.back) });
+    const [before, after] = [steps.now, steps.back].map((details) => writeJson(detailsRecord(details)));
+    this.#differ({ key: flag.key, ...defined({ before, after }) });
   }
 
   #revertAppearance(entry: AuditEntry): void {
@@ -316,12 +320,16 @@ function isSame(a: unknown, b: unknown): boolean {
 function readDetails(text: string | undefined): Partial<FlagDetails> {
   const { description, tags, owner, permanent, valueKind } = auditMembers(text);
   const kind = VALUE_KINDS.find((each) => each === valueKind);
+  // Its values keep their text.
+  const listText = text === undefined ? undefined : memberText(text, ['namedValues']);
+  const namedValues = listText === undefined ? undefined : acceptedNamedValues(listText);
   return {
     ...(typeof description === 'string' ? { description } : {}),
     ...(isTexts(tags) ? { tags } : {}),
     ...(typeof owner === 'string' ? { owner } : {}),
     ...(typeof permanent === 'boolean' ? { permanent } : {}),
     ...(kind === undefined ? {} : { valueKind: kind }),
+    ...(namedValues === undefined ? {} : { namedValues }),
   };
 }
 

@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test';
+import { expectError } from './expectations.ts';
+import { conformance } from './subject.ts';
+import { World } from './world.ts';
+
+conformance('21. Named values', (subject) => {
+  test('S21.1 S21.2 named values keep their text and order, and are of the kind that the flag declares', async () => {
+    const world = await World.make(subject(), { limit: { enabled: true, value: 5 } });
+    const path = `/api/projects/${world.project}/flags/limit`;
+    const list = '[{"name":"low","value":5.0},{"name":"high","value":1e3,"description":"For tests"}]';
+    const declared = await world.manage('PATCH', path, `{"valueKind":"number","namedValues":${list}}`);
+    expect(declared.status).toBe(200);
+    expect(await (await world.manage('GET', path)).text()).toContain(`"namedValues":${list}`);
+
+    for (const body of [
+      '{"namedValues":[{"name":"low","value":"5"}]}',
+      '{"namedValues":[{"name":"a","value":1},{"name":"a","value":2}]}',
+      '{"namedValues":[{"name":"a","value":1},{"name":"b","value":1}]}',
+      '{"namedValues":[{"name":"","value":1}]}',
+      '{"valueKind":"text"}',
+      '{"valueKind":"none"}',
+    ])
+      await expectError(await world.manage('PATCH', path, body), 'invalid_argument', body);
+    expect(await (await world.manage('GET', path)).text()).toContain(`"namedValues":${list}`);
+  });
+
+  test('S21.3 named values change nothing that is served, whatever becomes of them', async () => {
+    const world = await World.make(subject(), { banner: { enabled: true, value: 'green' } });
+    const path = `/api/projects/${world.project}/flags/banner`;
+    const served = async () => {
+      const answer = await world.fetch('/v1/flags?env=production');
+      return [answer.headers.get('X-Flags-Revision'), answer.headers.get('ETag'), await answer.text()];
+    };
+    const nameOf = async (values: readonly (readonly [name: string, value: string])[]) => {
+      const namedValues = values.map(([name, value]) => ({ name, value }));
+      const answer = await world.manage('PATCH', path, { namedValues });
+      return /"valueName":"([^"]*)"/.exec(await answer.text())?.[1];
+    };
+
+    const before = await served();
+    expect(
+      await nameOf([
+        ['control', 'blue'],
+        ['treatment', 'green'],
+      ]),
+    ).toBe('treatment');
+    expect(
+      await nameOf([
+        ['control', 'blue'],
+        ['winner', 'green'],
+      ]),
+    ).toBe('winner');
+    expect(
+      await nameOf([
+        ['control', 'blue'],
+        ['winner', 'red'],
+      ]),
+    ).toBeUndefined();
+    expect(await nameOf([])).toBeUndefined();
+    expect(await served()).toEqual(before);
+  });
+});
