@@ -21,6 +21,7 @@ import { mountInvitations, mountSetup } from '../nouns/people/invitation-routes.
 import { mountOperators } from '../nouns/people/operator-routes.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
 import { mountPassword, mountSession } from '../nouns/people/session-routes.ts';
+import { mountOverview } from '../nouns/projects/overview-routes.ts';
 import { mountProjects } from '../nouns/projects/project-routes.ts';
 import { proposalDesk } from '../nouns/proposals/proposal-desk.ts';
 import { mountProposals } from '../nouns/proposals/proposal-routes.ts';
@@ -71,6 +72,7 @@ export function mountNouns(
   });
   mountProposals(app, context, repeat);
   mountProjects(app, context);
+  mountOverview(app, context);
   mountEnvironments(app, context);
   mountFlags(app, context);
   mountFlagArchive(app, context);

@@ -49,6 +49,7 @@ describe.each(ENGINES)('lists in pages on $name', (engine: TestEngine) => {
     ['/environments', 'environments'],
     ['/keys', 'keys'],
     ['/api/projects', 'projects'],
+    ['/api/overview', 'projects'],
     ['/api/tokens', 'tokens'],
     ['/api/relay-tokens', 'relayTokens'],
     ['/api/operators', 'operators'],

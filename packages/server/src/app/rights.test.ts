@@ -215,6 +215,7 @@ describe('the matrix of operation, role and scope', () => {
   const CALLS: Readonly<Record<string, (place: Place, own: Belongings) => PlacedCall | Promise<PlacedCall>>> =
     {
       listProjects: (place) => ({ path: '/api/projects', shows: `"${place}"` }),
+      getOverview: (place) => ({ path: '/api/overview', shows: `"${place}"` }),
       search: (place) => ({ path: `/api/search?q=flag-of-${place}`, shows: `flag-of-${place}` }),
       listAudit: (place) => ({ path: '/api/audit?limit=1000', shows: `flag-of-${place}` }),
       listOperators: (place) => ({ path: '/api/operators', shows: `"${place}"` }),

@@ -30,6 +30,7 @@ import type {
   OperatorRecordSchema,
   SessionSchema,
 } from '../nouns/people/people-schemas.ts';
+import type { ProjectOverviewSchema } from '../nouns/projects/overview-routes.ts';
 import type { PublicationSchema } from '../nouns/publishing/publication-schemas.ts';
 import type { RelayTokenSchema } from '../nouns/relays/relay-token-schemas.ts';
 import type { RolloutPlanSchema } from '../nouns/rollouts/rollout-routes.ts';
@@ -49,6 +50,8 @@ export type Done = z.infer<typeof DoneSchema>;
 export type ProjectRecord = z.infer<typeof ProjectRecordSchema>;
 /** A project in the list of projects. */
 export type ProjectSummary = Pick<ProjectRecord, 'name' | 'createdAt'>;
+/** A project with its figures. */
+export type ProjectOverview = z.infer<typeof ProjectOverviewSchema>;
 /** An environment of a project. */
 export type EnvironmentRecord = z.infer<typeof EnvironmentRecordSchema>;
 /** A project key without the key itself. */

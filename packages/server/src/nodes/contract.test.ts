@@ -113,6 +113,7 @@ async function useFlags(): Promise<void> {
   await ask('POST', `${PROJECT}/flags/archive`, { keys: ['c'] });
   await ask('DELETE', `${PROJECT}/flags/c`);
   await ask('GET', '/api/search?q=a');
+  await ask('GET', '/api/overview');
 }
 
 async function useHistory(): Promise<void> {
