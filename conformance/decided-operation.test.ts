@@ -46,6 +46,28 @@ conformance('14. Decided: failures and operation', (subject) => {
     expect(await write('PATCH', '{"enabled":false}')).not.toContain('"before"');
   });
 
+  test('S20.6 where reasons are required, a change without one is refused, and one with it is kept with it', async () => {
+    const world = await World.make(subject(), { flag: { enabled: true } });
+    const environment = `/api/projects/${world.project}/environments/production`;
+    const why = { 'X-Change-Note': 'an audit' };
+    const put = (headers?: Record<string, string>) =>
+      world.manage('PATCH', `${environment}/flags/flag`, '{"enabled":false}', headers);
+    await world.manage('PATCH', environment, '{"reasonRequired":true}');
+
+    await expectError(await put(), 'reason_required');
+    await expectError(
+      await world.manage('POST', `${environment}/copy`, '{"from":"staging"}'),
+      'reason_required',
+    );
+    await expectError(
+      await world.manage('PATCH', environment, '{"reasonRequired":false}'),
+      'reason_required',
+    );
+    expect((await put(why)).status).toBe(200);
+    const audit = await world.manage('GET', `/api/audit?project=${world.project}&limit=1`);
+    expect(await audit.json()).toMatchObject({ entries: [{ note: 'an audit' }] });
+  });
+
   test('S14.11 a writer finds what a request of its own changed, by its reference', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const reference = crypto.randomUUID();

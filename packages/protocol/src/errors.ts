@@ -28,6 +28,7 @@ const MANAGEMENT_ERRORS = {
   already_planned: 409,
   approval_required: 409,
   proposal_closed: 409,
+  reason_required: 428,
   confirmation_required: 428,
 } as const;
 

@@ -109,5 +109,6 @@ const ERROR_MESSAGES: Readonly<Record<ErrorCode | LostCode | 'unreachable', stri
   not_revertible: 'This can no longer be reverted or canceled.',
   approval_required: 'Other people must approve a change of this environment. Propose it.',
   proposal_closed: 'This proposal has been decided on in the meantime.',
+  reason_required: 'Every change of this environment needs a reason. Say why, and try again.',
   confirmation_required: 'This environment is protected, and the change was not confirmed. Try again.',
 };

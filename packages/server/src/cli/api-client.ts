@@ -291,7 +291,8 @@ function rejectedToken(origin: string): string {
 function exitCodeOf(status: number): ExitCode {
   if (status === 400) return EXIT.usage;
   if (status === 404) return EXIT.notFound;
-  if (status === 401 || status === 403 || status === 409 || status === 412) return EXIT.denied;
+  if (status === 401 || status === 403 || status === 409 || status === 412 || status === 428)
+    return EXIT.denied;
   return EXIT.failed;
 }
 

@@ -47,13 +47,16 @@ export const environmentCommands: readonly CliCommand[] = [
       emergencyOff: toggle('Let every editor turn flags off without approval, with --emergency', {
         no: 'Leave emergencies to administrators',
       }),
+      requireReason: toggle('Require a reason for every change of its flags', {
+        no: 'Take changes without a reason',
+      }),
       color: option('<color>', `Set the color: ${ENVIRONMENT_COLORS.join(', ')}`),
       position: option('<n>', 'Set the position among the environments, from 0'),
       note: NOTE,
       ...WISH,
     },
     examples: ['halyard environment update shop staging --protect --color violet'],
-    request: ({ project, environment: name, protect, approvals, emergencyOff, color, position, note }) => {
+    request: ({ project, environment: name, protect, approvals, position, note, ...rest }) => {
       if (position !== undefined && !/^\d{1,4}$/.test(position))
         throw usageError(`--position must be a whole number from 0, not "${position}".`);
       if (approvals !== undefined && !/^[012]$/.test(approvals))
@@ -61,13 +64,14 @@ export const environmentCommands: readonly CliCommand[] = [
       const body = {
         protected: protect,
         approvals: approvals === undefined ? undefined : Number(approvals),
-        emergencyOff,
-        color,
+        emergencyOff: rest.emergencyOff,
+        reasonRequired: rest.requireReason,
+        color: rest.color,
         position: position === undefined ? undefined : Number(position),
       };
       if (Object.values(body).every((value) => value === undefined))
         throw usageError(
-          'Nothing to change. Add --protect, --approvals, --emergency-off, --color or --position.',
+          'Nothing to change. Add --protect, --approvals, --emergency-off, --require-reason, --color or --position.',
         );
 
       return {
@@ -80,7 +84,8 @@ export const environmentCommands: readonly CliCommand[] = [
     answer: (fields, { project, environment: name }) => {
       const protection = fields.boolean('protected') ? 'protected' : 'not protected';
       const approvals = fields.any('approvals') === 0 ? '' : `, approvals: ${fields.number('approvals')}`;
-      return `Updated environment ${name} of ${project}: ${protection}${approvals}, ${fields.text('color')}.\n`;
+      const reasons = fields.any('reasonRequired') === true ? ', reasons required' : '';
+      return `Updated environment ${name} of ${project}: ${protection}${approvals}${reasons}, ${fields.text('color')}.\n`;
     },
   }),
   command({

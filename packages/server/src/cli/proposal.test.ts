@@ -73,6 +73,16 @@ test('a pipeline waits until people have decided', async () => {
   expect((await json('flag get checkout --project shop --env production')).state.rolloutPct).toBe(5);
 });
 
+test('a change needs --note where reasons are required', async () => {
+  const updated = await seen('environment update shop staging --require-reason');
+  expect(updated).toContain('reasons required');
+  const set = SET.replace('production', 'staging');
+  const refused = await halyard(`${set} --on`);
+  expect([refused.exitCode, refused.err]).toEqual([4, expect.stringContaining('--note')]);
+  await json(`${set} --on --note launch`);
+  await json('environment update shop staging --no-require-reason --note done');
+});
+
 test('an emergency is made at once, with its reason', async () => {
   const missing = await halyard(`${SET} --on --emergency`);
   expect([missing.exitCode, missing.err]).toEqual([2, expect.stringContaining('--note')]);

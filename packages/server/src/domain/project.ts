@@ -18,6 +18,7 @@ export const PLAIN_APPEARANCE = {
   protected: false,
   approvals: 0,
   emergencyOff: true,
+  reasonRequired: false,
   color: 'gray',
   position: 0,
 } as const;
@@ -36,6 +37,8 @@ export interface Environment {
   readonly approvals: number;
   /** Whether people who may not approve can turn flags off without approval, as an emergency. */
   readonly emergencyOff: boolean;
+  /** Whether every change to its states needs a reason. */
+  readonly reasonRequired: boolean;
   /** How screens tell it apart: one of {@link ENVIRONMENT_COLORS}. */
   readonly color: EnvironmentColor;
   /** Its place among its project's environments on a screen, from 0. */

@@ -76,20 +76,30 @@ export async function applied<T>(
 
 /**
  * Refuses an actor who may not change the states of this environment now: `forbidden` without the permission,
- * `approval_required` where other people must approve first, `confirmation_required` when it is protected and an operator has
- * not confirmed this request. Everything that changes states calls it under the lock of the environment.
+ * `approval_required` where other people must approve first, `reason_required` where every change has a reason, and
+ * `confirmation_required` when it is protected and an operator has not confirmed this request. Everything that changes states
+ * calls it under the lock of the environment. (Spec: S20.1, S20.6)
  */
 export function requireChangeOf(actor: Actor, environment: Environment): void {
   requireRole(actor, 'states', { id: environment.projectId });
   const { approval, permissions } = actor;
   // Who is exempt may still ask for approval.
-  if (environment.approvals > 0 && (permissions.exempt !== true || approval !== undefined)) {
-    requireApproval(actor, environment);
-    if (approval?.isConfirmed) return;
-  }
+  const needsApproval = environment.approvals > 0 && (permissions.exempt !== true || approval !== undefined);
+  if (needsApproval) requireApproval(actor, environment);
+  const isConfirmed = needsApproval && approval?.isConfirmed === true;
 
-  requirePermission(actor, environment);
-  if (environment.protected) requireConfirmation(actor, environment);
+  if (!isConfirmed) requirePermission(actor, environment);
+  requireReason(actor, environment);
+  if (!isConfirmed && environment.protected) requireConfirmation(actor, environment);
+}
+
+/** Refuses a change without a reason where each has one: that of the person or token that decides on it. */
+function requireReason({ note = '' }: Actor, { name, reasonRequired }: Environment): void {
+  if (!reasonRequired || note.trim() !== '') return;
+  throw new ServiceError(
+    'reason_required',
+    `A change of ${quote(name)} needs a reason: send it in "X-Change-Note" (--note).`,
+  );
 }
 
 /** Refuses an actor who has not confirmed this request with the name of the environment. `confirmation_required`. */

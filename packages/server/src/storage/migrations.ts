@@ -423,4 +423,9 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     // Values that people choose from, as a JSON list.
     `ALTER TABLE flags ADD COLUMN named_values TEXT NOT NULL DEFAULT '[]'`,
   ],
+  [
+    // Whether every change of states needs a reason. A node that does not know that is refused as one that does not know approvals.
+    `ALTER TABLE environments ADD COLUMN reason_required BIGINT NOT NULL DEFAULT 0
+      CHECK (reason_required = 0 OR (guarded = revision AND deleted_at IS NULL))`,
+  ],
 ];

@@ -10,6 +10,7 @@ const ENVIRONMENTS = ['development', 'staging', 'production'].map(
     protected: false,
     approvals: 0,
     emergencyOff: true,
+    reasonRequired: false,
     revision: 1,
     createdAt: '2026-01-01T00:00:00Z',
   }),

@@ -23,6 +23,8 @@ beforeAll(async () => {
   const flags = '/projects/demo/environments/production/flags';
   for (const key of ['new-checkout', 'old-banner']) await api('PATCH', `${flags}/${key}`, { enabled: false });
   await api('POST', '/projects/demo/flags/old-banner/archive');
+  await api('POST', '/projects/demo/environments', { name: 'audited' });
+  await api('PATCH', '/projects/demo/environments/audited', { reasonRequired: true });
   const created = await api('POST', '/projects/demo/keys', { name: 'app', environments: ['production'] });
   const other = await api('POST', '/projects/demo/keys', { name: 'old', environments: ['production'] });
   revokedSeq = String((await api('DELETE', `/keys/${other.id}`)).seq);

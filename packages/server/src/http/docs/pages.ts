@@ -27,6 +27,7 @@ import notSignedIn from '../../../../../docs/errors/not_signed_in.md' with { typ
 import projectNotFound from '../../../../../docs/errors/project_not_found.md' with { type: 'text' };
 import proposalClosed from '../../../../../docs/errors/proposal_closed.md' with { type: 'text' };
 import rateLimited from '../../../../../docs/errors/rate_limited.md' with { type: 'text' };
+import reasonRequired from '../../../../../docs/errors/reason_required.md' with { type: 'text' };
 import revisionConflict from '../../../../../docs/errors/revision_conflict.md' with { type: 'text' };
 import signInFailed from '../../../../../docs/errors/sign_in_failed.md' with { type: 'text' };
 import gettingStarted from '../../../../../docs/getting-started.md' with { type: 'text' };
@@ -108,6 +109,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   already_planned: alreadyPlanned,
   approval_required: approvalRequired,
   proposal_closed: proposalClosed,
+  reason_required: reasonRequired,
   confirmation_required: confirmationRequired,
 };
 

@@ -122,6 +122,8 @@ function errorsOf<Path extends string, Body, Query>(
       ? (['rate_limited'] as const)
       : []),
     ...(operation.errors ?? []),
+    // One guard refuses both.
+    ...(operation.errors?.includes('confirmation_required') ? (['reason_required'] as const) : []),
     ...(operation.needsApproval ? (['approval_required'] as const) : []),
     ...(operation.conditions === undefined ? [] : (['revision_conflict'] as const)),
     'internal_error',

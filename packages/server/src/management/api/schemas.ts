@@ -151,6 +151,9 @@ export const EnvironmentRecordSchema = z
     emergencyOff: z.boolean().openapi({
       description: 'Whether every editor may turn flags off without approval, as an emergency.',
     }),
+    reasonRequired: z
+      .boolean()
+      .openapi({ description: 'Whether every change of its states needs a reason (`X-Change-Note`).' }),
     color: z.enum(ENVIRONMENT_COLORS),
     position: z.number().int().openapi({ description: 'Its place among the environments, from 0.' }),
     createdAt: TimeSchema,

@@ -87,6 +87,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
           ...appearanceMembers,
           approvals: z.number().int().min(0).max(MAX_APPROVALS).optional(),
           emergencyOff: z.boolean().optional(),
+          reasonRequired: z.boolean().optional(),
           position: z.number().int().min(0).max(1000).optional(),
         }),
       },

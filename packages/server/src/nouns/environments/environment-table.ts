@@ -13,17 +13,23 @@ import type { Tx } from '../../storage/tx.ts';
 
 /** The columns of an {@link EnvironmentRow}. */
 const COLUMNS = `id, project_id AS "projectId", name, revision, protected, approvals,
-  emergency_off AS "emergencyOff", color, position, created_at AS "createdAt"`;
+  emergency_off AS "emergencyOff", reason_required AS "reasonRequired", color, position, created_at AS "createdAt"`;
 
 /** An environment as its row has it: the engines have no booleans in common. */
-export type EnvironmentRow = Omit<Environment, 'protected' | 'emergencyOff'> & {
+export type EnvironmentRow = Omit<Environment, 'protected' | 'emergencyOff' | 'reasonRequired'> & {
   readonly protected: number;
   readonly emergencyOff: number;
+  readonly reasonRequired: number;
 };
 
 /** The record of a row. */
 export function toEnvironment(row: EnvironmentRow): Environment {
-  return { ...row, protected: row.protected !== 0, emergencyOff: row.emergencyOff !== 0 };
+  return {
+    ...row,
+    protected: row.protected !== 0,
+    emergencyOff: row.emergencyOff !== 0,
+    reasonRequired: row.reasonRequired !== 0,
+  };
 }
 
 /** The environments of a project, by position and name. */
@@ -156,8 +162,16 @@ export async function storeAppearance(tx: Tx, environment: Environment): Promise
 
   await tx.query(
     `UPDATE environments SET protected = $2, color = $3, position = $4, approvals = $5, emergency_off = $6,
-      guarded = revision WHERE id = $1`,
-    [id, environment.protected ? 1 : 0, color, position, approvals, environment.emergencyOff ? 1 : 0],
+      reason_required = $7, guarded = revision WHERE id = $1`,
+    [
+      id,
+      environment.protected ? 1 : 0,
+      color,
+      position,
+      approvals,
+      environment.emergencyOff ? 1 : 0,
+      environment.reasonRequired ? 1 : 0,
+    ],
   );
   tx.locked.delete(id);
 
@@ -172,15 +186,23 @@ export async function storeAppearance(tx: Tx, environment: Environment): Promise
 }
 
 /** As the audit log has it: what is as in every environment from the start is not named. */
-function appearanceOf({ protected: isProtected, color, position, approvals, emergencyOff }: Environment) {
-  const guards = approvals === 0 ? {} : { approvals, ...(emergencyOff ? {} : { emergencyOff }) };
-  return { protected: isProtected, color, position, ...guards };
+function appearanceOf(environment: Environment) {
+  const { protected: isProtected, color, position, approvals, emergencyOff, reasonRequired } = environment;
+  return {
+    protected: isProtected,
+    color,
+    position,
+    ...(approvals > 0 && { approvals }),
+    ...(approvals > 0 && !emergencyOff && { emergencyOff }),
+    ...(reasonRequired && { reasonRequired }),
+  };
 }
 
 /** Removes the environment with its states; the name may be used again. */
 export async function removeEnvironment(tx: Tx, { id, projectId, name }: Environment): Promise<void> {
   const [deleted] = await tx.query<{ revision: number }>(
-    'UPDATE environments SET deleted_at = $1, approvals = 0 WHERE id = $2 AND deleted_at IS NULL RETURNING revision',
+    `UPDATE environments SET deleted_at = $1, approvals = 0, reason_required = 0
+      WHERE id = $2 AND deleted_at IS NULL RETURNING revision`,
     [tx.now(), id],
   );
   if (deleted === undefined) return;

@@ -90,7 +90,7 @@ export async function addEnvironment(
   });
 }
 
-/** The appearance of a new environment. It requires approvals only once people set that. */
+/** The appearance of a new environment. It requires approvals and reasons only once people set that. */
 type NewAppearance = Pick<EnvironmentAppearance, 'protected' | 'color'>;
 
 /** How an environment is shown and guarded. In a change, absent members stay as they are. */
@@ -98,6 +98,7 @@ export interface EnvironmentAppearance {
   readonly protected?: boolean;
   readonly approvals?: number;
   readonly emergencyOff?: boolean;
+  readonly reasonRequired?: boolean;
   readonly color?: EnvironmentColor;
   /** A whole number from 0. */
   readonly position?: number;
@@ -128,7 +129,8 @@ export function updateEnvironment(
 
 /** Whether a change of an environment takes a guard away, or a part of it. */
 export function loosens(before: Environment, after: Environment): boolean {
-  if (!after.protected || after.approvals < before.approvals) return true;
+  if (!after.protected && before.protected) return true;
+  if (after.approvals < before.approvals || (before.reasonRequired && !after.reasonRequired)) return true;
   return after.approvals > 0 && after.emergencyOff && !before.emergencyOff;
 }
 

@@ -3,7 +3,7 @@ import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import type { TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { runDueSchedules } from '../schedules/schedule-runner.ts';
-import { FLAG, GuardedProject, makeTeam, type Team } from './test-approvals.ts';
+import { FLAG, GUARDED_CHANGES, GuardedProject, makeTeam, type Team } from './test-approvals.ts';
 
 setDefaultTimeout(60_000);
 
@@ -17,82 +17,7 @@ describe.each(ENGINES)('guarded environments on $name', (engine: TestEngine) => 
   });
   afterAll(() => app.close());
 
-  const CHANGES: readonly (readonly [
-    string,
-    (project: GuardedProject) => Parameters<GuardedProject['propose']>[1],
-  ])[] = [
-    ['a whole state', () => ({ method: 'PUT', body: { enabled: true } })],
-    ['a removed state', () => ({ method: 'DELETE', body: undefined })],
-    [
-      'several states',
-      ({ path }) => ({
-        method: 'POST',
-        path: `${path}/environments/production/changes`,
-        body: { changes: [{ key: FLAG, state: { enabled: true } }] },
-      }),
-    ],
-    [
-      'a copy',
-      ({ path }) => ({
-        method: 'POST',
-        path: `${path}/environments/production/copy`,
-        body: { from: 'staging' },
-      }),
-    ],
-    [
-      'an archived flag',
-      ({ path }) => ({ method: 'POST', path: `${path}/flags/${FLAG}/archive`, body: undefined }),
-    ],
-    [
-      'an import',
-      ({ name }) => ({
-        method: 'POST',
-        path: '/api/import?policy=enforce',
-        body: {
-          halyard: 1,
-          environments: [{ name: 'production', protected: true, color: 'red' }],
-          project: name,
-          flags: { [FLAG]: { environments: { production: { enabled: true } } } },
-        },
-      }),
-    ],
-    [
-      'a schedule',
-      ({ path }) => ({
-        method: 'POST',
-        path: `${path}/schedules`,
-        body: {
-          environment: 'production',
-          dueAt: '2100-01-01T00:00:00Z',
-          changes: [{ key: FLAG, patch: { enabled: true } }],
-        },
-      }),
-    ],
-    [
-      'a rollout plan',
-      ({ path }) => ({
-        method: 'POST',
-        path: `${path}/rollouts`,
-        body: {
-          environment: 'production',
-          flag: FLAG,
-          steps: [{ rolloutPct: 5 }, { rolloutPct: 100, waitMinutes: 60 }],
-        },
-      }),
-    ],
-    ['fewer approvals', ({ path }) => ({ path: `${path}/environments/production`, body: { approvals: 0 } })],
-    [
-      'the end of the protection',
-      ({ path }) => ({ path: `${path}/environments/production`, body: { protected: false } }),
-    ],
-    [
-      'the end of the environment',
-      ({ path }) => ({ method: 'DELETE', path: `${path}/environments/production`, body: undefined }),
-    ],
-    ['the end of the project', ({ path }) => ({ method: 'DELETE', path, body: undefined })],
-  ];
-
-  test.each(CHANGES)('%s needs approval, and is made with it', async (_name, of) => {
+  test.each(GUARDED_CHANGES)('%s needs approval, and is made with it', async (_name, of) => {
     const project = await GuardedProject.make(team);
     const change = of(project);
     const { method = 'PATCH', path = project.state, body } = change ?? {};

@@ -91,3 +91,79 @@ export class GuardedProject {
     return this.team.app.done('GET', `${this.path}/proposals/${id}`);
   }
 }
+
+/** A change of each kind that is guarded, of a project's production, by its name: `undefined` turns the flag on. */
+export const GUARDED_CHANGES: readonly (readonly [
+  string,
+  (project: GuardedProject) => Parameters<GuardedProject['propose']>[1],
+])[] = [
+  ['a whole state', () => ({ method: 'PUT', body: { enabled: true } })],
+  ['a removed state', () => ({ method: 'DELETE', body: undefined })],
+  [
+    'several states',
+    ({ path }) => ({
+      method: 'POST',
+      path: `${path}/environments/production/changes`,
+      body: { changes: [{ key: FLAG, state: { enabled: true } }] },
+    }),
+  ],
+  [
+    'a copy',
+    ({ path }) => ({
+      method: 'POST',
+      path: `${path}/environments/production/copy`,
+      body: { from: 'staging' },
+    }),
+  ],
+  [
+    'an archived flag',
+    ({ path }) => ({ method: 'POST', path: `${path}/flags/${FLAG}/archive`, body: undefined }),
+  ],
+  [
+    'an import',
+    ({ name }) => ({
+      method: 'POST',
+      path: '/api/import?policy=enforce',
+      body: {
+        halyard: 1,
+        environments: [{ name: 'production', protected: true, color: 'red' }],
+        project: name,
+        flags: { [FLAG]: { environments: { production: { enabled: true } } } },
+      },
+    }),
+  ],
+  [
+    'a schedule',
+    ({ path }) => ({
+      method: 'POST',
+      path: `${path}/schedules`,
+      body: {
+        environment: 'production',
+        dueAt: '2100-01-01T00:00:00Z',
+        changes: [{ key: FLAG, patch: { enabled: true } }],
+      },
+    }),
+  ],
+  [
+    'a rollout plan',
+    ({ path }) => ({
+      method: 'POST',
+      path: `${path}/rollouts`,
+      body: {
+        environment: 'production',
+        flag: FLAG,
+        steps: [{ rolloutPct: 5 }, { rolloutPct: 100, waitMinutes: 60 }],
+      },
+    }),
+  ],
+  ['fewer approvals', ({ path }) => ({ path: `${path}/environments/production`, body: { approvals: 0 } })],
+  [
+    'the end of the protection',
+    ({ path }) => ({ path: `${path}/environments/production`, body: { protected: false } }),
+  ],
+  [
+    'the end of the environment',
+    ({ path }) => ({ method: 'DELETE', path: `${path}/environments/production`, body: undefined }),
+  ],
+  ['the end of the project', ({ path }) => ({ method: 'DELETE', path, body: undefined })],
+];

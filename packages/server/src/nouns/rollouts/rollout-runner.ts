@@ -1,6 +1,6 @@
 import { defined } from '@halyard/protocol';
 import { approvalBy } from '../../domain/approval.ts';
-import { SYSTEM } from '../../domain/audit.ts';
+import { type Actor, SYSTEM } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { prefixNote } from '../../management/rules.ts';
@@ -43,8 +43,7 @@ export function runDueRollouts(
     next: (db, last) => readNextPlans(db, BATCH, last),
     run: async (plan) => {
       const at = context.now();
-      const author = dueAuthor(plan.runsAs, prefixNote('Rollout plan', plan.note));
-      const moved = await write(context, author, (tx) => runDueStep(tx, plan, at));
+      const moved = await write(context, authorOf(plan), (tx) => runDueStep(tx, plan, at));
       if (moved.dueAt !== undefined) context.scheduled?.(moved.dueAt);
       return moved.status;
     },
@@ -58,6 +57,11 @@ export function runDueRollouts(
       return moved?.status;
     },
   });
+}
+
+/** Its note stands for a reason, also where one is required only since the plan was started. */
+function authorOf({ runsAs, note }: RolloutPlan): Actor {
+  return dueAuthor(runsAs, prefixNote('Rollout plan', note));
 }
 
 /** Runs the step of a plan that is due, as its author may at that moment. */
@@ -76,7 +80,7 @@ async function runDueStep(tx: Tx, plan: RolloutPlan, at: number): Promise<Rollou
   const approval = approvalBy(current.proposal);
   const requireRights = async () => {
     const permissions = await currentPermissions(tx, runsAs, { now: at, since: runsSince });
-    const author = permissions && { name: runsAs, permissions, ...defined({ approval }) };
+    const author = permissions && { ...authorOf(plan), permissions, ...defined({ approval }) };
     if (author !== undefined && mayChange(author, environment)) return;
     if (environment.approvals > 0 && approval === undefined) {
       throw new ServiceError(

@@ -93,10 +93,11 @@ export async function startPlan(
   checkNote(note);
   const now = context.now();
 
-  return writePlan(context, notedBy(actor, note), async (tx) => {
+  const author = notedBy(actor, note);
+  return writePlan(context, author, async (tx) => {
     // Open plans are counted by project.
     await lockProject(tx, (await findProject(tx, actor, input.project)).id);
-    const environment = await lockPlace(tx, actor, input);
+    const environment = await lockPlace(tx, author, input);
     const { id: environmentId, projectId } = environment;
 
     await requireFlags(tx, { projectId, keys: [flagKey] });

@@ -57,7 +57,7 @@ export function runDueSchedules(
 
 /** Makes the change of a schedule, as its author may at that moment. */
 async function runSchedule(tx: Tx, schedule: Schedule, at: number): Promise<void> {
-  const { projectId, environmentId, createdBy, proposal } = schedule;
+  const { projectId, environmentId, proposal } = schedule;
 
   // Locks in the order in which a project is deleted: the environment, then the schedule.
   const environment = await lockEnvironment(tx, environmentId);
@@ -69,7 +69,7 @@ async function runSchedule(tx: Tx, schedule: Schedule, at: number): Promise<void
   const approval = approvalBy(proposal);
   const requireRights = async () => {
     const permissions = await permissionsOf(tx, schedule, at);
-    requireChangeOf({ name: createdBy, permissions, ...defined({ approval }) }, environment);
+    requireChangeOf({ ...authorOf(schedule), permissions, ...defined({ approval }) }, environment);
   };
   await requireRights();
   const steps = readSteps(schedule.changes);
@@ -98,6 +98,7 @@ async function permissionsOf(
   );
 }
 
+/** Its note stands for a reason, also where one is required only since it was created. */
 function authorOf({ id, createdBy, note }: Schedule) {
   return dueAuthor(createdBy, prefixNote(`Schedule ${id}`, note));
 }

@@ -75,10 +75,11 @@ export async function createSchedule(
   }
   checkNote(note);
 
-  const schedule = await writeRecord(context, notedBy(actor, note), async (tx) => {
+  const author = notedBy(actor, note);
+  const schedule = await writeRecord(context, author, async (tx) => {
     // Pending schedules are counted by project: two in different environments must not both take the last place.
     await lockProject(tx, (await findProject(tx, actor, input.project)).id);
-    const environment = await lockPlace(tx, actor, input);
+    const environment = await lockPlace(tx, author, input);
     const { id: environmentId, projectId } = environment;
 
     const keys = steps.map(({ key }) => key);
