@@ -100,7 +100,17 @@ for (const engine of ENGINES) {
           slowestMs: 38,
           committedAt: expect.any(String),
         };
-        expect((await app.call('GET', `${path}/deliveries`)).json).toEqual({ deliveries: [facts] });
+        expect((await app.call('GET', `${path}/deliveries`)).json).toEqual({
+          deliveries: [
+            {
+              ...facts,
+              changed: [
+                { action: 'flag.created', target: 'a' },
+                { action: 'flag.changed', target: 'a', environment: 'production' },
+              ],
+            },
+          ],
+        });
         expect((await app.call('GET', `/api/changes/${seq}/delivery`)).json).toEqual({
           ...facts,
           nodes: [

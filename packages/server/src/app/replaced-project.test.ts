@@ -68,6 +68,7 @@ const BODIES: Readonly<Record<string, object>> = {
   },
   createWebhook: { name: 'another', url: 'https://127.0.0.1/' },
   replayWebhook: { seq: 1 },
+  skipWebhookChange: { seq: 1 },
 };
 
 const PARAMETERS: Readonly<Record<string, string>> = {

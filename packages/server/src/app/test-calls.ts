@@ -142,6 +142,10 @@ export const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise
   createWebhook: ({ path }) => ({ path: `${path}/webhooks`, body: HOOK }),
   updateWebhook: async (place) => ({ path: await hook(place), body: { status: 'paused' } }),
   rotateWebhook: async (place) => ({ path: `${await hook(place)}/rotate`, body: {} }),
+  skipWebhookChange: async ({ app, path }) => {
+    const { seq } = await app.done('POST', `${path}/webhooks`, { body: HOOK });
+    return { path: `${path}/webhooks/hook/skip`, body: { seq } };
+  },
   deleteWebhook: async (place) => ({ path: await hook(place) }),
   createAccessToken: ({ fresh }) => ({ path: '/api/tokens', body: { name: fresh } }),
   revokeAccessToken: async (place) => ({

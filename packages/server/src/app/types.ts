@@ -19,7 +19,7 @@ import type {
   StateWrittenSchema,
 } from '../management/api/schemas.ts';
 import type { TokenRecordSchema } from '../nouns/access-tokens/access-token-schemas.ts';
-import type { ClientsSchema, DeliverySchema } from '../nouns/deliveries/delivery-routes.ts';
+import type { ClientsSchema, NamedDeliverySchema } from '../nouns/deliveries/delivery-routes.ts';
 import type { DeclarationSchema, ImportResultSchema } from '../nouns/documents/document-schemas.ts';
 import type { ArchivedFlagsSchema } from '../nouns/flags/flag-routes.ts';
 import type { AuditEntrySchema, RevertedSchema } from '../nouns/history/history-routes.ts';
@@ -101,7 +101,7 @@ export type Schedule = z.infer<typeof ScheduleSchema>;
 /** A change that other people approve. */
 export type Proposal = z.infer<typeof ProposalSchema>;
 /** A change and how many streams have seen it. */
-export type Delivery = z.infer<typeof DeliverySchema>;
+export type Delivery = z.infer<typeof NamedDeliverySchema>;
 /** The open streams of an environment. */
 export type Clients = z.infer<typeof ClientsSchema>;
 

@@ -109,7 +109,8 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('revokeRelayToken', call('DELETE', `/api/relay-tokens/${relayToken.id}`));
     const hooks = `${project}/webhooks`;
     const hook = { body: { name: 'h', url: 'https://hook.example/' } };
-    await written('createWebhook', call('POST', hooks, hook));
+    const { seq } = await written('createWebhook', call('POST', hooks, hook));
+    await written('skipWebhookChange', call('POST', `${hooks}/h/skip`, { body: { seq } }));
     await written('updateWebhook', call('PATCH', `${hooks}/h`, { body: { format: 'slack' } }));
     await written('rotateWebhook', call('POST', `${hooks}/h/rotate`, { body: {} }));
     await written('deleteWebhook', call('DELETE', `${hooks}/h`));

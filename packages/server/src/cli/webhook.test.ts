@@ -68,6 +68,20 @@ test('a webhook is created, gets changes of a running node, and is managed from 
     /\n6 .* replay +delivered +200 .*\n5 .* test +failed +404 .*\n4 .* test +delivered +200 /,
   );
 
+  receiver.answer('ci', () => new Response('channel_not_found', { status: 500 }));
+  await halyard('flag set banner --project shop --env production --off');
+  const failing = await until('the change fails', async () => {
+    const { out } = await halyard('webhook show ci --project shop');
+    return out.includes('channel_not_found') ? out : undefined;
+  });
+  const [, stuck] = /^Change (\d+) failed .*: The receiver answered 500/m.exec(failing) ?? [];
+  expect(failing).toContain('waiting: 1, since ');
+  expect((await halyard('webhook skip ci 1 --project shop')).exitCode).toBe(3);
+  expect((await halyard(`webhook skip ci ${stuck} --project shop`)).out).toBe(
+    `Skipped change ${stuck} for webhook ci. Waiting: 0.\n`,
+  );
+  receiver.forgetAnswers();
+
   expect((await halyard('webhook rotate ci --project shop --overlap 1')).out).not.toContain(secret);
   expect((await halyard('webhook pause ci --project shop')).out).toBe('Paused webhook ci.\n');
   expect((await halyard('webhook show ci --project shop')).out).toContain('Status: paused');

@@ -24,7 +24,7 @@ const SETTINGS = {
   events: option('<kinds>', 'Only these kinds of changes, such as flag,key, or all (default all)'),
 };
 
-/** `halyard webhook create|list|show|update|test|deliveries|replay|rotate|pause|resume|delete` */
+/** `halyard webhook create|list|show|update|test|deliveries|replay|skip|rotate|pause|resume|delete` */
 export const webhookCommands: readonly CliCommand[] = [
   command({
     usage: 'create <name>',
@@ -54,13 +54,14 @@ export const webhookCommands: readonly CliCommand[] = [
     request: ({ project }) => ({ path: apiPath`/projects/${project}/webhooks` }),
     list: {
       member: 'webhooks',
-      headings: ['NAME', 'URL', 'FORMAT', 'CHANGES', 'STATUS', 'WAITING SINCE', 'GIVEN UP'],
+      headings: ['NAME', 'URL', 'FORMAT', 'CHANGES', 'STATUS', 'WAITING', 'WAITING SINCE', 'GIVEN UP'],
       row: (item) => [
         item.text('name'),
         item.text('url'),
         item.text('format'),
         describeScope(item),
         describeStatus(item),
+        describePending(item),
         shortTime(item.optionalText('pendingSince')),
         String(item.any('givenUp')),
       ],
@@ -120,10 +121,21 @@ export const webhookCommands: readonly CliCommand[] = [
     about: 'Send the message of a change again.',
     options: WEBHOOK,
     help: 'Run "halyard webhook deliveries" or "halyard audit" to see the numbers of changes.',
-    run: async ({ seq, ...which }, shell) => {
-      if (!/^\d{1,15}$/.test(seq)) throw usageError(`"${seq}" is not the number of a change, such as 42.`);
-      await sendByHand(which, { action: 'replay', body: { seq: Number(seq) } }, shell);
-    },
+    run: ({ seq, ...which }, shell) =>
+      sendByHand(which, { action: 'replay', body: { seq: changeNumber(seq) } }, shell),
+  }),
+  command({
+    usage: 'skip <name> <seq>',
+    about: 'Skip the change that the webhook sends next. The changes behind it are tried at once.',
+    options: WEBHOOK,
+    help: 'Run "halyard webhook show" to see the change that fails. "halyard webhook resume --skip" skips all that wait.',
+    request: ({ seq, ...which }) => ({
+      method: 'POST',
+      path: `${pathOf(which)}/skip`,
+      body: { seq: changeNumber(seq) },
+    }),
+    answer: (fields, { name, seq }) =>
+      `Skipped change ${seq} for webhook ${name}. Waiting: ${describePending(fields)}.\n`,
   }),
   command({
     usage: 'rotate <name>',
@@ -185,6 +197,16 @@ function pathOf({ project, name }: Which): string {
   return apiPath`/projects/${project}/webhooks/${name}`;
 }
 
+/** How many changes wait: `12`, or `12 or more` where the server did not count further. */
+function describePending(item: Fields): string {
+  return `${String(item.any('pendingCount'))}${item.any('pendingMore') === true ? ' or more' : ''}`;
+}
+
+function changeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw usageError(`"${text}" is not the number of a change, such as 42.`);
+  return Number(text);
+}
+
 /** The members of a request body; `undefined` for what the command line leaves out. */
 function settingsOf({ to, format, env, events }: ValuesOf<typeof SETTINGS> & { readonly to?: string }) {
   const list = (text: string | undefined) =>
@@ -210,10 +232,19 @@ function describeWebhook(item: Fields): string {
   const lines = [
     `${item.text('name')} sends ${describeScope(item)} to ${item.text('url')} as ${item.text('format')}.`,
     `Status: ${describeStatus(item)}`,
-    `Delivered up to change ${item.any('deliveredSeq')}; waiting since ${shortTime(item.optionalText('pendingSince'))}; given up: ${item.any('givenUp')}`,
+    ...failureLines(item),
+    `Delivered up to change ${item.any('deliveredSeq')}; waiting: ${describePending(item)}, since ${shortTime(item.optionalText('pendingSince'))}; given up: ${item.any('givenUp')}`,
     ...(until === undefined ? [] : [`The previous secret signs too until ${shortTime(until)}.`]),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Why the last attempt failed, if it did. */
+function failureLines(item: Fields): readonly string[] {
+  if (item.any('lastFailure') === undefined) return [];
+  const failure = item.fields('lastFailure');
+  const parts = [failure.optionalText('error'), failure.optionalText('answer')].filter(Boolean);
+  return [`Change ${String(failure.any('seq'))} failed ${shortTime(failure.text('at'))}: ${parts.join(' ')}`];
 }
 
 /** Sends a message now; fails if the receiver did not accept it. */

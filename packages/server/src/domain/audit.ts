@@ -82,3 +82,9 @@ export const PEOPLE_NOUNS = ['token', 'relay', 'operator', 'invitation', 'sessio
 export function isAboutPeople(action: string): boolean {
   return PEOPLE_NOUNS.some((noun) => action.startsWith(`${noun}.`));
 }
+
+/** Entries that name a change in a list. A change may have thousands. */
+export const NAMING_ENTRIES = 8;
+
+/** What a change was about: an entry of the audit log without its versions, with the name of its environment. */
+export type ChangedPlace = Pick<AuditEntry, 'action' | 'target'> & { readonly environment?: string };

@@ -428,4 +428,14 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     `ALTER TABLE environments ADD COLUMN reason_required BIGINT NOT NULL DEFAULT 0
       CHECK (reason_required = 0 OR (guarded = revision AND deleted_at IS NULL))`,
   ],
+  [
+    // Attempts of webhooks in each of the last hours. hour: since 1970.
+    `CREATE TABLE webhook_hours (
+      webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+      hour BIGINT NOT NULL,
+      delivered BIGINT NOT NULL,
+      failed BIGINT NOT NULL,
+      PRIMARY KEY (webhook_id, hour)
+    )`,
+  ],
 ];

@@ -32,6 +32,7 @@ export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'webhook.created': 'created the webhook',
   'webhook.updated': 'edited the webhook',
   'webhook.disabled': 'disabled the webhook',
+  'webhook.skipped': 'skipped changes for the webhook',
   'webhook.rotated': 'replaced the secret of the webhook',
   'webhook.deleted': 'deleted the webhook',
   'rollout.started': 'started a rollout plan for',

@@ -8,6 +8,7 @@ import {
   VALUE_KINDS,
 } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
+import { NAMING_ENTRIES } from '../../domain/audit.ts';
 import { MAX_NAMED_VALUES } from '../../domain/named-values.ts';
 import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
 
@@ -291,3 +292,10 @@ export const KeyRecordSchema = z
       .openapi({ description: 'The id of the key that was made in its place.' }),
   })
   .openapi('ProjectKey');
+
+/** What a change was about, in an answer that lists changes. */
+export const ChangedSchema = z
+  .array(z.object({ action: z.string(), target: z.string(), environment: NameSchema.optional() }))
+  .openapi({
+    description: `What the change was about: the first entries of the audit log, at most ${NAMING_ENTRIES}. Absent if there are none.`,
+  });

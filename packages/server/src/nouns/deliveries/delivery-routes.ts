@@ -4,7 +4,7 @@ import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delive
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount } from '../../management/api/operation.ts';
-import { NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { ChangedSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { visibleProjects } from '../../management/rights.ts';
 import { readSeq } from '../../management/rules.ts';
@@ -34,6 +34,11 @@ export const DeliverySchema = z
     ...countMembers,
   })
   .openapi('Delivery');
+
+/** A delivery in a list, with what its change was about. */
+export const NamedDeliverySchema = DeliverySchema.extend({ changed: ChangedSchema.optional() }).openapi(
+  'NamedDelivery',
+);
 
 const DeliveryByNodeSchema = DeliverySchema.extend({
   nodes: z.array(z.object({ node: z.string(), ...countMembers, at: TimeSchema })),
@@ -84,13 +89,17 @@ export function mountDeliveries(
       answer: {
         status: 200,
         description: 'The recent changes that were sent to streams.',
-        schema: z.object({ deliveries: z.array(DeliverySchema) }),
+        schema: z.object({ deliveries: z.array(NamedDeliverySchema) }),
       },
       errors: ['project_not_found'],
     },
     async ({ params: { project }, query: { limit }, actor }) => {
       const list = await listDeliveries(context, deliveries, { actor, project, limit });
-      return ok({ deliveries: list.map(record) });
+      const records = list.map(({ changed, ...delivery }) => ({
+        ...record(delivery),
+        changed: changed?.map((place) => ({ ...place })),
+      }));
+      return ok({ deliveries: records });
     },
   );
 }

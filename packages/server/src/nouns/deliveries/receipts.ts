@@ -1,4 +1,5 @@
-import type { Actor } from '../../domain/audit.ts';
+import { defined } from '@halyard/protocol';
+import type { Actor, ChangedPlace } from '../../domain/audit.ts';
 import {
   type Delivery,
   type DeliveryReader,
@@ -9,6 +10,7 @@ import {
 } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
+import { readChangedPlaces } from '../history/changed-query.ts';
 import { findVisible } from '../history/revert.ts';
 import { findProject } from '../lookup.ts';
 
@@ -27,14 +29,21 @@ export async function getDelivery(
   );
 }
 
+/** A delivery, and what its change was about. */
+export type NamedDelivery = Delivery & { readonly changed?: readonly ChangedPlace[] };
+
 /** The newest changes of a project that were sent to streams, newest first. `project_not_found`. */
 export async function listDeliveries(
   context: ManagementContext,
   deliveries: DeliveryReader,
   query: { readonly actor: Actor; readonly project: string; readonly limit: number },
-): Promise<readonly Delivery[]> {
+): Promise<readonly NamedDelivery[]> {
   const { id } = await context.store.read((db) => findProject(db, query.actor, query.project));
-  return deliveries.deliveries(id, query.limit);
+  const list = await deliveries.deliveries(id, query.limit);
+
+  const seqs = list.map(({ seq }) => seq);
+  const changed = await context.store.read((db) => readChangedPlaces(db, seqs, 'row'));
+  return list.map((delivery) => ({ ...delivery, ...defined({ changed: changed.get(delivery.seq) }) }));
 }
 
 /** Milliseconds that receipts are collected before they are written together. */

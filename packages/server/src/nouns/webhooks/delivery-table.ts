@@ -3,6 +3,7 @@ import type { Queryable } from '../../storage/database.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import type { UnloggedTx } from '../../storage/tx.ts';
 import {
+  COUNTED_HOURS,
   KEPT_DELIVERIES,
   LEASE_MS,
   type Lease,
@@ -14,6 +15,8 @@ import {
   type WebhookTarget,
 } from './webhook.ts';
 import { PENDING_SINCE, type TargetRow, toTarget, WEBHOOK_COLUMNS } from './webhook-table.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** Most webhooks that one poll for work returns. */
 const PENDING = 500;
@@ -143,12 +146,35 @@ async function writeDeliveries(
         answer ?? null,
       ],
     );
+    await countAttempt(tx, id, delivery);
   }
 
   if (added.length === 0) return;
   await tx.query('DELETE FROM webhook_deliveries WHERE webhook_id = $1 AND number <= $2', [
     id,
     newest - KEPT_DELIVERIES,
+  ]);
+}
+
+/** Counts an attempt in its hour, and forgets the hours that are not shown: older ones, and those of a clock that was ahead. */
+async function countAttempt(
+  tx: UnloggedTx,
+  id: string,
+  { outcome, at }: Pick<WebhookDelivery, 'outcome' | 'at'>,
+): Promise<void> {
+  if (outcome === 'given-up') return;
+  const hour = Math.floor(at / HOUR_MS);
+
+  await tx.query(
+    `INSERT INTO webhook_hours (webhook_id, hour, delivered, failed) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (webhook_id, hour) DO UPDATE SET
+        delivered = webhook_hours.delivered + excluded.delivered, failed = webhook_hours.failed + excluded.failed`,
+    [id, hour, outcome === 'delivered' ? 1 : 0, outcome === 'failed' ? 1 : 0],
+  );
+  await tx.query('DELETE FROM webhook_hours WHERE webhook_id = $1 AND (hour <= $2 OR hour > $3)', [
+    id,
+    hour - COUNTED_HOURS,
+    hour,
   ]);
 }
 

@@ -1,7 +1,14 @@
 import { PEOPLE_NOUNS } from '../../domain/audit.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
-import type { NextMessage, Webhook, WebhookEvent, WebhookMessage, WebhookScope } from './webhook.ts';
+import {
+  COUNTED_ENTRIES,
+  type NextMessage,
+  type Webhook,
+  type WebhookEvent,
+  type WebhookMessage,
+  type WebhookScope,
+} from './webhook.ts';
 
 /** Most events of one message, and most characters of their states; further ones are only counted. */
 const MESSAGE = { events: 100, characters: 256 * 1024 } as const;
@@ -14,14 +21,8 @@ export async function readNextMessage(
   db: Queryable,
   webhook: WebhookScope & Pick<Webhook, 'cursor'>,
 ): Promise<NextMessage> {
-  const { condition, parameters } = scopeOf(webhook);
-  const waiting = waitingEntries(webhook.cursor, SCANNED.next, parameters);
-  const [found] = await db.query<{ seq: number }>(
-    `SELECT COALESCE(operation_seq, seq) AS seq FROM (${waiting}) AS audit_log
-      WHERE ${condition} ORDER BY audit_log.seq LIMIT 1`,
-    parameters,
-  );
-  const message = found && (await readMessage(db, webhook, found.seq));
+  const next = await readNextSeq(db, webhook);
+  const message = next === undefined ? undefined : await readMessage(db, webhook, next);
   if (message !== undefined) return { message };
 
   const place: Parameter[] = [webhook.projectId];
@@ -31,6 +32,39 @@ export async function readNextMessage(
     place,
   );
   return { end: seen?.end ?? webhook.cursor, isLast: (seen?.entries ?? 0) < SCANNED.next };
+}
+
+/** The number of the change that a webhook delivers next; `undefined` if the entries that one statement scans have none. */
+export async function readNextSeq(
+  db: Queryable,
+  webhook: WebhookScope & Pick<Webhook, 'cursor'>,
+): Promise<number | undefined> {
+  const { condition, parameters } = scopeOf(webhook);
+  const waiting = waitingEntries(webhook.cursor, SCANNED.next, parameters);
+  const [found] = await db.query<{ seq: number }>(
+    `SELECT COALESCE(operation_seq, seq) AS seq FROM (${waiting}) AS audit_log
+      WHERE ${condition} ORDER BY audit_log.seq LIMIT 1`,
+    parameters,
+  );
+  return found?.seq;
+}
+
+/** How many changes wait for a webhook and since when, among the next {@link COUNTED_ENTRIES} entries. */
+export async function readWaiting(
+  db: Queryable,
+  webhook: WebhookScope & Pick<Webhook, 'cursor'>,
+): Promise<{ readonly count: number; readonly since: number | null; readonly isAll: boolean }> {
+  const { condition, parameters } = scopeOf(webhook);
+  const waiting = waitingEntries(webhook.cursor, COUNTED_ENTRIES, parameters);
+  const [found] = await db.query<{ count: number; since: number | null; entries: number }>(
+    `WITH waiting AS (${waiting})
+      SELECT count(DISTINCT COALESCE(operation_seq, seq)) AS count, min(at) AS since,
+          (SELECT count(*) FROM waiting) AS entries
+        FROM waiting AS audit_log WHERE ${condition}`,
+    parameters,
+  );
+  const { count = 0, since = null, entries = 0 } = found ?? {};
+  return { count, since, isAll: entries < COUNTED_ENTRIES };
 }
 
 /** The message of change `seq`; `undefined` when it has nothing for this webhook. */

@@ -23,6 +23,7 @@ import {
   ROTATION_HOURS,
   replayWebhook,
   rotateWebhook,
+  skipWebhookChange,
   testWebhook,
   updateWebhook,
   type WebhookContext,
@@ -201,6 +202,35 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       keepOpen();
       return ok(deliveryRecord(await replayWebhook(context, actor, { ...params, seq: body.seq })));
     },
+  );
+
+  mount(
+    app,
+    {
+      method: 'post',
+      path: `${onePath}/skip`,
+      id: 'skipWebhookChange',
+      tag,
+      errors,
+      role: 'admin',
+      summary: 'Skip the change that a webhook delivers next',
+      body: {
+        schema: z.strictObject({
+          seq: z
+            .number()
+            .int()
+            .min(0)
+            .openapi({ description: 'The number of the change, as in `lastFailure`.' }),
+        }),
+      },
+      answer: {
+        status: 200,
+        description: 'The webhook, which tries the next change at once.',
+        schema: WebhookSchema.extend(seqMember),
+      },
+    },
+    async ({ params, body, actor }) =>
+      ok(webhookRecord(await skipWebhookChange(context, actor, { ...params, seq: body.seq }))),
   );
 
   mount(

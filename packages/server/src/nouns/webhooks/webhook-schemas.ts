@@ -1,9 +1,18 @@
 import { WEBHOOK_EVENTS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
+import type { ChangedPlace } from '../../domain/audit.ts';
 import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
-import { NameSchema, seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import { ChangedSchema, NameSchema, seqMember, TimeSchema } from '../../management/api/schemas.ts';
 import type { Written } from '../../management/write.ts';
-import { WEBHOOK_FORMATS, WEBHOOK_STATUSES, type Webhook, type WebhookDelivery } from './webhook.ts';
+import {
+  COUNTED_ENTRIES,
+  COUNTED_HOURS,
+  WEBHOOK_FORMATS,
+  WEBHOOK_STATUSES,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookHealth,
+} from './webhook.ts';
 
 const urlDescription = {
   example: 'https://hooks.example.com/halyard',
@@ -34,6 +43,12 @@ export const changedMembers = {
   events: settingMembers.events.optional(),
 } as const;
 
+/** What is known of an attempt that was answered, or failed. */
+const answerMembers = {
+  status: z.number().int().optional().openapi({ description: 'The HTTP status of the answer.' }),
+  error: z.string().optional().openapi({ description: 'Why it failed.' }),
+} as const;
+
 /** A webhook, never its secret. */
 export const WebhookSchema = z
   .object({
@@ -51,12 +66,42 @@ export const WebhookSchema = z
     pendingSince: TimeSchema.optional().openapi({
       description: 'When the oldest change was made that has not been sent; absent when all have been.',
     }),
+    pendingCount: z
+      .number()
+      .int()
+      .openapi({
+        description: `How many changes have not been sent, counted over the next ${COUNTED_ENTRIES} entries of the audit log.`,
+      }),
+    pendingMore: z
+      .literal(true)
+      .optional()
+      .openapi({ description: 'There may be more: the audit log has more entries than were counted.' }),
     givenUp: z.number().int().openapi({ description: 'Changes given up after a day of retries.' }),
     failures: z.number().int().openapi({ description: 'Attempts that failed since the last success.' }),
     failingSince: TimeSchema.optional().openapi({
       description: 'Since when attempts fail; later by the time in which no node ran.',
     }),
     nextAttemptAt: TimeSchema.optional(),
+    lastFailure: z
+      .object({
+        seq: z.number().int().optional().openapi({ description: 'The change, which is tried again.' }),
+        at: TimeSchema,
+        ...answerMembers,
+        answer: z.string().optional().openapi({ description: 'The beginning of the answer.' }),
+      })
+      .optional()
+      .openapi({ description: 'The last attempt, if it failed.' }),
+    hours: z
+      .array(
+        z.object({
+          at: TimeSchema.openapi({ description: 'The beginning of the hour.' }),
+          delivered: z.number().int(),
+          failed: z.number().int(),
+        }),
+      )
+      .openapi({
+        description: `Attempts by hour, of the last ${COUNTED_HOURS} hours; an hour without any is absent.`,
+      }),
     previousSecretUntil: TimeSchema.optional().openapi({
       description: 'Until then, messages are signed with the previous secret too.',
     }),
@@ -82,14 +127,14 @@ export const WebhookDeliverySchema = z
     outcome: z.enum(['delivered', 'failed', 'given-up']),
     at: TimeSchema,
     durationMs: z.number().int(),
-    status: z.number().int().optional().openapi({ description: 'The HTTP status of the answer.' }),
-    error: z.string().optional().openapi({ description: 'Why it failed.' }),
+    ...answerMembers,
+    changed: ChangedSchema.optional(),
     answer: z.string().optional().openapi({ description: 'The first kilobyte of the answer.' }),
   })
   .openapi('WebhookDelivery');
 
 /** The answer for a webhook. */
-export function webhookRecord(webhook: Written<Webhook>) {
+export function webhookRecord(webhook: Written<WebhookHealth>) {
   const { name, format, environments, events, status, reason, cursor, givenUp, failures, seq } = webhook;
   return {
     name,
@@ -100,8 +145,12 @@ export function webhookRecord(webhook: Written<Webhook>) {
     status,
     reason,
     deliveredSeq: cursor,
+    pendingCount: webhook.pendingCount,
+    pendingMore: webhook.pendingMore,
     givenUp,
     failures,
+    lastFailure: webhook.lastFailure && { ...webhook.lastFailure, at: isoTime(webhook.lastFailure.at) },
+    hours: webhook.hours.map(({ at, delivered, failed }) => ({ at: isoTime(at), delivered, failed })),
     pendingSince: isoTimeOr(webhook.pendingSince),
     failingSince: isoTimeOr(webhook.failingSince),
     nextAttemptAt: isoTimeOr(webhook.nextAttemptAt),
@@ -118,7 +167,11 @@ function shownUrl({ url, format }: Webhook): string {
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
-/** The answer for an attempt. */
-export function deliveryRecord(delivery: WebhookDelivery) {
-  return { ...delivery, at: isoTime(delivery.at) };
+/** The answer for an attempt, with what its change was about if that is known. */
+export function deliveryRecord({
+  at,
+  changed,
+  ...delivery
+}: WebhookDelivery & { readonly changed?: readonly ChangedPlace[] }) {
+  return { ...delivery, at: isoTime(at), changed: changed?.map((place) => ({ ...place })) };
 }

@@ -106,7 +106,15 @@ export async function insertWebhook(tx: Tx, webhook: NewWebhook, secret: string)
   return stored;
 }
 
-/** Writes settings and status. `active` and another address forget failures and end the lease; `cursor` moves the position. */
+/** Locks a webhook: no attempt moves its position until the transaction ends. */
+export async function lockWebhook(tx: Tx, id: string): Promise<void> {
+  await tx.query('UPDATE webhooks SET name = name WHERE id = $1', [id]);
+}
+
+/**
+ * Writes settings and status. `cursor` moves the position forward. That, `active` and another address forget failures and end
+ * the lease.
+ */
 export async function storeWebhook(tx: Tx, webhook: Webhook, changed: WebhookUpdate): Promise<Webhook> {
   const next = { ...webhook, ...changed };
   const { url, format, environments, events, status, reason } = next;
@@ -122,13 +130,17 @@ export async function storeWebhook(tx: Tx, webhook: Webhook, changed: WebhookUpd
   ];
 
   const also: string[] = [];
-  if (changed.status === 'active' || url !== webhook.url) {
+  if (changed.status === 'active' || url !== webhook.url || changed.cursor !== undefined) {
     also.push('failures = 0', 'failing_since = NULL', 'next_attempt_at = NULL');
     // An attempt that is running now is about what was before: without its lease, it records nothing.
     also.push('leased_by = NULL', 'leased_until = NULL');
   }
   // Otherwise the node that delivers moves the position.
-  if (changed.cursor !== undefined) also.push(`position = $${parameters.push(changed.cursor)}`);
+  if (changed.cursor !== undefined) {
+    const place = `$${parameters.push(changed.cursor)}`;
+    also.push(`position = CASE WHEN position < ${place} THEN ${place} ELSE position END`);
+  }
+
   await tx.query(
     `UPDATE webhooks SET ${['url = $2', 'format = $3', 'environments = $4', 'events = $5', 'status = $6', 'reason = $7', ...also].join(', ')}
       WHERE id = $1`,
@@ -137,11 +149,19 @@ export async function storeWebhook(tx: Tx, webhook: Webhook, changed: WebhookUpd
 
   const before = textOf(webhook);
   const after = textOf(next);
-  if (before !== after || url !== webhook.url || changed.cursor !== undefined) {
+  if (before !== after || url !== webhook.url) {
     const isDisabled = status === 'disabled' && webhook.status !== status;
     note(tx, isDisabled ? 'webhook.disabled' : 'webhook.updated', webhook, { before, after });
   }
-  return readStored(tx, webhook.id);
+
+  const stored = await readStored(tx, webhook.id);
+  if (changed.cursor !== undefined) {
+    const [from, to] = [webhook, stored].map(({ name, cursor }) =>
+      JSON.stringify({ name, deliveredSeq: cursor }),
+    );
+    note(tx, 'webhook.skipped', webhook, defined({ before: from, after: to }));
+  }
+  return stored;
 }
 
 /** Replaces the secret; the old one signs too until `until`. */

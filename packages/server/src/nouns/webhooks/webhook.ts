@@ -50,6 +50,32 @@ export interface Webhook extends WebhookSettings {
   readonly pendingSince?: number;
 }
 
+/** How many attempts of one hour succeeded and failed. */
+export interface WebhookHour {
+  /** Its beginning, epoch milliseconds. */
+  readonly at: number;
+  readonly delivered: number;
+  readonly failed: number;
+}
+
+/** A webhook and how it is doing: what waits, why the last attempt failed, and its attempts of a day. */
+export interface WebhookHealth extends Webhook {
+  /** Changes that wait, among the next {@link COUNTED_ENTRIES} audit entries. */
+  readonly pendingCount: number;
+  /** Whether there are more entries than those. */
+  readonly pendingMore?: true;
+  /** The last attempt for a change, if it failed. */
+  readonly lastFailure?: Pick<WebhookDelivery, 'seq' | 'at' | 'status' | 'error' | 'answer'>;
+  /** The hours of the last day that had attempts, in order. */
+  readonly hours: readonly WebhookHour[];
+}
+
+/** Audit entries that are looked through to count what waits for a webhook: reads of flags wait for it on SQLite. */
+export const COUNTED_ENTRIES = 1_000;
+
+/** Hours whose attempts are counted. */
+export const COUNTED_HOURS = 24;
+
 /** A webhook with its secrets, for the node that sends its messages. */
 export interface WebhookTarget extends Webhook {
   /** Name of the project. */

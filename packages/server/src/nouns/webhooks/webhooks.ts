@@ -1,5 +1,5 @@
 import { defined } from '@halyard/protocol';
-import type { Actor } from '../../domain/audit.ts';
+import type { Actor, ChangedPlace } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkName } from '../../management/rules.ts';
@@ -7,15 +7,18 @@ import { type Written, writeDone, writeRecord } from '../../management/write.ts'
 import type { Queryable } from '../../storage/database.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { readOperation } from '../history/audit-query.ts';
+import { readChangedPlaces } from '../history/changed-query.ts';
 import { findProject } from '../lookup.ts';
 import { lockProject } from '../projects/project-table.ts';
 import { insertDelivery, readDeliveries } from './delivery-table.ts';
-import { readEndOfLog, readMessage } from './message-query.ts';
+import { readHealth } from './health-query.ts';
+import { readEndOfLog, readMessage, readNextSeq } from './message-query.ts';
 import { formatWebhookSecret, SECRET_BYTES } from './signing.ts';
-import type { Webhook, WebhookDelivery, WebhookSettings, WebhookTarget } from './webhook.ts';
+import type { Webhook, WebhookDelivery, WebhookHealth, WebhookSettings, WebhookTarget } from './webhook.ts';
 import type { Attempt, WebhookSender } from './webhook-sender.ts';
 import {
   insertWebhook,
+  lockWebhook,
   readTarget,
   readWebhook,
   readWebhooks,
@@ -46,7 +49,7 @@ export interface WebhookContext extends ManagementContext {
 
 /** A record with its new secret, which is shown only once. */
 export interface WebhookWithSecret {
-  readonly record: Written<Webhook>;
+  readonly record: Written<WebhookHealth>;
   readonly secret: string;
 }
 
@@ -55,13 +58,20 @@ export function listWebhooks(
   context: ManagementContext,
   actor: Actor,
   project: string,
-): Promise<readonly Webhook[]> {
-  return context.store.read(async (db) => readWebhooks(db, (await findProject(db, actor, project)).id));
+): Promise<readonly WebhookHealth[]> {
+  return context.store.read(async (db) => {
+    const { id } = await findProject(db, actor, project);
+    return readHealth(db, await readWebhooks(db, id), context.now());
+  });
 }
 
 /** One webhook. `project_not_found`, `not_found`. */
-export function getWebhook(context: ManagementContext, actor: Actor, place: WebhookPlace): Promise<Webhook> {
-  return context.store.read((db) => findWebhook(db, actor, place));
+export function getWebhook(
+  context: ManagementContext,
+  actor: Actor,
+  place: WebhookPlace,
+): Promise<WebhookHealth> {
+  return context.store.read(async (db) => withHealth(context, db, await findWebhook(db, actor, place)));
 }
 
 /**
@@ -89,7 +99,7 @@ export async function createWebhook(
     await checkEnvironments(tx, projectId, settings.environments);
 
     const webhook = { id: context.newId(), projectId, name, createdAt: context.now(), ...settings };
-    return insertWebhook(tx, webhook, secret);
+    return withHealth(context, tx, await insertWebhook(tx, webhook, secret));
   });
   return { record, secret };
 }
@@ -107,7 +117,7 @@ export function updateWebhook(
   context: WebhookContext,
   actor: Actor,
   { skipPending = false, ...input }: WebhookPlace & WebhookChange,
-): Promise<Written<Webhook>> {
+): Promise<Written<WebhookHealth>> {
   return writeRecord(context, actor, async (tx) => {
     // Locked, so that a concurrent change is not lost.
     await lockProject(tx, (await findProject(tx, actor, input.project)).id);
@@ -118,11 +128,37 @@ export function updateWebhook(
     const added = settings.environments.filter((name) => !webhook.environments.includes(name));
     await checkEnvironments(tx, webhook.projectId, added);
 
-    return storeWebhook(tx, webhook, {
+    const stored = await storeWebhook(tx, webhook, {
       ...settings,
       ...defined({ status: input.status }),
       ...(skipPending ? { cursor: await readEndOfLog(tx) } : {}),
     });
+    return withHealth(context, tx, stored);
+  });
+}
+
+/**
+ * Skips the change that a webhook delivers next, so that those behind it are tried at once. Same errors as
+ * {@link getWebhook}; `not_found` if that is another change, such as after it was delivered. (Spec: S22.1)
+ */
+export function skipWebhookChange(
+  context: ManagementContext,
+  actor: Actor,
+  { seq, ...place }: WebhookPlace & { readonly seq: number },
+): Promise<Written<WebhookHealth>> {
+  return writeRecord(context, actor, async (tx) => {
+    const { id, projectId } = await findWebhook(tx, actor, place);
+    await lockProject(tx, projectId);
+    // No attempt delivers the change between the look and the skip.
+    await lockWebhook(tx, id);
+
+    const webhook = await findWebhook(tx, actor, place);
+    if ((await readNextSeq(tx, webhook)) !== seq) {
+      const text = `Change ${seq} is not the next one that the webhook ${quote(place.webhook)} delivers: read its lastFailure again.`;
+      throw new ServiceError('not_found', text);
+    }
+
+    return withHealth(context, tx, await storeWebhook(tx, webhook, { cursor: seq }));
   });
 }
 
@@ -144,7 +180,7 @@ export async function rotateWebhook(
     const webhook = await findWebhook(tx, actor, place);
     const until = context.now() + Math.round(overlapHours * 3_600_000);
     await storeSecret(tx, webhook, secret, until);
-    return { ...webhook, previousSecretUntil: until };
+    return withHealth(context, tx, { ...webhook, previousSecretUntil: until });
   });
   return { record, secret };
 }
@@ -158,13 +194,26 @@ export function deleteWebhook(
   return writeDone(context, actor, async (tx) => removeWebhook(tx, await findWebhook(tx, actor, place)));
 }
 
+/** An attempt, and what its change was about. */
+export type NamedDelivery = WebhookDelivery & { readonly changed?: readonly ChangedPlace[] };
+
 /** The attempts that are kept, newest first. Same errors as {@link getWebhook}. */
 export function listDeliveries(
   context: ManagementContext,
   actor: Actor,
   place: WebhookPlace,
-): Promise<readonly WebhookDelivery[]> {
-  return context.store.read(async (db) => readDeliveries(db, (await findWebhook(db, actor, place)).id));
+): Promise<readonly NamedDelivery[]> {
+  return context.store.read(async (db) => {
+    const { id } = await findWebhook(db, actor, place);
+    const deliveries = await readDeliveries(db, id);
+
+    const seqs = deliveries.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
+    const changed = await readChangedPlaces(db, seqs, 'operation');
+    return deliveries.map((delivery) => ({
+      ...delivery,
+      ...defined({ changed: changed.get(delivery.seq ?? -1) }),
+    }));
+  });
 }
 
 /** Sends a test message at once, whatever the webhook's status. Same errors as {@link getWebhook}, and `rate_limited`. */
@@ -215,6 +264,15 @@ async function record(
   const recorded = await store.unlogged((tx) => insertDelivery(tx, id, delivery));
   if (recorded !== undefined) return recorded;
   throw notFound(name);
+}
+
+async function withHealth(
+  context: ManagementContext,
+  db: Queryable,
+  webhook: Webhook,
+): Promise<WebhookHealth> {
+  const [described] = await readHealth(db, [webhook], context.now());
+  return described ?? { ...webhook, pendingCount: 0, hours: [] };
 }
 
 async function findWebhook(
