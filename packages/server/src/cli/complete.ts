@@ -132,7 +132,7 @@ async function valuesOf(
   if (kind === 'file' || kind === 'folder') return pathsFrom(started);
 
   const project = given.get('project') || shell.env.HALYARD_PROJECT || '';
-  const list = listOf(kind, project);
+  const list = listOf(kind, { project, key: given.get('key') ?? '' });
   if (list === undefined) return [];
   const options = Object.fromEntries(
     ['url', 'token', 'data'].flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : [])),
@@ -147,7 +147,7 @@ async function valuesOf(
 /** The list of the server that has the names of a kind; `undefined` where it has none. */
 function listOf(
   kind: string,
-  project: string,
+  { project, key }: { readonly project: string; readonly key: string },
 ): { readonly request: ApiRequest; readonly member: string; readonly name: string } | undefined {
   if (kind === 'project') return { request: { path: apiPath`/projects` }, member: 'projects', name: 'name' };
   if (project === '') return undefined;
@@ -162,6 +162,12 @@ function listOf(
       request: { path: apiPath`/projects/${project}/flags`, query: { limit: '1000' } },
       member: 'flags',
       name: 'key',
+    };
+  if (kind === 'valuename' && key !== '')
+    return {
+      request: { path: apiPath`/projects/${project}/flags/${key}` },
+      member: 'namedValues',
+      name: 'name',
     };
   return undefined;
 }

@@ -68,7 +68,11 @@ async function listEverywhere(options: FlagListOptions, shell: Shell): Promise<v
 }
 
 function stateIn(states: Fields, environment: string): string {
-  return states.any(environment) === undefined ? '-' : describeState(states.fields(environment).any('state'));
+  return states.any(environment) === undefined ? '-' : describeIn(states.fields(environment));
+}
+
+function describeIn(record: Fields): string {
+  return describeState(record.any('state'), record.optionalText('valueName'));
 }
 
 async function listStale(options: FlagListOptions, age: string, shell: Shell): Promise<void> {
@@ -91,7 +95,7 @@ async function listStale(options: FlagListOptions, age: string, shell: Shell): P
       const days = Math.floor((Date.now() - Date.parse(since)) / 86_400_000);
       return [
         item.text('key'),
-        all[0] === undefined ? 'not set' : describeState(all[0].any('state')),
+        all[0] === undefined ? 'not set' : describeIn(all[0]),
         days === 1 ? '1 day' : `${days} days`,
         item.text('owner'),
         item.text('description'),

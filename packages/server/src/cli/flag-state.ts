@@ -52,9 +52,11 @@ function checkedRollout(text: string): string {
   );
 }
 
-/** A flag state in words: `on`, `on, 25%`, `off, value {"a":1}`, `not set`. */
-export function describeState(state: unknown): string {
-  return state === undefined || state === null ? 'not set' : describePatch(new Fields(state));
+/** A flag state in words: `on`, `on, 25%`, `off, value {"a":1}`, `on, value "green" (treatment)`, `not set`. */
+export function describeState(state: unknown, valueName?: string): string {
+  if (state === undefined || state === null) return 'not set';
+  const words = describePatch(new Fields(state));
+  return valueName === undefined ? words : `${words} (${printable(valueName)})`;
 }
 
 /** The parts of a state that a change sets or removes, in the same words: `on, 25%, no value`. */

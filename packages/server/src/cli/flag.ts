@@ -1,10 +1,11 @@
 import { VALUE_KINDS } from '@halyard/protocol';
-import { apiPath } from './api-client.ts';
+import { type ApiClient, apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { type CliCommand, command, connect, type Input, redirect } from './command.ts';
 import type { Fields } from './fields.ts';
 import { listFlags } from './flag-list.ts';
-import { describeState, describeStep, patchBody, STATE } from './flag-state.ts';
+import { describeState, describeStep, patchBody, STATE, type StateOptions } from './flag-state.ts';
+import { manageValues, namedValueText, VALUES } from './flag-values.ts';
 import { type CONNECTION, NOTE, namesIn, option, required, toggle, WISH } from './options.ts';
 import { printAnswer, shortTime, wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
@@ -15,12 +16,15 @@ const SET = {
   ...PROJECT,
   env: required('<environment>', 'Environment to change'),
   ...STATE,
+  valueName: option('<value-name>', 'Set the value that the flag declares under this name', {
+    conflicts: 'value',
+  }),
   note: NOTE,
   expect: option('<revision>', 'Fail unless the flag has this revision; "none": unless it does not exist'),
   ...WISH,
 };
 
-/** `halyard flag set|get|update|list|archive|restore|delete` */
+/** `halyard flag set|get|update|values|list|archive|restore|delete` */
 export const flagCommands: readonly CliCommand[] = [
   redirect('create', 'A flag is created by "halyard flag set".'),
   command({
@@ -31,6 +35,7 @@ export const flagCommands: readonly CliCommand[] = [
       'halyard flag set new-checkout --project shop --env production --on --note "launch day"',
       'halyard flag set new-checkout --project shop --env production --on --rollout 25',
       `halyard flag set banner --project shop --env staging --on --value '"Winter sale"'`,
+      'halyard flag set banner --project shop --env production --on --value-name treatment',
       `halyard flag set limits --project shop --env staging --value '{"perUser": 5}' --expect 41`,
     ],
     run: setFlag,
@@ -43,7 +48,7 @@ export const flagCommands: readonly CliCommand[] = [
     answer: (fields, { key, env, project }) =>
       [
         `${key} in ${env} of ${project}`,
-        `  state     ${describeState(fields.any('state'))}`,
+        `  state     ${describeState(fields.any('state'), fields.optionalText('valueName'))}`,
         `  revision  ${fields.number('revision')}`,
         `  changed   ${shortTime(fields.optionalText('updatedAt'))}`,
         '',
@@ -82,6 +87,19 @@ export const flagCommands: readonly CliCommand[] = [
       return { method: 'PATCH', path: flagPath(which), body, note };
     },
     answer: (_fields, { key, project }) => `Updated ${key} of ${project}.\n`,
+  }),
+  command({
+    usage: 'values <key> [assignments...]',
+    about: 'List the named values of a flag, or change them. States that use a value keep it.',
+    argumentHelp: { assignments: 'Values to add or change, each as name=json' },
+    options: VALUES,
+    examples: [
+      'halyard flag values banner --project shop',
+      `halyard flag values banner control='"blue"' treatment='"green"' --project shop`,
+      `halyard flag values banner treatment='"red"' --describe "From December" --project shop`,
+      'halyard flag values banner --remove control --project shop',
+    ],
+    run: manageValues,
   }),
   command({
     usage: 'list',
@@ -161,22 +179,35 @@ async function setFlag(
 ): Promise<void> {
   const { key, env, project, note } = input;
   const path = statePath(input);
-  const body = patchBody(input);
   const headers = conditionHeaders(input.expect);
+  const client = connect(shell, input);
+  const named = await withNamedValue(input, client);
+  const body = patchBody(named);
 
-  const answer = await connect(shell, input).request({ method: 'PATCH', path, body, headers, note });
+  const answer = await client.request({ method: 'PATCH', path, body, headers, note });
 
-  const line = `${key} in ${env} of ${project}: ${describeResult(answer.fields)}\n`;
+  const name = input.valueName === undefined ? '' : ` (${input.valueName})`;
+  const line = `${key} in ${env} of ${project}: ${describeResult(answer.fields, name)}\n`;
   if (wantsJson(shell, input)) shell.writeError(line);
   printAnswer(shell, input, answer, () => line);
 }
 
+/** The options with the value that `--value-name` stands for. */
+async function withNamedValue(
+  { valueName: name, ...options }: Input<'set <key>', typeof SET & typeof CONNECTION>,
+  client: ApiClient,
+): Promise<StateOptions> {
+  if (name === undefined) return options;
+  const { project, key } = options;
+  return { ...options, value: await namedValueText(client, { project, key, name }) };
+}
+
 /** What the change did. A server of an older version does not say what was there before. */
-function describeResult(fields: Fields): string {
+function describeResult(fields: Fields, name: string): string {
   const [before, after] = [fields.any('before'), fields.any('state')];
-  if (!fields.boolean('changed')) return `${describeState(after)} (unchanged)`;
+  if (!fields.boolean('changed')) return `${describeState(after)}${name} (unchanged)`;
   const step = before === undefined ? describeState(after) : describeStep(before, after);
-  return `${step} (revision ${fields.number('revision')})`;
+  return `${step}${name} (revision ${fields.number('revision')})`;
 }
 
 /** The condition of a write: the revision that the flag must have, or `none` if it must not exist. */

@@ -184,9 +184,12 @@ export const StateRecordSchema = z
   .object({ state: FlagStateSchema, revision: Revision, updatedAt: TimeSchema, updatedBy: Author })
   .openapi('StateRecord');
 
-const ValueName = z.string().optional().openapi({
-  description: 'The name that the flag gives the value of the state.',
-});
+/** The member that a state has where its flag is at hand. */
+export const valueNameMember = {
+  valueName: z.string().optional().openapi({
+    description: 'The name that the flag gives the value of the state.',
+  }),
+} as const;
 
 /** The members of every list of states. */
 export const valuesQuery = {
@@ -251,7 +254,7 @@ export const FlagRecordSchema = z
     }),
     createdAt: TimeSchema,
     archivedAt: TimeSchema.optional(),
-    environments: z.record(NameSchema, StateRecordSchema.extend({ valueName: ValueName })),
+    environments: z.record(NameSchema, StateRecordSchema.extend(valueNameMember)),
   })
   .openapi('Flag');
 
@@ -259,7 +262,7 @@ export const FlagRecordSchema = z
 export const ListedFlagSchema = z
   .object({
     ...FlagRecordSchema.shape,
-    environments: z.record(NameSchema, ListedRecordSchema.extend({ valueName: ValueName })),
+    environments: z.record(NameSchema, ListedRecordSchema.extend(valueNameMember)),
   })
   .openapi('ListedFlag');
 

@@ -18,6 +18,7 @@ import {
   StatePatchSchema,
   StateWrittenSchema,
   seqMember,
+  valueNameMember,
   valuesQuery,
 } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -153,11 +154,16 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
       errors: [...places, 'flag_not_found'],
       role: 'viewer',
       summary: 'Read one state of an environment',
-      answer: { status: 200, description: 'The state.', schema: KeyedStateSchema, tagOf },
+      answer: {
+        status: 200,
+        description: 'The state.',
+        schema: KeyedStateSchema.extend(valueNameMember),
+        tagOf,
+      },
     },
     async ({ params, actor }) => {
-      const state = await getState(context, actor, params);
-      return ok(keyed(state), { ETag: revisionTag(state.revision) });
+      const { valueName, ...state } = await getState(context, actor, params);
+      return ok({ ...keyed(state), valueName }, { ETag: revisionTag(state.revision) });
     },
   );
 }

@@ -1,6 +1,7 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
+import { NO_NAMED_VALUES, namedValuesOf, nameOfStateValue } from '../../domain/named-values.ts';
 import {
   type Environment,
   type Flag,
@@ -66,13 +67,21 @@ function nextOf(last: StoredState | undefined): Pick<EnvironmentStates, 'next'> 
   return last === undefined ? {} : { next: [last.flagKey] };
 }
 
+/** A state with the name that its flag gives its value. */
+export interface NamedState extends StoredState {
+  readonly valueName: string | undefined;
+}
+
 /** One state. `project_not_found`, `environment_not_found`, `flag_not_found`. */
-export function getState(context: ManagementContext, actor: Actor, place: StatePlace): Promise<StoredState> {
+export function getState(context: ManagementContext, actor: Actor, place: StatePlace): Promise<NamedState> {
   return context.store.read(async (db) => {
     const environment = await findEnvironment(db, actor, place);
     const state = await readStoredState(db, environment.id, place.key);
     if (state === undefined || stateParts(state.state) === undefined) throw flagNotFound(place.key);
-    return state;
+
+    const flag = await readFlag(db, environment.projectId, place.key);
+    const values = namedValuesOf(flag?.namedValues ?? NO_NAMED_VALUES);
+    return { ...state, valueName: nameOfStateValue(values, state.state) };
   });
 }
 
