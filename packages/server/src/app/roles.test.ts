@@ -17,7 +17,10 @@ interface Described {
 }
 
 /** Writes that need no more than to be signed in: they change nothing of others. */
-const OWN_AFFAIRS = ['findOwnChanges', 'closeOwnReference', 'changePassword', 'whoAmI'];
+const OWN_AFFAIRS = [
+  ...['findOwnChanges', 'closeOwnReference', 'changePassword', 'whoAmI'],
+  ...['listOwnTokens', 'createOwnToken', 'revokeOwnToken'],
+];
 
 /** Compares or imports a document, with the rights that each of its changes needs. */
 const DOCUMENTS = ['diffProject', 'importProject'];

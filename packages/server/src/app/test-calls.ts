@@ -170,5 +170,6 @@ export const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise
  */
 export const OTHERS = [
   ...['diffProject', 'testWebhook', 'replayWebhook', 'changePassword', 'closeOwnReference'],
+  ...['createOwnToken', 'revokeOwnToken'],
   ...['approveProposal', 'applyProposal', 'rejectProposal', 'acknowledgeProposal'],
 ];

@@ -51,6 +51,9 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     const next = 'another horse battery';
     const change = { current: PASSWORD, next };
     await written('changePassword', browser.call('POST', '/api/session/password', { body: change }));
+    const own = '/api/session/tokens';
+    const mine = await written('createOwnToken', browser.call('POST', own, { body: { name: 'ada-cli' } }));
+    await written('revokeOwnToken', browser.call('DELETE', `${own}/${mine.id}`));
     const invitation = { body: { email: 'bob@example.com', role: 'viewer' } };
     const invited = await written('inviteOperator', call('POST', '/api/invitations', invitation));
     const acceptance = { body: { token: invited.token, password: PASSWORD } };

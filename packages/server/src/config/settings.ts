@@ -1,4 +1,4 @@
-import { SSO_ROLES } from '../domain/sso.ts';
+import { SSO_LENGTHS, SSO_ROLES } from '../domain/sso.ts';
 import {
   byteCount,
   claimName,
@@ -42,6 +42,18 @@ export interface Setting<Value> {
    * its file, because command lines are visible to every user of the machine.
    */
   readonly secret?: 'shown-in-flag' | 'hidden';
+}
+
+/** A whole number of a unit, with its default. */
+function lengthBetween(
+  length: { readonly least: number; readonly most: number; readonly default: number },
+  unit: string,
+) {
+  return {
+    reader: wholeNumber(length.least, length.most, `<${unit}>`),
+    default: String(length.default),
+    unit,
+  };
 }
 
 /** Every setting of `halyard serve`, in the order of help texts and documentation. */
@@ -161,6 +173,20 @@ const TABLE = {
     reader: onOff,
     default: 'false',
     sentence: 'Refuse to sign in with a password; people use the identity provider only.',
+  },
+  oidcSessionMinutes: {
+    ...lengthBetween(SSO_LENGTHS.sessionMinutes, 'minutes'),
+    sentence:
+      'Longest session of a person who signs in with the identity provider, and so the age of the groups that count in it.',
+  },
+  oidcIdleMinutes: {
+    ...lengthBetween(SSO_LENGTHS.idleMinutes, 'minutes'),
+    sentence: 'Time after which an unused session of such a person ends.',
+  },
+  oidcAbsenceDays: {
+    ...lengthBetween(SSO_LENGTHS.absenceDays, 'days'),
+    sentence:
+      'Time since the last sign-in of such a person after which their own access tokens, schedules, rollout plans and proposals are refused.',
   },
   docsUrl: {
     reader: httpUrl,

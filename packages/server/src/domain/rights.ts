@@ -41,10 +41,20 @@ export interface Credential {
   readonly id: string;
   /** The rights when they were read, in a form that only the store compares. */
   readonly rights: string;
+  /** How long the session lasts at most, in milliseconds; absent: as {@link SESSION_LIFETIME} says. */
+  readonly longestMs?: number;
 }
 
 /** May do everything: the program itself, and the token from the settings. */
 export const UNLIMITED: Permissions = { role: 'admin', canChangeProtected: true, confirmed: 'all' };
 
-/** How long a session lasts, in milliseconds: unused, and at most. */
-export const SESSION_LIFETIME = { idleMs: 12 * 3_600_000, absoluteMs: 7 * 86_400_000 } as const;
+/** How long a session lasts, in milliseconds. */
+export interface SessionLifetime {
+  /** Without use. */
+  readonly idleMs: number;
+  /** In any case. */
+  readonly absoluteMs: number;
+}
+
+/** How long the session of a person with a password lasts. No session lasts longer. */
+export const SESSION_LIFETIME: SessionLifetime = { idleMs: 12 * 3_600_000, absoluteMs: 7 * 86_400_000 };

@@ -1,4 +1,5 @@
 import { type GlobalRole, NAME_PATTERN, ROLES, type Role } from '@halyard/protocol';
+import type { SessionLifetime } from './rights.ts';
 
 /** The roles that a group can give, least first, as settings name them. */
 export const SSO_ROLES = ['viewer', 'editor', 'editor+protected', 'admin'] as const;
@@ -35,6 +36,33 @@ export interface SsoSettings {
   readonly label: string;
   /** Whether signing in with a password is refused. */
   readonly only: boolean;
+  /** How long a session lasts, and so a membership counts without a new sign-in. */
+  readonly session: SessionLifetime;
+  /** How long after a person's last sign-in what they left behind goes on: tokens, schedules, plans, proposals. Milliseconds. */
+  readonly absenceMs: number;
+}
+
+/** The least, the most and the default of the lengths in {@link SsoSettings}, in the units of the settings. */
+export const SSO_LENGTHS = {
+  sessionMinutes: { least: 15, most: 7 * 1440, default: 720 },
+  idleMinutes: { least: 5, most: 720, default: 720 },
+  absenceDays: { least: 1, most: 90, default: 30 },
+} as const;
+
+/** The lengths as the settings give them. A session that is used ends no later than an unused one. */
+export function ssoLengths({
+  sessionMinutes,
+  idleMinutes,
+  absenceDays,
+}: {
+  readonly sessionMinutes: number;
+  readonly idleMinutes: number;
+  readonly absenceDays: number;
+}): Pick<SsoSettings, 'session' | 'absenceMs'> {
+  return {
+    session: { idleMs: idleMinutes * 60_000, absoluteMs: sessionMinutes * 60_000 },
+    absenceMs: absenceDays * 86_400_000,
+  };
 }
 
 /** Reads `group=role` or `group=role@project`; the last `=` separates the group, and `\,` is a comma. `undefined` when it is not that. */

@@ -37,6 +37,37 @@ export function rightsOf({ role, canChangeProtected, projects }: Rights): Rights
   return { role, canChangeProtected, ...(projects && { projects }) };
 }
 
+/** What two holders may both do. */
+export function commonRights(a: Rights, b: Rights): Rights {
+  const everywhere = lowerRole(a, b);
+  const named = new Map([...(a.projects ?? []), ...(b.projects ?? [])].map((each) => [each.projectId, each]));
+  const projects = [...named.values()].flatMap(({ projectId, project }) => {
+    const [inA, inB] = [a, b].map((rights) => highestRole(rolesIn(rights, { id: projectId })));
+    const { role, canChangeProtected } = lowerRole(inA ?? a, inB ?? b);
+    // What the role for all projects gives anyway is left out.
+    const isMore =
+      rankOf(role) > rankOf(everywhere.role) || canChangeProtected !== everywhere.canChangeProtected;
+    return role === 'none' || !isMore ? [] : [{ projectId, project, role, canChangeProtected }];
+  });
+  return { ...everywhere, ...(projects.length === 0 ? {} : { projects }) };
+}
+
+function lowerRole(a: SomeRole, b: SomeRole): SomeRole {
+  const { role } = rankOf(a.role) <= rankOf(b.role) ? a : b;
+  const mayBoth = [a, b].every((each) => each.role === 'admin' || each.canChangeProtected);
+  return { role, canChangeProtected: rankOf(role) >= rankOf('editor') && mayBoth };
+}
+
+function highestRole(roles: readonly SomeRole[]): SomeRole {
+  const role = roles
+    .map((each) => each.role)
+    .reduce((high, each) => (rankOf(each) > rankOf(high) ? each : high));
+  const canChangeProtected = roles.some(
+    (each) => each.role === 'admin' || (each.role === 'editor' && each.canChangeProtected),
+  );
+  return { role, canChangeProtected };
+}
+
 /**
  * Decides whether an actor may call an operation: the only place that does. Returns the actor, bound to the project whose role
  * counted, if it was one. `project_not_found` in a project where the actor has no role, as if it did not exist; otherwise
@@ -117,7 +148,7 @@ function hasLevel(permissions: Permissions, level: Level, project?: ProjectRef):
 type SomeRole = Pick<Rights, 'role' | 'canChangeProtected'>;
 
 /** The roles that count in a project; without one, the role for all projects. */
-function rolesIn(permissions: Permissions, project: ProjectRef | undefined): readonly SomeRole[] {
+function rolesIn(permissions: Rights, project: ProjectRef | undefined): readonly SomeRole[] {
   if (project === undefined) return [permissions];
   const own = (permissions.projects ?? []).filter((each) =>
     'id' in project ? each.projectId === project.id : each.project === project.name,

@@ -246,6 +246,10 @@ async function usePeople(): Promise<void> {
   const headers = await signIn(ada.email, password);
   await send('GET', '/api/session', { headers });
   await send('GET', '/api/whoami', { headers });
+  const own = '/api/session/tokens';
+  const made = await send('POST', own, { headers, body: { name: 'ada-cli', role: 'viewer', only: 'plan' } });
+  await send('GET', own, { headers });
+  await send('DELETE', `${own}/${made.id}`, { headers });
   const next = 'a longer horse battery';
   await send('POST', '/api/session/password', { headers, body: { current: password, next } });
   await send('POST', '/api/session', { headers, body: { email: ada.email, password: next } });

@@ -4,7 +4,7 @@ import { LazyManagementApp } from '../app/lazy-app.ts';
 import type { Config } from '../config/config.ts';
 import { temporaryError } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
-import { parseGroupRole, type SsoSettings } from '../domain/sso.ts';
+import { parseGroupRole, type SsoSettings, ssoLengths } from '../domain/sso.ts';
 import { environmentStreams } from '../evaluation/environment-stream.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
@@ -239,6 +239,11 @@ function ssoOf({ config, dashboardUrl, log }: ManagementPlaneParts): Sso | undef
     trustEmail: config.oidcTrustEmail,
     label: config.oidcLabel,
     only: config.oidcOnly,
+    ...ssoLengths({
+      sessionMinutes: config.oidcSessionMinutes,
+      idleMinutes: config.oidcIdleMinutes,
+      absenceDays: config.oidcAbsenceDays,
+    }),
     ...defined({
       clientSecret: config.oidcClientSecret,
       defaultRole: config.oidcDefaultRole,

@@ -1,7 +1,7 @@
 import type { Actor, ReferencePlace } from '../domain/audit.ts';
 import { type Credential, SESSION_LIFETIME } from '../domain/rights.ts';
 import { AssertionFailed, asserted, type Parameter, type WriteTransaction } from './database.ts';
-import { RIGHTS_TEXT } from './rights.ts';
+import { RIGHTS_TEXT, TOKEN_RIGHTS_TEXT } from './rights.ts';
 import { placeholders } from './rows.ts';
 
 /** Locks the end of the log, which every transaction that writes an audit row locks before it commits. */
@@ -11,8 +11,9 @@ export const LOCK_END = 'UPDATE feed SET seq = seq WHERE id = 1';
 const COUNT: Readonly<Record<Credential['kind'], (first: number) => string>> = {
   token: (
     first,
-  ) => `SELECT count(*) FROM access_tokens WHERE id = $${first} AND ${RIGHTS_TEXT} = $${first + 1}
-    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $${first + 2})`,
+  ) => `SELECT count(*) FROM access_tokens WHERE id = $${first} AND ${TOKEN_RIGHTS_TEXT} = $${first + 1}
+    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $${first + 2})
+    AND NOT EXISTS (SELECT 1 FROM operators WHERE operators.id = access_tokens.owner AND vouched_until <= $${first + 2})`,
   // The request itself is a use of the session, so only its longest life counts.
   session: (first) => `SELECT count(*) FROM sessions JOIN operators ON operators.id = operator_id
     WHERE digest = $${first} AND ${RIGHTS_TEXT} = $${first + 1} AND sessions.created_at > $${first + 2}`,
@@ -88,9 +89,9 @@ export class AuthorCheck {
     return {
       text: asserts.map((assert, index) => `${assert} AS "${HELD}${index}"`).join(', '),
       parameters: [
-        ...this.#credentials.flatMap(({ kind, id, rights }) => [
+        ...this.#credentials.flatMap(({ kind, id, rights, longestMs = SESSION_LIFETIME.absoluteMs }) => [
           ...[id, rights],
-          kind === 'token' ? now : now - SESSION_LIFETIME.absoluteMs,
+          kind === 'token' ? now : now - longestMs,
         ]),
         ...this.#references,
       ],

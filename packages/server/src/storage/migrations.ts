@@ -438,4 +438,13 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       PRIMARY KEY (webhook_id, hour)
     )`,
   ],
+  [
+    // The person to whom a token belongs, by id. NULL: it belongs to the installation.
+    'ALTER TABLE access_tokens ADD COLUMN owner TEXT',
+    // Until when what the identity provider said of a person counts. NULL: no provider vouches for them. The sign-ins before
+    // this version are not known, but no session lasted for more than seven days.
+    'ALTER TABLE operators ADD COLUMN vouched_until BIGINT',
+    `UPDATE operators SET vouched_until = COALESCE(last_seen_at, created_at) + 2592000000
+      WHERE sso_issuer IS NOT NULL`,
+  ],
 ];

@@ -10,6 +10,13 @@ export const RIGHTS_COLUMNS =
 /** The stored rights as one text, to see whether they are still the same. */
 export const RIGHTS_TEXT = `role || '/' || can_change_protected || '/' || COALESCE(project_roles, '')`;
 
+/**
+ * As {@link RIGHTS_TEXT} for an access token: with the rights of its owner, who limits what it may do. In a statement about
+ * `access_tokens` alone, where other columns have other names.
+ */
+export const TOKEN_RIGHTS_TEXT = `${RIGHTS_TEXT} || ' ' || COALESCE(
+    (SELECT ${RIGHTS_TEXT} FROM operators WHERE operators.id = access_tokens.owner), '')`;
+
 /** The columns of {@link rightsValues} are in these tables. */
 const TABLES = ['operators', 'invitations', 'access_tokens'] as const;
 

@@ -54,6 +54,7 @@ import lists from '../../../../../docs/operations/lists.md' with { type: 'text' 
 import logs from '../../../../../docs/operations/logs.md' with { type: 'text' };
 import metrics from '../../../../../docs/operations/metrics.md' with { type: 'text' };
 import namedValues from '../../../../../docs/operations/named-values.md' with { type: 'text' };
+import offBoarding from '../../../../../docs/operations/off-boarding.md' with { type: 'text' };
 import oneNode from '../../../../../docs/operations/one-node.md' with { type: 'text' };
 import people from '../../../../../docs/operations/people.md' with { type: 'text' };
 import pooler from '../../../../../docs/operations/pooler.md' with { type: 'text' };
@@ -157,6 +158,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/rights', rights],
   ['operations/sign-in', signIn],
   ['operations/sso', sso],
+  ['operations/off-boarding', offBoarding],
   ['operations/cli', cli],
   ['operations/lists', lists],
   ['operations/agents', agents],

@@ -1,5 +1,6 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
+import { invalid } from '../../domain/errors.ts';
 import { created, done, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
@@ -9,12 +10,20 @@ import type { ManagementContext } from '../../management/context.ts';
 import type { AccessToken } from './access-token.ts';
 import {
   CreatedTokenSchema,
+  NewOwnTokenSchema,
   NewTokenSchema,
   TokenRecordSchema,
   tokenRecord,
   WhoAmISchema,
 } from './access-token-schemas.ts';
-import { createAccessToken, defaultExpiry, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
+import {
+  createAccessToken,
+  createOwnToken,
+  defaultExpiry,
+  listAccessTokens,
+  listOwnTokens,
+  revokeAccessToken,
+} from './access-tokens.ts';
 
 const tag = 'Access tokens';
 
@@ -103,7 +112,75 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       summary: 'Revoke an access token permanently',
       answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },
     },
-    async ({ params, actor }) => done(await revokeAccessToken(context, actor, params.id)),
+    async ({ params, actor }) => done(await revokeAccessToken(context, actor, { id: params.id })),
+  );
+
+  mountOwnTokens(app, context);
+}
+
+/** Mounts the routes by which people manage the tokens that belong to them. */
+function mountOwnTokens(app: ManagementApp, context: ManagementContext): void {
+  const path = '/api/session/tokens';
+  const own = { tag, role: 'viewer', scope: 'self' } as const;
+
+  mount(
+    app,
+    {
+      ...own,
+      method: 'get',
+      path,
+      id: 'listOwnTokens',
+      summary: 'List the access tokens that belong to you, including revoked and expired ones',
+      answer: {
+        status: 200,
+        description: 'The tokens, without their values.',
+        schema: z.object({ tokens: z.array(TokenRecordSchema) }),
+      },
+    },
+    async ({ session }) => {
+      const tokens = session === undefined ? [] : await listOwnTokens(context, session.operator.id);
+      return ok({ tokens: tokens.map(tokenRecord) });
+    },
+  );
+
+  mount(
+    app,
+    {
+      ...own,
+      method: 'post',
+      path,
+      id: 'createOwnToken',
+      errors: ['already_exists'],
+      summary:
+        'Create an access token that belongs to you: it does no more than you may, and ends with you; its value is shown only once',
+      body: { schema: NewOwnTokenSchema },
+      answer: { status: 201, description: 'The token with its value.', schema: CreatedTokenSchema },
+    },
+    async ({ body: { expiresAt, ...input }, actor, session }) => {
+      if (session === undefined)
+        throw invalid('Only people have tokens that belong to them: sign in to create yours.');
+
+      const ownerId = session.operator.id;
+      const expiry = expiresAt === undefined ? defaultExpiry(context.now()) : timeOf(expiresAt);
+      const made = { ...defined({ ...input, expiresAt: expiry }), ownerId };
+      const { record, token } = await createOwnToken(context, actor, made);
+      return created({ ...tokenRecord(record), token, seq: record.seq });
+    },
+  );
+
+  mount(
+    app,
+    {
+      ...own,
+      method: 'delete',
+      path: `${path}/{id}`,
+      id: 'revokeOwnToken',
+      errors: ['not_found'],
+      summary: 'Revoke an access token that belongs to you',
+      answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },
+    },
+    async ({ params: { id }, actor, session }) =>
+      done(await revokeAccessToken(context, actor, { id, ownerId: session?.operator.id ?? '' })),
   );
 }
 

@@ -1,3 +1,4 @@
+import { ROLES } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { damageOf, isoTime, isoTimeOr } from '../../management/api/answers.ts';
 import {
@@ -14,6 +15,10 @@ const ExemptSchema = z.boolean().optional().openapi({
     'Whether its changes need no approval, because people have reviewed them before (a pipeline, for example).',
 });
 
+const ExpirySchema = TimeSchema.nullable()
+  .optional()
+  .openapi({ description: 'Default: in 90 days. `null`: never.' });
+
 /** The caller of an operation. */
 export const WhoAmISchema = z.object({
   name: z.string(),
@@ -23,7 +28,16 @@ export const WhoAmISchema = z.object({
 
 /** An access token without the token itself. */
 export const TokenRecordSchema = z
-  .object({ ...lifetimeMembers, ...permissionMembers, only: LimitSchema.optional(), exempt: ExemptSchema })
+  .object({
+    ...lifetimeMembers,
+    ...permissionMembers,
+    only: LimitSchema.optional(),
+    exempt: ExemptSchema,
+    owner: z.string().optional().openapi({
+      description:
+        'The e-mail of the person to whom it belongs: it does no more than they may, and ends with them.',
+    }),
+  })
   .openapi('AccessToken');
 
 /** A new access token. */
@@ -32,7 +46,19 @@ export const NewTokenSchema = z.strictObject({
   ...rightsMembers,
   only: LimitSchema.optional(),
   exempt: ExemptSchema,
-  expiresAt: TimeSchema.nullable().optional().openapi({ description: 'Default: in 90 days. `null`: never.' }),
+  expiresAt: ExpirySchema,
+});
+
+/** A new token of the caller. */
+export const NewOwnTokenSchema = z.strictObject({
+  name: LabelSchema,
+  role: z
+    .enum(ROLES)
+    .optional()
+    .openapi({ description: 'The highest role that it has. Default: what you may do now.' }),
+  canChangeProtected: z.boolean().optional(),
+  only: LimitSchema.optional(),
+  expiresAt: ExpirySchema,
 });
 
 /** A new access token with the token itself, which is shown only once. */
@@ -48,6 +74,7 @@ export function tokenRecord(token: AccessToken) {
     ...rightsRecord(token),
     only: token.only,
     exempt: token.exempt,
+    owner: token.owner,
     createdAt: isoTime(token.createdAt),
     expiresAt: isoTimeOr(token.expiresAt),
     revokedAt: isoTimeOr(token.revokedAt),

@@ -3,10 +3,10 @@ import { isoTime } from '../../domain/iso-time.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
   RIGHTS_COLUMNS,
-  RIGHTS_TEXT,
   type RightsRow,
   rightsText,
   rightsValues,
+  TOKEN_RIGHTS_TEXT,
   withRights,
 } from '../../storage/rights.ts';
 import { byText } from '../../storage/rows.ts';
@@ -14,7 +14,8 @@ import type { Tx } from '../../storage/tx.ts';
 import type { AccessToken, FoundToken } from './access-token.ts';
 
 const COLUMNS = `id, name, only_task AS "only", exempt, ${RIGHTS_COLUMNS}, created_at AS "createdAt",
-  expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
+  expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", owner AS "ownerId",
+  (SELECT email FROM operators WHERE operators.id = access_tokens.owner) AS owner`;
 
 /** A token as its row has it: the engines have no booleans in common. */
 type StoredToken = Omit<AccessToken, 'exempt'> & { readonly exempt: number };
@@ -33,7 +34,7 @@ export async function readAccessTokens(db: Queryable): Promise<readonly AccessTo
 /** The token of this digest, also a revoked or expired one. */
 export async function readTokenByDigest(db: Queryable, digest: string): Promise<FoundToken | undefined> {
   const rows = await db.query<RightsRow<StoredToken & { readonly rights: string }>>(
-    `SELECT ${COLUMNS}, ${RIGHTS_TEXT} AS rights FROM access_tokens WHERE digest = $1`,
+    `SELECT ${COLUMNS}, ${TOKEN_RIGHTS_TEXT} AS rights FROM access_tokens WHERE digest = $1`,
     [digest],
   );
   const [found] = await withRights<StoredToken & { readonly rights: string }>(db, rows);
@@ -45,13 +46,23 @@ export async function readTokenByDigest(db: Queryable, digest: string): Promise<
 
 /** Inserts an access token. `already_exists` when its id or digest does. */
 export async function insertAccessToken(tx: Tx, token: AccessToken, digest: string): Promise<void> {
-  const { id, name, only, exempt, createdAt, expiresAt } = token;
+  const { id, name, only, exempt, ownerId, createdAt, expiresAt } = token;
 
   const inserted = await tx.query(
     `INSERT INTO access_tokens (id, name, digest, only_task, created_at, expires_at, role, can_change_protected,
-        project_roles, exempt)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING RETURNING id`,
-    [id, name, digest, only ?? null, createdAt, expiresAt ?? null, ...rightsValues(token), exempt ? 1 : 0],
+        project_roles, exempt, owner)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING id`,
+    [
+      id,
+      name,
+      digest,
+      only ?? null,
+      createdAt,
+      expiresAt ?? null,
+      ...rightsValues(token),
+      exempt ? 1 : 0,
+      ownerId ?? null,
+    ],
   );
   if (inserted.length === 0) {
     throw new ServiceError(
@@ -61,7 +72,8 @@ export async function insertAccessToken(tx: Tx, token: AccessToken, digest: stri
   }
 
   const expires = expiresAt === undefined ? undefined : isoTime(expiresAt);
-  const after = JSON.stringify({ name, ...rightsText(token), only, exempt, expiresAt: expires });
+  const personal = ownerId === undefined ? undefined : true;
+  const after = JSON.stringify({ name, personal, ...rightsText(token), only, exempt, expiresAt: expires });
   tx.journal.audit({ action: 'token.created', target: id, after });
 }
 

@@ -8,6 +8,10 @@ export interface AccessToken extends Rights {
   readonly only?: TokenLimit;
   /** Whether its changes need no approval. */
   readonly exempt?: true;
+  /** The person to whom it belongs, by id: it does no more than they may, and ends with them. Absent: it belongs to the installation. */
+  readonly ownerId?: string;
+  /** The e-mail of that person, while they exist. */
+  readonly owner?: string;
   /** Epoch milliseconds, as are all times here. */
   readonly createdAt: number;
   readonly expiresAt?: number;

@@ -1,22 +1,19 @@
 import { defined, formatSecret, type TokenLimit } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { quote, ServiceError } from '../../domain/errors.ts';
-import { type Credential, type Permissions, UNLIMITED } from '../../domain/rights.ts';
+import { invalid, quote, ServiceError } from '../../domain/errors.ts';
+import { type Credential, type Permissions, type Rights, UNLIMITED } from '../../domain/rights.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { administersAll } from '../../management/rights.ts';
+import { administersAll, commonRights } from '../../management/rights.ts';
 import { checkExpiry, checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import { storeLastUse } from '../../storage/last-use.ts';
+import type { Tx } from '../../storage/tx.ts';
 import { ADMIN_NAME, lockGrant, newRights, permissionsOf, type RightsChange } from '../people/grants.ts';
-import { endLinks } from '../people/operators.ts';
+import { endToken, findOperator } from '../people/operators.ts';
 import { type AccessToken, isValid } from './access-token.ts';
-import {
-  insertAccessToken,
-  readAccessTokens,
-  readTokenByDigest,
-  storeRevocation,
-} from './access-token-table.ts';
+import { insertAccessToken, readAccessTokens, readTokenByDigest } from './access-token-table.ts';
+import { tokenRights } from './token-rights.ts';
 
 /** The prefix of every access token, for people and secret scanners. */
 const ACCESS_TOKEN_PREFIX = 'hat_';
@@ -74,10 +71,55 @@ export async function listAccessTokens(
  * Creates an access token. Only its digest is kept. No other valid token may have the name, because the audit log
  * identifies tokens by name. `invalid_argument`, `project_not_found`, `forbidden`, `already_exists`.
  */
-export async function createAccessToken(
+export function createAccessToken(
   context: ManagementContext,
   actor: Actor,
   input: NewAccessToken,
+): Promise<CreatedAccessToken> {
+  return create(context, actor, input, async (tx) => {
+    // Also locks people: two concurrent requests must not both get one name.
+    const grant = await lockGrant(tx, { actor, projects: input.projects });
+    const role = input.role ?? (input.projects === undefined ? 'editor' : 'none');
+    return { ...newRights(grant, { ...input, role }), ...(input.exempt && { exempt: true }) };
+  });
+}
+
+/** The properties of a person's own token. Without a role, it has the rights that the person has now. */
+export type NewOwnToken = Pick<NewAccessToken, 'name' | 'role' | 'canChangeProtected' | 'only' | 'expiresAt'>;
+
+/** Creates a token that belongs to a person, and never does more than they may. As {@link createAccessToken}. (Spec: S23.2) */
+export function createOwnToken(
+  context: ManagementContext,
+  actor: Actor,
+  { ownerId, ...input }: NewOwnToken & { readonly ownerId: string },
+): Promise<CreatedAccessToken> {
+  const { role = 'admin', canChangeProtected = true } = input;
+
+  return create(context, actor, input, async (tx) => {
+    await tx.lockPeople();
+    const owner = await findOperator(tx, ownerId);
+    const rights = commonRights({ role, canChangeProtected }, owner);
+    if (rights.role === 'none' && rights.projects === undefined)
+      throw invalid('There is no role: you have none that a token could have.');
+    return { ...rights, ownerId, owner: owner.email };
+  });
+}
+
+/** The tokens of a person, including revoked and expired ones. */
+export async function listOwnTokens(
+  context: ManagementContext,
+  ownerId: string,
+): Promise<readonly AccessToken[]> {
+  const tokens = await context.store.read((db) => readAccessTokens(db));
+  return tokens.filter((token) => token.ownerId === ownerId);
+}
+
+/** Creates a token with what `decide` says it may do, who has locked people. */
+async function create(
+  context: ManagementContext,
+  actor: Actor,
+  input: NewOwnToken,
+  decide: (tx: Tx) => Promise<Rights & Pick<AccessToken, 'exempt' | 'ownerId' | 'owner'>>,
 ): Promise<CreatedAccessToken> {
   const name = checkLabel(input.name);
   const createdAt = context.now();
@@ -85,19 +127,14 @@ export async function createAccessToken(
   const token = newAccessToken(context);
 
   const written = await writeRecord(context, actor, async (tx) => {
-    // Also locks people: two concurrent requests must not both get one name.
-    const grant = await lockGrant(tx, { actor, projects: input.projects });
-    const role = input.role ?? (input.projects === undefined ? 'editor' : 'none');
-    const rights = newRights(grant, { ...input, role });
-
+    const decided = await decide(tx);
     const { only, expiresAt } = input;
     const record: AccessToken = {
       id: context.newId(),
       name,
-      ...rights,
+      ...decided,
       createdAt,
       ...defined({ only, expiresAt }),
-      ...(input.exempt && { exempt: true }),
     };
 
     const others = await readAccessTokens(tx);
@@ -114,15 +151,21 @@ export async function createAccessToken(
   return { record: written, token };
 }
 
-/** Revokes an access token permanently, with the open links created with it; repeating it changes nothing. `not_found`. */
+/**
+ * Revokes an access token permanently, with the open links created with it; repeating it changes nothing. With `ownerId`, a token of
+ * that person. `not_found`.
+ */
 export function revokeAccessToken(
   context: ManagementContext,
   actor: Actor,
-  id: string,
+  { id, ownerId }: { readonly id: string; readonly ownerId?: string },
 ): Promise<Written<object>> {
+  const mayRevoke = (token: AccessToken) =>
+    ownerId === undefined ? administersAll(actor, token) : token.ownerId === ownerId;
+
   return writeDone(context, actor, async (tx) => {
     const token = (await readAccessTokens(tx)).find((candidate) => candidate.id === id);
-    if (token === undefined || !administersAll(actor, token)) {
+    if (token === undefined || !mayRevoke(token)) {
       throw new ServiceError(
         'not_found',
         `The access token with the id ${quote(id)} does not exist: list the tokens to find it.`,
@@ -131,8 +174,7 @@ export function revokeAccessToken(
     if (token.revokedAt !== undefined) return;
 
     await tx.lockPeople();
-    await endLinks(context, tx, (link) => link.createdBy === `token:${token.name}`);
-    await storeRevocation(tx, token, context.now());
+    await endToken(context, tx, token);
   });
 }
 
@@ -150,10 +192,15 @@ export async function verifyAccessToken(
   if (adminToken !== undefined && isSameSecret(presented, adminToken))
     return { name: ADMIN_NAME, permissions: UNLIMITED };
 
-  const found = await context.store.read((db) => readTokenByDigest(db, digestOf(presented)));
-  if (found === undefined || !isValid(found.token, context.now())) return undefined;
-  const { token, credential } = found;
-  return { name: token.name, permissions: permissionsOf(token), credential };
+  return context.store.read(async (db) => {
+    const found = await readTokenByDigest(db, digestOf(presented));
+    const rights = found && (await tokenRights(db, found.token, context.now()));
+    if (found === undefined || rights === undefined) return undefined;
+
+    const { credential, token } = found;
+    const { name, only, exempt } = token;
+    return { name, permissions: permissionsOf({ ...rights, ...defined({ only, exempt }) }), credential };
+  });
 }
 
 /** How exact "last used" is, in milliseconds. */

@@ -7,8 +7,10 @@ import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { isValid } from '../access-tokens/access-token.ts';
 import { readAccessTokens } from '../access-tokens/access-token-table.ts';
+import { tokenRights } from '../access-tokens/token-rights.ts';
 import { findProject } from '../lookup.ts';
 import { lockProject } from '../projects/project-table.ts';
+import { isVouched } from './operator.ts';
 import { readOperatorByEmail } from './operator-table.ts';
 
 /** The name of the token from the settings. */
@@ -122,12 +124,16 @@ export async function currentPermissions(
   const [, kind, name = ''] = /^(token|operator):(.*)$/s.exec(actorName) ?? [];
   if (actorName === SYSTEM.name || (kind === 'token' && name === ADMIN_NAME)) return UNLIMITED;
 
-  const found =
-    kind === 'operator'
-      ? await readOperatorByEmail(db, name)
-      : (await readAccessTokens(db)).find((token) => token.name === name && isValid(token, now));
-  if (found === undefined || found.createdAt > since) return undefined;
-  return permissionsOf(found);
+  if (kind === 'operator') {
+    const person = await readOperatorByEmail(db, name);
+    if (person === undefined || person.createdAt > since || !isVouched(person, now)) return undefined;
+    return permissionsOf(person);
+  }
+
+  const token = (await readAccessTokens(db)).find((each) => each.name === name && isValid(each, now));
+  if (token === undefined || token.createdAt > since) return undefined;
+  const rights = await tokenRights(db, token, now);
+  return rights && permissionsOf({ ...rights, ...defined({ only: token.only, exempt: token.exempt }) });
 }
 
 /** Programs confirm nothing; for a person, the operation was confirmed before. */

@@ -13,7 +13,8 @@ import type { Credentials, Identity, Operator } from './operator.ts';
 
 /** The columns of a {@link FlatOperator}. */
 export const OPERATOR_COLUMNS = `operators.id, email, name, ${RIGHTS_COLUMNS},
-  sso_issuer AS "issuer", sso_subject AS "subject", operators.created_at AS "createdAt", last_seen_at AS "lastSeenAt"`;
+  sso_issuer AS "issuer", sso_subject AS "subject", operators.created_at AS "createdAt", last_seen_at AS "lastSeenAt",
+  vouched_until AS "vouchedUntil"`;
 
 /** An operator with the identity in two members, as the row has it. */
 export type FlatOperator = Omit<Operator, 'identity'> & {
@@ -127,10 +128,16 @@ export async function storeIdentity(tx: Tx, operator: Operator, identity: Identi
   tx.journal.audit({ action: 'operator.linked', target: operator.email, before, after });
 }
 
+/** Notes until when what the identity provider has just said counts. The sign-in itself leaves the audit entry. */
+export async function storeVouched(tx: Tx, { id }: Operator, until: number): Promise<void> {
+  await tx.query('UPDATE operators SET vouched_until = $2 WHERE id = $1', [id, until]);
+}
+
 /** From now on the operator signs in with this password: an identity is forgotten. */
 export async function storePassword(tx: Tx, { id, email }: Operator, passwordHash: string): Promise<void> {
   await tx.query(
-    'UPDATE operators SET password_hash = $2, sso_issuer = NULL, sso_subject = NULL WHERE id = $1',
+    `UPDATE operators SET password_hash = $2, sso_issuer = NULL, sso_subject = NULL, vouched_until = NULL
+      WHERE id = $1`,
     [id, passwordHash],
   );
   tx.journal.audit({ action: 'operator.password_changed', target: email });

@@ -1,5 +1,5 @@
 import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
-import { type Credential, type Rights, SESSION_LIFETIME } from '../../domain/rights.ts';
+import type { Credential, Rights, SessionLifetime } from '../../domain/rights.ts';
 
 /** A person's identity at a provider: the issuer's address, and the subject, which it never assigns to another person. */
 export interface Identity {
@@ -18,6 +18,13 @@ export interface Operator extends Rights {
   /** Epoch milliseconds, as are all times here. */
   readonly createdAt: number;
   readonly lastSeenAt?: number;
+  /** Until when what the identity provider said at the last sign-in counts; absent where no provider vouches for the person. */
+  readonly vouchedUntil?: number;
+}
+
+/** Whether what the person left behind goes on: not once they have been away from the identity provider for too long. */
+export function isVouched({ identity, vouchedUntil = 0 }: Operator, now: number): boolean {
+  return identity === undefined || vouchedUntil > now;
 }
 
 /** An operator with the hash of the password, empty without one. The hash is only used to check a password. */
@@ -37,14 +44,17 @@ export interface Session {
 }
 
 /** Whether the session has not ended at `now`. One from the future was made by a wrong clock; a damaged time (NaN) ends it. */
-export function isLive(session: Session, now: number): boolean {
+export function isLive(session: Session, lifetime: SessionLifetime, now: number): boolean {
   const begun = Math.max(session.createdAt, session.lastUsedAt);
-  return sessionEnd(session) > now && begun <= now + CLOCK_TOLERANCE_MS;
+  return sessionEnd(session, lifetime) > now && begun <= now + CLOCK_TOLERANCE_MS;
 }
 
 /** When the session ends if it is not used again. Epoch milliseconds. */
-export function sessionEnd({ createdAt, lastUsedAt }: Session): number {
-  return Math.min(lastUsedAt + SESSION_LIFETIME.idleMs, createdAt + SESSION_LIFETIME.absoluteMs);
+export function sessionEnd(
+  { createdAt, lastUsedAt }: Session,
+  { idleMs, absoluteMs }: SessionLifetime,
+): number {
+  return Math.min(lastUsedAt + idleMs, createdAt + absoluteMs);
 }
 
 /** How long a single sign-on may take from the first page to the last, in milliseconds. */

@@ -15,6 +15,11 @@ import { checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
+import { type AccessToken, isValid } from '../access-tokens/access-token.ts';
+import {
+  readAccessTokens,
+  storeRevocation as storeTokenRevocation,
+} from '../access-tokens/access-token-table.ts';
 import { isManagedBySso } from '../sso/sso.ts';
 import { changeRights, lockGrant, type RightsChange } from './grants.ts';
 import type { Invitation } from './invitation.ts';
@@ -112,6 +117,7 @@ export async function replaceOperator(
 
   const creator = operatorActor(operator, {});
   await endLinks(context, tx, (link) => link.createdBy === creator.name && !mayOffer(creator, link));
+  if (operator.role === 'none' && operator.projects === undefined) await endTokensOf(context, tx, operator);
 
   // Sessions have no rights of their own: each request reads them. A role in one project ends none, because the administrators of
   // a project could sign out anyone; a new role for all projects does, so that a stolen session does not rise with its owner.
@@ -126,8 +132,8 @@ export function mayOffer(actor: Actor, link: Pick<Invitation, 'kind'> & Rights):
 }
 
 /**
- * Removes an operator with all sessions, and all open links to or by the operator, which could restore access. Access
- * tokens stay, because pipelines depend on them. `not_found`, `invalid_argument` for the last administrator.
+ * Removes an operator with all sessions, own tokens, and all open links to or by the operator, which could restore access. Access
+ * tokens of the installation stay, because pipelines depend on them. `not_found`, `invalid_argument` for the last administrator.
  */
 export function deleteOperator(
   context: ManagementContext,
@@ -141,8 +147,22 @@ export function deleteOperator(
 
     const creator = operatorName(operator);
     await endLinks(context, tx, (link) => link.email === operator.email || link.createdBy === creator);
+    await endTokensOf(context, tx, operator);
     await removeOperator(tx, operator);
   });
+}
+
+/** Revokes the tokens that belong to a person. */
+async function endTokensOf(context: ManagementContext, tx: Tx, { id }: Operator): Promise<void> {
+  for (const token of await readAccessTokens(tx)) {
+    if (token.ownerId === id && isValid(token, context.now())) await endToken(context, tx, token);
+  }
+}
+
+/** Revokes a token, with the open links that were created with it. */
+export async function endToken(context: ManagementContext, tx: Tx, token: AccessToken): Promise<void> {
+  await endLinks(context, tx, (link) => link.createdBy === `token:${token.name}`);
+  await storeTokenRevocation(tx, token, context.now());
 }
 
 /** Revokes the open links that match. */

@@ -5,7 +5,7 @@ import { created, done, isoTime, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount, mountPublic } from '../../management/api/operation.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
 import type { Written } from '../../management/write.ts';
-import { isManagedBySso, SSO_PATHS } from '../sso/sso.ts';
+import { isManagedBySso, SSO_PATHS, sessionLifetime } from '../sso/sso.ts';
 import { type ActiveSession, sessionEnd } from './operator.ts';
 import { operatorRecord } from './operator-routes.ts';
 import { isSetupNeeded } from './operators.ts';
@@ -163,7 +163,7 @@ function sessionRecord(context: PeopleContext, { session, operator, seq }: Writt
     signedIn: true,
     setupNeeded: false,
     operator: record,
-    expiresAt: isoTime(sessionEnd(session)),
+    expiresAt: isoTime(sessionEnd(session, sessionLifetime(operator, context.sso))),
     ...(evaluationUrl === undefined ? {} : { evaluationUrl }),
     ...ssoRecord(context),
     seq,

@@ -1,11 +1,12 @@
 import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { SESSION_LIFETIME } from '../../domain/rights.ts';
+import { SESSION_LIFETIME, type SessionLifetime } from '../../domain/rights.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { Caller } from '../../management/context.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
+import { sessionLifetime } from '../sso/sso.ts';
 import { removeFailures } from './attempt-table.ts';
 import { cookieIn, removeCookie, setCookie } from './cookies.ts';
 import {
@@ -106,7 +107,11 @@ export async function startSession(
 export async function verifySession(context: PeopleContext, id: string): Promise<FoundSession | undefined> {
   if (!id.startsWith(SESSION_PREFIX) || id.length > 100) return undefined;
   const found = await context.store.read((db) => readSession(db, digestOf(id)));
-  return found !== undefined && isLive(found.session, context.now()) ? found : undefined;
+  if (found === undefined) return undefined;
+
+  const lifetime = sessionLifetime(found.operator, context.sso);
+  if (!isLive(found.session, lifetime, context.now())) return undefined;
+  return { ...found, credential: { ...found.credential, longestMs: lifetime.absoluteMs } };
 }
 
 /** Records that a session is used now: in the background, once a minute. Reports failed writes to `onFailure`. */
@@ -177,7 +182,7 @@ export function sessionIdIn(request: Request, publicUrl: string): string | undef
 export function startCookie(request: Request, id: string, publicUrl: string): string {
   const isSecure =
     request.headers.get('Origin')?.startsWith('https:') === true || isAtHttps(request, publicUrl);
-  return sessionCookie(id, { isSecure });
+  return sessionCookie(id, { isSecure, lifetime: SESSION_LIFETIME });
 }
 
 /** Whether the request came to the public address, and that has HTTPS. A false header only makes the request's own rules stricter. */
@@ -187,8 +192,11 @@ function isAtHttps({ headers }: Request, publicUrl: string): boolean {
 }
 
 /** The `Set-Cookie` header that starts a session, over HTTPS or HTTP. */
-export function sessionCookie(id: string, { isSecure }: { readonly isSecure: boolean }): string {
-  return setCookie(SESSION_COOKIE, id, { isSecure, maxAgeSeconds: SESSION_LIFETIME.absoluteMs / 1000 });
+export function sessionCookie(
+  id: string,
+  { isSecure, lifetime }: { readonly isSecure: boolean; readonly lifetime: SessionLifetime },
+): string {
+  return setCookie(SESSION_COOKIE, id, { isSecure, maxAgeSeconds: lifetime.absoluteMs / 1000 });
 }
 
 /** The `Set-Cookie` headers that end a session. */

@@ -14,6 +14,7 @@ import {
   readOperatorByIdentity,
   readOperators,
   storeIdentity,
+  storeVouched,
 } from '../people/operator-table.ts';
 import { endLinks, replaceOperator, withRights } from '../people/operators.ts';
 import { isEmail, nameIn, operatorActor, type PeopleContext } from '../people/people.ts';
@@ -154,6 +155,7 @@ export async function signOn(
 
     const admitted = operator ?? (await admit(context, tx, person, rights));
     const signedOn = await setRights(context, tx, admitted, rights);
+    await storeVouched(tx, signedOn, context.now() + settings.absenceMs);
     hasNoAdmin = await lostLastAdmin(tx, admitted);
     return startSession(context, tx, signedOn, caller);
   });

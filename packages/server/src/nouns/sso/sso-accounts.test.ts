@@ -63,7 +63,7 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
       '__Host-halyard_sso=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
       'halyard_sso=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
       expect.stringMatching(
-        /^__Host-halyard_session=hss_\w{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure$/,
+        /^__Host-halyard_session=hss_\w{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/,
       ),
     ]);
     const known = {

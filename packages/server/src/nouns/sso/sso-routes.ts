@@ -113,7 +113,7 @@ export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger
       });
 
       const target = new URL(ownPath(begun.from, context.publicUrl), context.publicUrl);
-      return redirect(target.href, [...cookies, sessionCookie(id, { isSecure })]);
+      return redirect(target.href, [...cookies, sessionCookie(id, { isSecure, lifetime: settings.session })]);
     } catch (error) {
       return redirect(signInPage(problemOf(error, c, log), begun?.from ?? '/'), cookies);
     }

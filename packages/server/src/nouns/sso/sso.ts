@@ -1,4 +1,5 @@
-import type { SsoSettings } from '../../domain/sso.ts';
+import { SESSION_LIFETIME, type SessionLifetime } from '../../domain/rights.ts';
+import { SSO_LENGTHS, type SsoSettings, ssoLengths } from '../../domain/sso.ts';
 import type { Operator } from '../people/operator.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
@@ -48,4 +49,22 @@ export const SSO_PATHS = { start: '/api/sso/start', callback: '/api/sso/callback
 /** Whether the provider that is set up now decides who the operator is and what the operator may do. */
 export function isManagedBySso({ identity }: Pick<Operator, 'identity'>, sso: Sso | undefined): boolean {
   return identity !== undefined && identity.issuer === sso?.settings.issuer;
+}
+
+/** The lengths of the settings by default. */
+const DEFAULTS = ssoLengths({
+  sessionMinutes: SSO_LENGTHS.sessionMinutes.default,
+  idleMinutes: SSO_LENGTHS.idleMinutes.default,
+  absenceDays: SSO_LENGTHS.absenceDays.default,
+});
+
+/**
+ * How long the operator's sessions last. Those of a person whom a provider vouched for end as its settings say, also once the
+ * provider is no longer set up.
+ */
+export function sessionLifetime(
+  { identity }: Pick<Operator, 'identity'>,
+  sso: Sso | undefined,
+): SessionLifetime {
+  return identity === undefined ? SESSION_LIFETIME : (sso?.settings.session ?? DEFAULTS.session);
 }

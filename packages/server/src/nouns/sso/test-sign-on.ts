@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'bun:test';
 import type { ProviderPerson, TestIdentityProvider } from '@halyard/testing/identity-provider';
-import type { SsoSettings } from '../../domain/sso.ts';
+import { type SsoSettings, ssoLengths } from '../../domain/sso.ts';
 import { openTestApp, type TestAnswer, type TestApp } from '../../management/api/test-app.ts';
 import { join, ORIGIN, TestBrowser } from '../../management/api/test-browser.ts';
 import type { TestEngine } from '../../storage/test-engines.ts';
@@ -33,6 +33,7 @@ export function settingsOf(provider: TestIdentityProvider, changes: Partial<SsoS
     trustEmail: false,
     label: 'Example ID',
     only: false,
+    ...ssoLengths({ sessionMinutes: 720, idleMinutes: 120, absenceDays: 30 }),
     ...changes,
   };
 }
