@@ -4,6 +4,7 @@ import type { OpenStream } from '../domain/read-side.ts';
 import type { ManagementApp } from '../management/api/operation.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { mountAccessTokens } from '../nouns/access-tokens/access-token-routes.ts';
+import { mountAuditChain } from '../nouns/audit-chain/chain-routes.ts';
 import {
   type DashboardEvents,
   mountClients,
@@ -81,6 +82,7 @@ export function mountNouns(
   mountProjectKeys(app, context);
   mountImportExport(app, context);
   mountAudit(app, context);
+  mountAuditChain(app, context);
   mountHistory(app, context);
   mountCopy(app, context);
   mountSchedules(app, context);

@@ -44,6 +44,21 @@ test('audit exports all entries as lines, of any number, through its filters', a
   expect(created).toMatchObject([{ action: 'flag.created', target: 'a' }]);
 });
 
+test('S24.3 audit verify compares the log with its chain, and fails without the head that was noted', async () => {
+  const found = await json('audit verify');
+  expect(found).toMatchObject({ problems: [], unchained: expect.any(Number) });
+  expect(await halyard('audit verify', { isTerminal: true })).toMatchObject({
+    exitCode: 0,
+    out: expect.stringMatching(/^Compared \d+ entr/),
+  });
+
+  const head = `1:${'0'.repeat(64)}`;
+  const lost = await halyard(['audit', 'verify', '--head', head]);
+  expect(lost).toMatchObject({ exitCode: 1, err: expect.stringContaining(`does not continue from ${head}`) });
+  expect(JSON.parse(lost.out)).toMatchObject({ problems: [], hasHead: false });
+  expect((await halyard('audit verify --head 1:x')).exitCode).toBe(2);
+});
+
 test('clients shows open streams, delivery who received a change', async () => {
   const management = new Management(node);
   await management.createProject('shop');

@@ -1,5 +1,6 @@
 import { wholeNumber } from '../config/setting-readers.ts';
 import { type ApiAnswer, type ApiClient, type ApiRequest, apiPath } from './api-client.ts';
+import { verifyCommand } from './audit-verify.ts';
 import { placeOf } from './change.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
@@ -18,6 +19,7 @@ const MAX_SEQ = 999_999_999_999_999;
 export const auditCommand = command({
   usage: 'audit',
   about: 'List changes, newest first: who changed what, and when.',
+  commands: [verifyCommand],
   options: {
     project: option('<project>', 'Show this project only'),
     env: option('<environment>', 'Show this environment only; needs --project'),

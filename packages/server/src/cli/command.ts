@@ -19,6 +19,8 @@ export interface CliCommand {
   readonly help?: string;
   readonly examples?: readonly string[];
   readonly closing?: string;
+  /** Commands below one that also runs by itself. */
+  readonly commands?: readonly CliCommand[];
   /** Whether help does not list it, and any options are accepted. */
   readonly isRedirect?: boolean;
   /** `input` holds the arguments and options by name. */

@@ -44,12 +44,17 @@ async function findCandidates(
   const entry = catalog[name];
   if (entry === undefined) return [];
 
-  const loaded = await entry.load();
+  const found = await entry.load();
+  const below = 'usage' in found ? (found.commands ?? []) : [];
+  // A command that also runs by itself is a group where the name of one below it follows.
+  const loaded = below.some(({ usage }) => wordOf(usage) === rest[0]) ? below : found;
+  if (loaded === found && below.length > 0 && rest.length === 0 && !started.startsWith('-'))
+    return below.map(candidateOf);
   const isGroup = !('usage' in loaded);
   const commands: readonly CliCommand[] = isGroup ? loaded : [loaded];
   if (isGroup && rest.length === 0) {
     const shown = commands.filter(({ isRedirect }) => isRedirect !== true);
-    return shown.map(({ usage, about }) => ({ word: wordOf(usage), about: firstSentence(about) }));
+    return shown.map(candidateOf);
   }
   const command = isGroup ? commands.find(({ usage }) => wordOf(usage) === rest[0]) : commands[0];
   if (command === undefined) return [];
@@ -61,6 +66,10 @@ async function findCandidates(
   return placeholder === undefined
     ? namesOfOptions(command, line.given)
     : valuesOf({ about: '', value: placeholder }, line.given, started, shell);
+}
+
+function candidateOf({ usage, about }: CliCommand): Candidate {
+  return { word: wordOf(usage), about: firstSentence(about) };
 }
 
 function namesOfCommands(catalog: Catalog): readonly Candidate[] {

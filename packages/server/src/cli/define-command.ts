@@ -6,12 +6,13 @@ import type { Shell } from './shell.ts';
 
 /** Adds arguments, options, subcommands and actions to a command of commander. A list is a group of commands. */
 export function defineCommand(target: Command, tree: CliCommand | readonly CliCommand[], shell: Shell): void {
-  if ('usage' in tree) {
-    defineOne(target.description(tree.about), tree, shell);
-    return;
-  }
+  const below = 'usage' in tree ? (tree.commands ?? []) : tree;
+  if ('usage' in tree) defineOne(target.description(tree.about), tree, shell);
+  if (below.length === 0) return;
 
-  for (const each of tree) {
+  // The options after the name of a command are its own, also where the one above has the same.
+  target.enablePositionalOptions();
+  for (const each of below) {
     const one = target.command(wordsOf(each.usage)[0] ?? '', { hidden: each.isRedirect === true });
     defineOne(one.description(each.about), each, shell);
   }

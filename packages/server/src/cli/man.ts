@@ -15,7 +15,9 @@ export function manCommand(catalog: Catalog): CliCommand {
         shown.map(async ([name, { about, summary, load }]) => {
           const loaded = await load();
           const group = 'usage' in loaded ? undefined : (about ?? `${summary}.`);
-          return commandPage(name, group, 'usage' in loaded ? [loaded] : loaded);
+          if (!('usage' in loaded)) return commandPage(name, group, loaded);
+          const below = (loaded.commands ?? []).map((each) => ({ ...each, usage: `${name} ${each.usage}` }));
+          return commandPage(name, group, [loaded, ...below]);
         }),
       );
       shell.write([HEAD, ...pages, FOOT].join('\n'));

@@ -93,7 +93,7 @@ describe('help', () => {
   });
 
   test('a command without commands of its own lists none', async () => {
-    for (const command of ['clients', 'version', 'audit', 'export'])
+    for (const command of ['clients', 'version', 'diff', 'export'])
       expect((await runCaptured([command, '--help'])).out).not.toContain('Commands:');
     expect((await runCaptured(['flag', '--help'])).out).toContain('help [command]');
   });

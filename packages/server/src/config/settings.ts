@@ -277,6 +277,12 @@ const TABLE = {
     default: 'false',
     sentence: 'Let several processes listen on the same port (Linux).',
   },
+  auditPersonalDays: {
+    reader: wholeNumber(1, 36_500, '<days>'),
+    unit: 'days',
+    sentence:
+      'Days after which names, email addresses and client addresses are removed from entries of the audit log; by default, never.',
+  },
   logLevel: {
     reader: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], '<level>'),
     default: 'info',

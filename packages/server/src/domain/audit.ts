@@ -32,7 +32,7 @@ export interface ReferencePlace {
 /** The author of what the server does by itself. */
 export const SYSTEM: Actor = { name: 'system', permissions: UNLIMITED };
 
-/** One row of the audit log. It is never pruned. */
+/** One row of the audit log. It is never pruned; a setting removes personal data from old ones. */
 export interface AuditEntry {
   readonly id: string;
   /** The row of the change log that it belongs to. */

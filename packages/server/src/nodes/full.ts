@@ -78,6 +78,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
 
   plane.observe(logServer);
   plane.observe(management.webhooks);
+  plane.observe(management.chain);
   if (management.publishing !== undefined) plane.observe(management.publishing);
   readers.observe(metrics);
   readers.observe(management.activity);
@@ -152,6 +153,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
       management.closeSchedules,
       management.closeWebhooks,
       management.closePublishing,
+      management.closeChain,
       keepLastKnown,
       { name: 'stop following the log', run: () => plane.close() },
       management.closeHousekeeping,

@@ -5,6 +5,7 @@ import type { ReadSide } from '../domain/read-side.ts';
 import { type UsageStore, usageParts } from '../domain/usage.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { UsageTally } from '../evaluation/usage/usage-tally.ts';
+import { removePersonalData } from '../nouns/audit-chain/personal-data.ts';
 import { removeOldReferences } from '../nouns/history/reference-table.ts';
 import { removeEnded } from '../nouns/people/session-table.ts';
 import { SIGN_IN_LIMIT } from '../nouns/people/sign-in.ts';
@@ -38,6 +39,8 @@ export interface HousekeepingParts {
   /** Reads of flags, as clients report them, and where they are added up. */
   readonly tally: Pick<UsageTally, 'take' | 'add'>;
   readonly usage: UsageStore;
+  /** Days after which personal data is removed from the audit log; absent: never. */
+  readonly auditPersonalDays?: number;
   readonly log: Logger;
 }
 
@@ -111,9 +114,17 @@ export class Housekeeping {
         keepRows: LOG_RETENTION.rows,
       });
       if (pruned > 0) this.#parts.log.info({ pruned }, 'old rows of the change log removed');
+      await this.#removePersonalData(now);
     } catch (err) {
       this.#noteFailure(err, 'old records could not be removed; retrying in an hour');
     }
+  }
+
+  async #removePersonalData(now: number): Promise<void> {
+    const { auditPersonalDays: days, store, log } = this.#parts;
+    if (days === undefined) return;
+    const blocks = await removePersonalData(store, now - days * DAY_MS);
+    if (blocks > 0) log.info({ blocks }, 'personal data removed from old entries of the audit log');
   }
 
   /** The follower reports outages, and a standby can never be written. */

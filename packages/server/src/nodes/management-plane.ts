@@ -10,6 +10,7 @@ import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { GuardedPoster } from '../http/guarded-post.ts';
 import type { ManagementContext } from '../management/context.ts';
+import { ChainRunner } from '../nouns/audit-chain/chain-runner.ts';
 import { Activity } from '../nouns/deliveries/activity.ts';
 import { SqlDeliveryStore } from '../nouns/deliveries/delivery-table.ts';
 import type { DueRunner } from '../nouns/due-runner.ts';
@@ -74,6 +75,8 @@ export class ManagementPlane {
   readonly webhooks: WebhookRunner;
   /** Publishes environments, where the settings say to which storage. */
   readonly publishing: PublishRunner | undefined;
+  /** Chains the entries of the audit log. */
+  readonly chain: ChainRunner;
   readonly #deliversWebhooks: boolean;
   /** They run schedules, and the steps of rollout plans. */
   readonly #dueRunners: readonly DueRunner[];
@@ -136,6 +139,8 @@ export class ManagementPlane {
     this.#deliversWebhooks = config.webhooks;
     this.webhooks = new WebhookRunner({ context, sender, node, log, isReady });
 
+    this.chain = new ChainRunner({ context, log, isReady });
+
     if (config.publishUrl !== undefined) {
       this.publishing = new PublishRunner({
         context,
@@ -155,6 +160,7 @@ export class ManagementPlane {
       log,
       deliveries,
       usage: new SqlUsageStore(database),
+      ...defined({ auditPersonalDays: config.auditPersonalDays }),
       tally: plane.usage,
     });
 
@@ -185,11 +191,12 @@ export class ManagementPlane {
     plane.firstLive.then(() => this.app.load()).catch(() => {});
   }
 
-  /** Starts to run what is due and to deliver to webhooks. */
+  /** Starts to run what is due, to deliver to webhooks, and to chain the audit log. */
   start(): void {
     for (const runner of this.#dueRunners) runner.start();
     if (this.#deliversWebhooks) this.webhooks.start();
     this.publishing?.start();
+    this.chain.start();
   }
 
   /** Before the listeners close: ends the streams of dashboards and writes the last receipts. */
@@ -208,6 +215,9 @@ export class ManagementPlane {
 
   /** After the listeners have closed: lets another node publish. */
   readonly closePublishing = brief('end publishing', async () => this.publishing?.close());
+
+  /** After the listeners have closed, and while the log is followed: chains the last audit entries. */
+  readonly closeChain = brief('chain the last audit entries', () => this.chain.close());
 
   /** Before the database closes: writes down which keys were used last, and which flags were read. */
   readonly closeHousekeeping = brief('note the last uses of keys and flags', async () => {

@@ -447,4 +447,19 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     `UPDATE operators SET vouched_until = COALESCE(last_seen_at, created_at) + 2592000000
       WHERE sso_issuer IS NOT NULL`,
   ],
+  [
+    // The chain over the audit log: each block has the hashes of some entries, and its own covers that of the block before it.
+    // entries, commitments: JSON lists. salt: NULL once the personal data in the entries is removed.
+    `CREATE TABLE audit_blocks (
+      number BIGINT NOT NULL PRIMARY KEY,
+      last_seq BIGINT NOT NULL,
+      last_position BIGINT NOT NULL,
+      newest_at BIGINT NOT NULL,
+      chained_at BIGINT NOT NULL,
+      hash TEXT NOT NULL,
+      salt TEXT,
+      entries TEXT NOT NULL,
+      commitments TEXT
+    )`,
+  ],
 ];

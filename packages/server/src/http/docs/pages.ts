@@ -37,6 +37,7 @@ import languages from '../../../../../docs/languages.md' with { type: 'text' };
 import moving from '../../../../../docs/moving.md' with { type: 'text' };
 import agents from '../../../../../docs/operations/agents.md' with { type: 'text' };
 import approvals from '../../../../../docs/operations/approvals.md' with { type: 'text' };
+import audit from '../../../../../docs/operations/audit.md' with { type: 'text' };
 import backup from '../../../../../docs/operations/backup.md' with { type: 'text' };
 import cleanUp from '../../../../../docs/operations/clean-up.md' with { type: 'text' };
 import cli from '../../../../../docs/operations/cli.md' with { type: 'text' };
@@ -163,6 +164,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/lists', lists],
   ['operations/agents', agents],
   ['operations/history', history],
+  ['operations/audit', audit],
   ['operations/schedules', schedules],
   ['operations/rollouts', rollouts],
   ['operations/approvals', approvals],

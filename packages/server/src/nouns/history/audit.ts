@@ -166,7 +166,7 @@ async function describe(db: Queryable, operation: AuditedOperation): Promise<Cha
   const environment = onlyOne(entries.map((entry) => entry.environment));
   const [revision] = operation.revisions.values();
   const place = { note, project, environment, revision: environment === undefined ? undefined : revision };
-  const revertible = unrevertible(operation) === undefined;
+  const revertible = (await unrevertible(db, operation)) === undefined;
   return { seq: operation.seq, at, actor, ...defined(place), revertible, entries };
 }
 

@@ -2,12 +2,14 @@ import { isRevertible } from '@halyard/protocol';
 import { type Actor, isAboutPeople } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, StateOperation } from '../../domain/project.ts';
+import { REMOVED } from '../../domain/redaction.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { requireRole, sees, seesPeople } from '../../management/rights.ts';
 import { prefixNote } from '../../management/rules.ts';
 import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
+import { readRedactedThrough } from '../audit-chain/block-table.ts';
 import { readEnvironments, storeAppearance } from '../environments/environment-table.ts';
 import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
 import { insertDeletedFlag, removeFlag, storeFlag } from '../flags/flag-table.ts';
@@ -90,7 +92,7 @@ export function noChange(seq: number): ServiceError {
 async function findRevertible(db: Queryable, actor: Actor, seq: number): Promise<AuditedOperation> {
   const operation = await findVisible(db, actor, seq);
   requireRole(actor, 'editor', { id: projectOf(operation) });
-  const reason = unrevertible(operation);
+  const reason = await unrevertible(db, operation);
   if (reason !== undefined) throw notRevertible(seq, reason);
 
   const projects = await readProjects(db);
@@ -156,7 +158,16 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Why an operation cannot be reverted, as the end of a sentence; `undefined` when it can. */
-export function unrevertible({ entries }: AuditedOperation): string | undefined {
+export async function unrevertible(db: Queryable, operation: AuditedOperation): Promise<string | undefined> {
+  const reason = withoutOpposite(operation);
+  const hasMark = operation.entries.some(({ before = '', after = '' }) => (before + after).includes(REMOVED));
+  if (reason !== undefined || !hasMark) return reason;
+
+  const redacted = (await readRedactedThrough(db)) ?? 0;
+  return operation.seq <= redacted ? 'personal data was removed from what it changed' : undefined;
+}
+
+function withoutOpposite({ entries }: AuditedOperation): string | undefined {
   const actions = entries.map(({ action }) => action);
   const other = actions.find((action) => !isRevertible(action) && !IGNORED_ACTIONS.has(action));
   if (other !== undefined) return REASONS[other] ?? `"${other}" has no opposite`;

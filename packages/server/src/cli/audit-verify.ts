@@ -1,0 +1,140 @@
+import { type ApiClient, apiPath } from './api-client.ts';
+import { CliError, usageError } from './cli-error.ts';
+import { command, connect } from './command.ts';
+import type { Fields } from './fields.ts';
+import { option } from './options.ts';
+import { shortTime, wantsJson } from './output.ts';
+
+/** `halyard audit verify` */
+export const verifyCommand = command({
+  usage: 'verify',
+  about: 'Verify that no entry of the audit log was changed, deleted or inserted in the database.',
+  options: {
+    head: option(
+      '<seq>:<hash>',
+      'Also verify that the log continues from this head, as an earlier run printed it',
+    ),
+  },
+  help:
+    'Entries are chained by hash, a few seconds after they are written. Who can write to the database can also make a new chain:\n' +
+    'note the head in another place, and give it with --head, to see that too. Without --head, a log whose end was cut off together\n' +
+    'with the chain may look right.',
+  examples: ['halyard audit verify', 'halyard audit verify --head 812:4f1e…'],
+  run: async (input, shell) => {
+    const { head } = input;
+    if (head !== undefined && !/^\d{1,15}:[0-9a-f]{64}$/.test(head))
+      throw usageError('--head must be a number and 64 hexadecimal digits, as in 812:4f1e…');
+
+    const found = await verify(connect(shell, input), head);
+    if (wantsJson(shell, input)) shell.write(`${JSON.stringify(found)}\n`);
+    else shell.write(describe(found, head));
+
+    const isHeadLost = head !== undefined && !found.hasHead;
+    if (found.problems.length > 0 || isHeadLost)
+      throw new CliError(
+        isHeadLost
+          ? `The audit log does not continue from ${head}: it was changed, cut off, or restored from a backup since.`
+          : 'The audit log is not as it was written.',
+      );
+  },
+});
+
+/** What all calls have found together. */
+interface Found {
+  readonly entries: number;
+  readonly blocks: number;
+  readonly problems: readonly Problem[];
+  readonly hasHead?: boolean;
+  readonly head?: string;
+  readonly headAt?: string;
+  readonly unchained: number;
+  readonly redactedThrough?: number;
+}
+
+interface Problem {
+  readonly kind: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+async function verify(client: ApiClient, head: string | undefined): Promise<Found> {
+  const problems: Problem[] = [];
+  let [entries, blocks, hasHead] = [0, 0, false];
+  for (let cursor: string | undefined; ; ) {
+    const { fields } = await client.request({ path: apiPath`/audit/verification`, query: { head, cursor } });
+    entries += fields.number('entries');
+    blocks += fields.number('blocks');
+    hasHead ||= fields.any('hasHead') === true;
+    for (const each of fields.list('problems'))
+      problems.push({
+        kind: each.text('kind'),
+        from: placeOf(each.fields('from')),
+        to: placeOf(each.fields('to')),
+      });
+
+    cursor = fields.optionalText('next');
+    if (cursor !== undefined) continue;
+    return { entries, blocks, problems, ...(head === undefined ? {} : { hasHead }), ...endOf(fields) };
+  }
+}
+
+/** What the last call says. */
+function endOf(fields: Fields): Pick<Found, 'head' | 'headAt' | 'unchained' | 'redactedThrough'> {
+  const end = fields.any('head') === undefined ? undefined : fields.fields('head');
+  const redacted = fields.any('redactedThrough') === undefined ? undefined : fields.number('redactedThrough');
+  return {
+    unchained: fields.number('unchained'),
+    ...(end && { head: `${end.number('seq')}:${end.text('hash')}`, headAt: end.text('at') }),
+    ...(redacted === undefined ? {} : { redactedThrough: redacted }),
+  };
+}
+
+/** `812`, or `812-3` for another entry of that change than its first. */
+function placeOf(place: Fields): string {
+  const position = place.number('position');
+  return position === 0 ? `${place.number('seq')}` : `${place.number('seq')}-${position}`;
+}
+
+function describe(
+  { entries, blocks, problems, head, headAt, unchained, redactedThrough }: Found,
+  asked: string | undefined,
+): string {
+  const lines = problems.map(sentenceOf);
+  lines.push(
+    `Compared ${count(entries, 'entry', 'entries')} in ${count(blocks, 'block', 'blocks')} of the chain.`,
+  );
+  if (problems.length === 0) lines[0] = `${lines[0]} All are as they were written.`;
+  if (redactedThrough !== undefined)
+    lines.push(`Personal data has been removed up to entry ${redactedThrough}.`);
+  if (unchained > 0)
+    lines.push(`${count(unchained, 'newer entry is', 'newer entries are')} not chained yet.`);
+  if (head !== undefined) lines.push(`Head: ${head} (${shortTime(headAt)})`);
+  if (asked === undefined && head !== undefined)
+    lines.push('Note the head outside the database, for --head.');
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function sentenceOf({ kind, from, to }: Problem): string {
+  const [which, were, are] =
+    from === to ? [`Entry ${from}`, 'was', 'is'] : [`Entries ${from} to ${to}`, 'were', 'are'];
+  switch (kind) {
+    case 'changed':
+      return `${which} ${were} changed.`;
+    case 'missing':
+      return `${which} ${are} missing.`;
+    case 'inserted':
+      return `${which} ${were} inserted.`;
+    case 'block-changed':
+      return `The block of the chain with ${which.toLowerCase()}, or the one before it, was changed.`;
+    case 'block-missing':
+      return `A block of the chain is missing between the entries ${from} and ${to}.`;
+    case 'cut-off':
+      return `The log was cut off: ${which.toLowerCase()} ${are} missing at its end.`;
+    default:
+      return `${which}: ${kind}.`;
+  }
+}
+
+function count(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`;
+}

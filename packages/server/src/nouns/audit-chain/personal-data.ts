@@ -1,0 +1,54 @@
+import { redact } from '../../domain/redaction.ts';
+import type { Store } from '../../storage/store.ts';
+import { type Block, commitmentTo, type EntryPlace, endOf, entryHashesOf } from './block.ts';
+import {
+  readEntries,
+  readKeysBetween,
+  readRemovable,
+  storeCommitments,
+  storeRedacted,
+} from './block-table.ts';
+
+/** How long others have their turn between two blocks, in milliseconds: at first, there can be years of them. */
+const PAUSE_MS = 20;
+
+/**
+ * Removes personal data from the entries of all blocks that were written before this time; returns the number of blocks. The chain still
+ * proves what is left. The salt of a block goes with it, so that nothing removed can be guessed from the hashes. Any number of nodes may
+ * do this at once. (Spec: S24.4)
+ */
+export async function removePersonalData(store: Store, before: number): Promise<number> {
+  for (let count = 0; ; count++) {
+    const [block] = await readRemovable(store, before, 1);
+    if (block === undefined) return count;
+    await removeFrom(store, block);
+    await Bun.sleep(PAUSE_MS);
+  }
+}
+
+/** An entry that was changed or inserted stays as wrong as it was: its hash does not fit what was there. */
+async function removeFrom(store: Store, block: Block): Promise<void> {
+  const hashes = entryHashesOf(block) ?? [];
+  const [first = [block.lastSeq, block.lastPosition]] = hashes;
+
+  await store.unlogged(async (tx) => {
+    const start: EntryPlace = { seq: first[0], position: first[1] - 1 };
+    const keys = await readKeysBetween(tx, start, endOf(block));
+    const entries = await readEntries(
+      tx,
+      keys.map(({ id }) => id),
+    );
+
+    const { salt = '' } = block;
+    const commitments = hashes.map(([seq, position]) => {
+      const entry = entries.find((each) => each.seq === seq && each.position === position);
+      return entry === undefined ? '' : commitmentTo(entry, salt);
+    });
+    if (!(await storeCommitments(tx, block, JSON.stringify(commitments)))) return;
+
+    for (const entry of entries) {
+      const redacted = redact(entry);
+      if (JSON.stringify(redacted) !== JSON.stringify(entry)) await storeRedacted(tx, redacted);
+    }
+  });
+}
