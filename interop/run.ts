@@ -1,4 +1,5 @@
 /** `bun run interop [program…]`: drives published providers and the examples against a real node. */
+import { tryChart } from './chart/try-chart.ts';
 import { CLIENTS, type OwnClient, prepareClient } from './clients.ts';
 import { LANGUAGES, type Language } from './languages.ts';
 import { type PreparedProgram, prepare, run } from './programs.ts';
@@ -24,7 +25,7 @@ const rows: Row[] = [];
 const failures: string[] = [];
 const examples = exampleNames().map((name) => `examples/${name}`);
 const languages = [...LANGUAGES, ...CLIENTS].map(({ folder }) => folder);
-const known = [...languages, 'clients', 'flagd', 'cli', 'publishing', 'examples', ...examples];
+const known = [...languages, 'clients', 'flagd', 'cli', 'publishing', 'chart', 'examples', ...examples];
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -69,6 +70,14 @@ if (isChosen('publishing')) {
     for (const step of outcome.steps) say(`  ${step}`);
     const result = `${outcome.steps.length} steps, each as the guide says`;
     return { name: 'publishing', provider: '@halyard/client/published', runtime: outcome.storage, result };
+  });
+}
+if (isChosen('chart')) {
+  await attempt('chart', async () => {
+    const outcome = await tryChart();
+    return typeof outcome === 'string'
+      ? { name: 'chart', provider: '', runtime: '', result: `skipped, ${outcome}` }
+      : { name: 'chart', provider: '', runtime: outcome.helm, result: outcome.result };
   });
 }
 for (const name of examples) {

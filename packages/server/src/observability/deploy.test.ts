@@ -2,9 +2,16 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { RELAY_SETTINGS } from '../config/relay-config.ts';
 import { isSecret, SETTING_NAMES, variableOf } from '../config/settings.ts';
 
 const ROOT = join(import.meta.dir, '../../../..');
+
+/** A member of the schema of the chart's values. */
+interface Schema {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly additionalProperties?: unknown;
+}
 
 /** Every name of a metric in a text. */
 function metricsIn(text: string): string[] {
@@ -62,9 +69,29 @@ describe('the chart', () => {
       if (group !== 'settings') expect(values[group]).toHaveProperty(name);
   });
 
+  test('describes every value that it offers in its schema, and keeps SQLite to one node', () => {
+    const schema = JSON.parse(readFileSync(join(folder, 'values.schema.json'), 'utf8'));
+    const { global: _, ...described } = schema.properties;
+    expect(Object.keys(described).sort()).toEqual(Object.keys(values).sort());
+    for (const [name, { properties, additionalProperties }] of Object.entries<Schema>(described))
+      if (properties) {
+        expect([name, Object.keys(properties).sort()]).toEqual([name, Object.keys(values[name]).sort()]);
+        expect([name, additionalProperties]).toEqual([name, false]);
+      }
+    expect(schema.allOf[0].then.properties.replicas).toEqual({ maximum: 1 });
+    // A secret in `settings` would be in clear text in the cluster.
+    const refused: string[] = schema.properties.settings.propertyNames.not.enum;
+    expect(refused).toEqual(expect.arrayContaining(SETTING_NAMES.filter(isSecret).map(variableOf)));
+  });
+
+  test('hides no setting behind the variables of services: one called halyard would make HALYARD_PORT', () => {
+    expect(text).toContain('enableServiceLinks: false');
+  });
+
   test('names settings that exist, and files only for secrets', () => {
-    const known = new Set(['HALYARD_TOKEN', ...SETTING_NAMES.map(variableOf)]);
-    const secrets = new Set(['HALYARD_TOKEN', ...SETTING_NAMES.filter(isSecret).map(variableOf)]);
+    const both = ['HALYARD_TOKEN', 'HALYARD_RELAY_TOKEN'];
+    const known = new Set([...both, ...[...SETTING_NAMES, ...Object.keys(RELAY_SETTINGS)].map(variableOf)]);
+    const secrets = new Set([...both, ...SETTING_NAMES.filter(isSecret).map(variableOf)]);
     for (const [, name = '', file] of text.matchAll(/\b(HALYARD_[A-Z_]+?)(_FILE)?\b/g))
       expect([name, (file === undefined ? known : secrets).has(name)]).toEqual([name, true]);
   });

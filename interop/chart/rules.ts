@@ -1,0 +1,78 @@
+import type { KubernetesObject, PodSpec } from './objects.ts';
+import { podOf } from './objects.ts';
+
+/**
+ * What holds for the objects of every set of values. Gives a sentence for each that does not: names that fit together, and the pod
+ * security standard "restricted".
+ */
+export function brokenRules(objects: readonly KubernetesObject[]): string[] {
+  const pod = podOf(objects);
+  return [
+    ...unfittingNames(objects),
+    ...duplicates('volume', pod.spec.volumes),
+    ...duplicates('mount path', containerOf(pod.spec).volumeMounts, 'mountPath'),
+    ...duplicates('variable', containerOf(pod.spec).env),
+    ...unrestricted(pod.spec),
+  ];
+}
+
+function containerOf(spec: PodSpec) {
+  const [container, ...others] = spec.containers;
+  if (container === undefined || others.length > 0) throw new Error('a pod has one container');
+  return container;
+}
+
+function duplicates(what: string, list: readonly Readonly<Record<string, unknown>>[] = [], by = 'name') {
+  const names = list.map((each) => String(each[by]));
+  return names
+    .filter((name, index) => names.indexOf(name) !== index)
+    .map((name) => `the ${what} ${name} is there twice`);
+}
+
+/** Selectors that choose no pod, and ports and volumes that do not exist. */
+function unfittingNames(objects: readonly KubernetesObject[]): string[] {
+  const faults: string[] = [];
+  const { labels, spec } = podOf(objects);
+  const container = containerOf(spec);
+  const ports = new Set(container.ports.map(({ name }) => name));
+  const claims = objects.flatMap(({ spec: { volumeClaimTemplates = [] } }) =>
+    volumeClaimTemplates.map(({ metadata }) => metadata.name),
+  );
+  const volumes = new Set([...(spec.volumes ?? []).map(({ name }) => name), ...claims]);
+
+  for (const { kind, spec: each } of objects) {
+    const chosen = each.selector?.matchLabels ?? each.podSelector?.matchLabels ?? each.selector;
+    for (const [label, value] of Object.entries(chosen ?? {}))
+      if (labels[label] !== value) faults.push(`${kind} chooses ${label}=${value}, which no pod has`);
+    if (kind === 'Service')
+      for (const { targetPort } of each.ports ?? [])
+        if (!ports.has(String(targetPort))) faults.push(`Service: no port ${targetPort}`);
+    const reference = each.scaleTargetRef ?? { kind: 'StatefulSet', name: undefined };
+    const set = objects.find((other) => other.kind === reference.kind);
+    if (reference.name !== undefined && set?.metadata.name !== reference.name)
+      faults.push(`${kind} scales ${reference.name}, which does not exist`);
+  }
+  for (const { name } of container.volumeMounts)
+    if (!volumes.has(name)) faults.push(`no volume ${name} to mount`);
+  return faults;
+}
+
+/** What the pod security standard "restricted" refuses. */
+function unrestricted(spec: PodSpec): string[] {
+  const { securityContext: container } = containerOf(spec);
+  const kinds = new Set(['configMap', 'emptyDir', 'persistentVolumeClaim', 'projected', 'secret']);
+  const wanted: readonly (readonly [string, boolean])[] = [
+    ['a user other than root', spec.securityContext.runAsNonRoot === true],
+    ['a profile of system calls', spec.securityContext.seccompProfile?.type === 'RuntimeDefault'],
+    ['no privilege escalation', container.allowPrivilegeEscalation === false],
+    ['no capabilities', Bun.deepEquals(container.capabilities, { drop: ['ALL'] })],
+    ['a root file system that is only read', container.readOnlyRootFilesystem === true],
+    [
+      'no volumes of the machine',
+      (spec.volumes ?? []).every((volume) =>
+        Object.keys(volume).every((key) => key === 'name' || kinds.has(key)),
+      ),
+    ],
+  ];
+  return wanted.filter(([, holds]) => !holds).map(([rule]) => `the pod has not: ${rule}`);
+}
