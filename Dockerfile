@@ -1,6 +1,7 @@
 # Halyard as a container: one executable on a base that has glibc and nothing else, not even a shell.
 #
 #   docker build -t halyard .
+#   docker buildx build --platform linux/amd64,linux/arm64 -t registry.example.com/halyard --push .     for both processors
 #   docker run -p 127.0.0.1:7070:7070 -v halyard-data:/data halyard
 #   docker exec <container> halyard project create demo
 #
@@ -8,17 +9,31 @@
 #
 # The last prints the link that makes the first administrator of the dashboard, which is at http://127.0.0.1:7070.
 
-FROM oven/bun:1.4.5-slim AS build
+# On the processor of the machine that builds, because Bun compiles for the others, and emulation is slow.
+FROM --platform=$BUILDPLATFORM oven/bun:1.4.5-slim AS build
 WORKDIR /build
 COPY . .
 # The repository is not copied: docker build --build-arg HALYARD_COMMIT=$(git rev-parse --short=12 HEAD) .
 ARG HALYARD_COMMIT
-# Builds dist/halyard, the dashboard in it, and tries it: serving, command line, stream, screens, documentation.
-RUN bun install --frozen-lockfile --production --ignore-scripts && bun run build && mkdir /empty
+ARG TARGETARCH
+# Builds dist/halyard, the dashboard in it, and, for the processor of this machine, tries it: serving, command line, stream, screens,
+# documentation.
+RUN bun install --frozen-lockfile --production --ignore-scripts && \
+  bun run build --target linux-$(echo ${TARGETARCH:-$(uname -m)} | sed 's/amd64\|x86_64/x64/; s/aarch64/arm64/') && mkdir /empty
 
 FROM gcr.io/distroless/base-debian12:nonroot
 COPY --from=build /build/dist/halyard /usr/local/bin/halyard
 COPY --from=build /build/LICENSE /build/dist/THIRD-PARTY-NOTICES /usr/share/doc/halyard/
+ARG HALYARD_VERSION=unknown
+ARG HALYARD_COMMIT=unknown
+ARG HALYARD_CREATED=unknown
+LABEL org.opencontainers.image.title="Halyard" \
+      org.opencontainers.image.description="Self-hosted feature flags over HTTP" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.source="https://github.com/halyard-flags/halyard" \
+      org.opencontainers.image.version="$HALYARD_VERSION" \
+      org.opencontainers.image.revision="$HALYARD_COMMIT" \
+      org.opencontainers.image.created="$HALYARD_CREATED"
 # The owner must be right before the volume is made: a new volume takes it over.
 COPY --from=build --chown=65532:65532 /empty /data
 VOLUME /data

@@ -3,8 +3,11 @@ import { buildDashboard } from './dashboard/build.ts';
 
 const ENTRY = join(import.meta.dir, '../packages/server/src/main.ts');
 
-/** A platform that Bun compiles for, on any machine. */
-export type Target = 'bun-linux-x64' | 'bun-linux-arm64' | 'bun-darwin-x64' | 'bun-darwin-arm64';
+/** The platforms that Halyard is built for, on any machine. */
+export const TARGETS = ['bun-linux-x64', 'bun-linux-arm64', 'bun-darwin-x64', 'bun-darwin-arm64'] as const;
+
+/** One of {@link TARGETS}. */
+export type Target = (typeof TARGETS)[number];
 
 /**
  * Builds the one executable file for a platform, by default this machine's: runtime, service, command line, dashboard and

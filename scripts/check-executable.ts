@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { openSse, temporaryFolder } from '@halyard/testing';
-import { type ServingExecutable, serveExecutable } from './executable.ts';
+import { type Executable, type ServingExecutable, serveExecutable } from './executable.ts';
 
 /** Pages that must be inside the executable. */
 const PAGES = [
@@ -17,17 +18,19 @@ const PAGES = [
 /**
  * Tries a built executable from an empty folder, without anything of the repository: serving, the command line, a
  * read, a stream, the dashboard, the documentation and the OpenAPI document, and an orderly end. `env` adds settings,
- * such as another database. Rejects with what did not work.
+ * such as another database; `home` is the folder that the command starts in, if that is not up to us. Rejects with what did not work.
  */
 export async function checkExecutable(
-  path: string,
+  executable: Executable,
   env: Readonly<Record<string, string>> = {},
+  home?: string,
 ): Promise<void> {
-  using folder = temporaryFolder();
-  const server = await serveExecutable(path, { folder: folder.path, env });
+  using empty = temporaryFolder();
+  const folder = home ?? empty.path;
+  const server = await serveExecutable(executable, { folder, env });
   try {
     await checkFlags(server);
-    await checkLongLists(server, folder.file('many.json'));
+    await checkLongLists(server, folder);
     await checkDocuments(server);
     await checkDashboard(server);
   } finally {
@@ -52,12 +55,15 @@ async function checkFlags(server: ServingExecutable): Promise<void> {
 }
 
 /** Enough flags for the thread of long lists and imports. */
-async function checkLongLists(server: ServingExecutable, file: string): Promise<void> {
+async function checkLongLists(server: ServingExecutable, folder: string): Promise<void> {
   const flags = Object.fromEntries(
     Array.from({ length: 2000 }, (_, index) => [`flag-${index}`, { description: 'one of many flags' }]),
   );
-  await Bun.write(file, JSON.stringify({ halyard: 1, project: 'many', environments: [], flags }));
-  await server.run('import', file);
+  await Bun.write(
+    join(folder, 'many.json'),
+    JSON.stringify({ halyard: 1, project: 'many', environments: [], flags }),
+  );
+  await server.run('import', 'many.json');
   const listed = await server.run('flag', 'list', '--project', 'many', '--json');
   expect('the number of flags', listed.match(/one of many flags/g)?.length, 2000);
 }

@@ -4,11 +4,15 @@ import { guardProcess } from '@halyard/testing';
 export interface ServingExecutable {
   /** Base address, without a slash at the end. */
   readonly url: string;
+  readonly pid: number;
   /** Runs another command of the same executable against this server and returns its standard output. */
   run(...words: readonly string[]): Promise<string>;
   /** Ends it with SIGTERM and returns its exit code. */
   stop(): Promise<number>;
 }
+
+/** An executable by its path, or the words of a command that runs it somewhere else, such as in an image. */
+export type Executable = string | readonly string[];
 
 /** The environment of an executable. */
 export interface ServeOptions {
@@ -18,10 +22,14 @@ export interface ServeOptions {
 }
 
 /** Starts `halyard serve` on a free port and waits until it listens. Rejects with its output when it does not. */
-export async function serveExecutable(path: string, options: ServeOptions): Promise<ServingExecutable> {
+export async function serveExecutable(
+  executable: Executable,
+  options: ServeOptions,
+): Promise<ServingExecutable> {
+  const start = [executable].flat();
   const env = { HALYARD_LOG_FORMAT: 'json', HALYARD_DRAIN_SECONDS: '0', ...options.env };
   const spawnOptions = { cwd: options.folder, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' } as const;
-  const server = Bun.spawn([path, 'serve', '--bare', '--port', '0'], spawnOptions);
+  const server = Bun.spawn([...start, 'serve', '--bare', '--port', '0'], spawnOptions);
   const guard = guardProcess(server.pid);
   void server.exited.then(() => guard.release());
   const url = await listeningUrl(server.stdout);
@@ -30,8 +38,9 @@ export async function serveExecutable(path: string, options: ServeOptions): Prom
   }
   return {
     url,
+    pid: server.pid,
     run: async (...words) => {
-      const command = Bun.spawn([path, ...words, '--url', url], spawnOptions);
+      const command = Bun.spawn([...start, ...words, '--url', url], spawnOptions);
       const [output, problems] = await Promise.all([
         new Response(command.stdout).text(),
         new Response(command.stderr).text(),

@@ -8,38 +8,36 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { version } from '../../package.json' with { type: 'json' };
 import { buildPackage, packPackage } from '../../packages/client/scripts/build.ts';
-import { buildExecutable, type Target } from '../build-executable.ts';
+import { buildExecutable, TARGETS, type Target } from '../build-executable.ts';
 import { checkExecutable } from '../check-executable.ts';
-import { packFolder } from './archive.ts';
+import { packFolder, packTar } from './archive.ts';
+import { packChart, writeChart } from './chart.ts';
 import { checkClient } from './check-client.ts';
+import { checkImage } from './check-image.ts';
+import { releaseFiles } from './files.ts';
+import { fetchPackages } from './image/debian.ts';
+import { writeImage } from './image/image.ts';
 import { buildJavaClient, javaFiles } from './java-client.ts';
+import { releaseNotes } from './notes.ts';
 import { thirdPartyNotices } from './notices.ts';
+import { OciLayout } from './oci-layout.ts';
 import { buildPythonClient } from './python-client.ts';
 import { billOfMaterials, type Source } from './sbom.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 const OUT = join(ROOT, 'dist/release');
-const TARGETS: readonly Target[] = ['bun-linux-x64', 'bun-linux-arm64', 'bun-darwin-x64', 'bun-darwin-arm64'];
+/** Files on the way to the release. */
+const WORK = join(ROOT, 'dist/image');
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Starts an executable where this machine can, natively or by emulation. Returns how it was checked. */
+/** Starts an executable where this machine can. Returns how it was checked. */
 async function checkTarget(target: Target, path: string): Promise<string> {
-  const [, system, architecture] = target.split('-');
-  if (system !== process.platform) return 'not started: this machine runs another system';
-  if (architecture === process.arch) {
-    await checkExecutable(path);
-    return 'started, and tried from an empty folder';
-  }
-  const emulator = architecture === 'arm64' ? Bun.which('qemu-aarch64-static') : null;
-  if (emulator === null) return 'not started: no emulator for its processor (qemu-user-static)';
-  const { exitCode, stdout } = Bun.spawnSync([emulator, path, 'version', '--json'], { env: {} });
-  if (exitCode !== 0) return 'not started: the emulator cannot run it';
-  const { version: found } = JSON.parse(String(stdout));
-  if (found !== version) throw new Error(`${path} reports version ${found}`);
-  return 'printed its version under emulation';
+  if (target !== `bun-${process.platform}-${process.arch}`) return 'not started: it is for other machines';
+  await checkExecutable(path);
+  return 'started, and tried from an empty folder';
 }
 
 /** The files of an archive beside the executable: by their names there, their paths in the repository. */
@@ -55,6 +53,7 @@ async function makeExecutable(target: Target, notices: string, modifiedAt: Date)
   const folder = join(OUT, name);
   const path = join(folder, 'halyard');
   await buildExecutable(path, target);
+  await cp(path, join(WORK, target));
   const checked = await checkTarget(target, path);
 
   for (const [file, source] of Object.entries(BESIDE))
@@ -100,16 +99,52 @@ async function makeBill(source: Source): Promise<void> {
   say(`${name}   ${sizeOf(join(OUT, name))}`);
 }
 
-function makeImage(commit: string): void {
-  const tag = `halyard:${version}`;
-  if (Bun.which('docker') === null || Bun.spawnSync(['docker', 'info']).exitCode !== 0) {
-    say(`${tag}   left out: there is no docker that runs`);
-    return;
-  }
-  const build = ['docker', 'build', '--build-arg', `HALYARD_COMMIT=${commit}`, '--tag', tag, ROOT];
-  if (Bun.spawnSync(build, { stdout: 'inherit', stderr: 'inherit' }).exitCode !== 0)
-    throw new Error('the image cannot be built');
-  say(`${tag}   built`);
+async function makeImage(notices: string, debs: string | undefined): Promise<void> {
+  const name = `halyard-image-${version}.oci.tar`;
+  await mkdir(join(WORK, 'debs'));
+  const missing = await fetchPackages(join(WORK, 'debs'), debs);
+  if (missing !== undefined) return say(`${name}   left out: ${missing}`);
+
+  const layout = new OciLayout(join(WORK, 'image'));
+  const executables = new Map([
+    ['amd64', join(WORK, 'bun-linux-x64')],
+    ['arm64', join(WORK, 'bun-linux-arm64')],
+  ] as const);
+  const { commit, committedAt } = source;
+  await writeImage(layout, { version, commit, committedAt, notices, debs: join(WORK, 'debs'), executables });
+  await packLayout('image', name);
+
+  say(`${name}   ${sizeOf(join(OUT, name))}   ${await checkImage(join(OUT, name))}`);
+}
+
+async function makeChart(): Promise<void> {
+  const chart = packChart(source.committedAt);
+  await Bun.write(join(OUT, `halyard-chart-${version}.tgz`), chart);
+  const name = `halyard-chart-${version}.oci.tar`;
+  await writeChart(new OciLayout(join(WORK, 'chart')), chart, source.committedAt);
+  await packLayout('chart', name);
+  say(`halyard-chart-${version}.tgz, ${name}   ${sizeOf(join(OUT, name))}`);
+}
+
+async function packLayout(folder: string, name: string): Promise<void> {
+  const parent = join(WORK, folder);
+  const names = ['blobs', 'index.json', 'oci-layout'];
+  await Bun.write(join(OUT, name), packTar({ parent, names, modifiedAt: source.committedAt }));
+}
+
+async function makeNotes(): Promise<void> {
+  const notes = releaseNotes(await Bun.file(join(ROOT, 'CHANGELOG.md')).text(), version);
+  if (notes === undefined) throw new Error(`CHANGELOG.md says nothing about ${version}`);
+  await Bun.write(join(OUT, 'NOTES.md'), notes);
+}
+
+/** Compares what is there with the list that the documentation is held to. Returns what is missing. */
+async function missingFiles(): Promise<string[]> {
+  const made = await readdir(OUT);
+  const files = releaseFiles(version);
+  const strays = made.filter((name) => !files.has(name));
+  if (strays.length > 0) throw new Error(`scripts/release/files.ts has no ${strays}`);
+  return [...files.keys()].filter((name) => !made.includes(name));
 }
 
 async function writeChecksums(): Promise<void> {
@@ -127,17 +162,28 @@ function sizeOf(path: string): string {
   return `${(Bun.file(path).size / 1e6).toFixed(1)} MB`;
 }
 
-const { values } = parseArgs({ options: { 'committed-at': { type: 'string', default: '' } } });
+const { values } = parseArgs({
+  options: {
+    'committed-at': { type: 'string', default: '' },
+    debs: { type: 'string' },
+    complete: { type: 'boolean', default: false },
+  },
+});
 const source: Source = {
   commit: process.env.HALYARD_COMMIT ?? '',
   committedAt: new Date(values['committed-at']),
 };
 const notices = await thirdPartyNotices();
 await mkdir(OUT, { recursive: true });
+await mkdir(WORK, { recursive: true });
 for (const target of TARGETS) await makeExecutable(target, notices, source.committedAt);
+await makeImage(notices, values.debs);
+await makeChart();
 await makeClient();
 await makePythonClient();
 await makeJavaClient(source.committedAt);
 await makeBill(source);
-makeImage(source.commit);
+await makeNotes();
+const missing = await missingFiles();
+if (values.complete && missing.length > 0) throw new Error(`The release lacks ${missing.join(', ')}.`);
 await writeChecksums();

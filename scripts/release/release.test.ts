@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
+import { releaseNotes } from './notes.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 
@@ -34,4 +35,15 @@ test('the files that CI and a release run exist', async () => {
     for (const [, script = ''] of text.matchAll(/bun@[\d.]+ run ([\w:]+)/g))
       expect(scripts).toHaveProperty([script]);
   }
+});
+
+test('the notes of a release are what its section of the changelog says, with links that lead to its sources', () => {
+  const changelog =
+    '# Changes\n\n## Unreleased\n\n- soon\n\n## 1.2.3\n\n- [new](docs/moving.md), [page](https://a.example)\n\n### Fixed\n\n- this\n\n## 1.2\n\n- old\n';
+  const link = 'https://github.com/halyard-flags/halyard/blob/v1.2.3/docs/moving.md';
+  expect(releaseNotes(changelog, '1.2.3')).toBe(
+    `- [new](${link}), [page](https://a.example)\n\n### Fixed\n\n- this\n`,
+  );
+  expect(releaseNotes(changelog, '2.0.0')).toBeUndefined();
+  expect(releaseNotes('## 1.2.3\n\n## 1.2.2\n\n- old\n', '1.2.3')).toBeUndefined();
 });

@@ -1,12 +1,18 @@
 /**
- * Makes a release in `dist/release`: executables for every platform, the client's package, the clients for Python and Java, a
- * bill of materials, and a file of checksums. `bun run release [--tag v1.2.3] [--dirty]`. Needs the package registry, npm, git and
- * GNU tar; and Python, Java and Maven, or their clients are left out.
+ * Makes a release in `dist/release`: the files of `files.ts`, and their checksums.
+ *
+ *   bun run release [--tag v1.2.3] [--complete] [--sign key] [--debs folder] [--dirty]
+ *
+ * `--tag` must be the version, `--complete` refuses to leave anything out, `--sign` signs the checksums with an SSH key, `--debs` is a
+ * folder with the packages of Debian for the image, which apt fetches otherwise, and `--dirty` allows changes that are not committed.
+ * Needs the package registry, npm, git and GNU tar. What needs more is left out if that is missing, and says so.
  */
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { version } from '../../package.json' with { type: 'json' };
+import { releaseNotes } from './notes.ts';
+import { signFile } from './signature.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 const OUT = join(ROOT, 'dist/release');
@@ -32,7 +38,8 @@ async function checkSources(tag: string | undefined, allowsDirty: boolean): Prom
   const changes = git('status', '--porcelain');
   if (changes !== '' && !allowsDirty) refuse(`The clone has changes that are not committed:\n${changes}`);
   const changelog = await Bun.file(join(ROOT, 'CHANGELOG.md')).text();
-  if (!changelog.includes(`\n## ${version}`)) refuse(`CHANGELOG.md has no section "## ${version}".`);
+  if (releaseNotes(changelog, version) === undefined)
+    refuse(`CHANGELOG.md says nothing in a section "## ${version}".`);
 }
 
 /** Copies the sources to {@link WORKSHOP}, a new folder of this user, so that no other one can change them there. */
@@ -46,12 +53,12 @@ async function copySources(): Promise<void> {
 }
 
 /** Makes the release in {@link WORKSHOP}, with the dependencies that its own bun.lock names. */
-async function assemble(): Promise<void> {
+async function assemble(words: readonly string[]): Promise<void> {
   const commit = git('describe', '--always', '--dirty', '--abbrev=12', '--exclude=*');
   const committedAt = git('show', '--no-patch', '--format=%cI', 'HEAD');
   const commands = [
     [process.execPath, 'install', '--frozen-lockfile', '--silent'],
-    [process.execPath, 'scripts/release/assemble.ts', '--committed-at', committedAt],
+    [process.execPath, 'scripts/release/assemble.ts', '--committed-at', committedAt, ...words],
   ];
   for (const command of commands) {
     const env = { ...process.env, HALYARD_COMMIT: commit };
@@ -61,15 +68,25 @@ async function assemble(): Promise<void> {
 }
 
 const { values } = parseArgs({
-  options: { tag: { type: 'string' }, dirty: { type: 'boolean', default: false } },
+  options: {
+    tag: { type: 'string' },
+    dirty: { type: 'boolean', default: false },
+    complete: { type: 'boolean', default: false },
+    debs: { type: 'string' },
+    sign: { type: 'string' },
+  },
 });
 await checkSources(values.tag, values.dirty);
 await copySources();
 try {
-  await assemble();
+  await assemble([
+    ...(values.complete ? ['--complete'] : []),
+    ...(values.debs === undefined ? [] : ['--debs', resolve(values.debs)]),
+  ]);
   await rm(OUT, { recursive: true, force: true });
   await cp(join(WORKSHOP, 'dist/release'), OUT, { recursive: true });
 } finally {
   await rm(WORKSHOP, { recursive: true, force: true });
 }
+if (values.sign !== undefined) await signFile(join(OUT, 'SHA256SUMS'), resolve(values.sign));
 process.stdout.write(`\ndist/release holds version ${version}; SHA256SUMS has the checksums.\n`);

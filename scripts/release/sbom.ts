@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BASE_PACKAGES, DEBIAN, type DebianPackage } from './image/debian.ts';
 import { type ShippedPackage, shippedPackages } from './shipped.ts';
 
 /** What a release is built from. */
@@ -9,8 +10,8 @@ export interface Source {
 }
 
 /**
- * The bill of materials of a release, in the format CycloneDX: Bun itself, and the dependencies of everything that is shipped at the
- * versions of bun.lock, with the digests of their tarballs. The same commit always gives the same text.
+ * The bill of materials of a release, in the format CycloneDX: Bun itself, the dependencies of everything that is shipped at the
+ * versions of bun.lock, and the packages in the image, with their digests. The same commit always gives the same text.
  */
 export async function billOfMaterials(version: string, source: Source): Promise<string> {
   const packages = await shippedPackages();
@@ -34,7 +35,7 @@ export async function billOfMaterials(version: string, source: Source): Promise<
         properties: [{ name: 'halyard:commit', value: source.commit }],
       },
     },
-    components: [...[...packages.values()].map(componentOf), RUNTIME],
+    components: [...[...packages.values()].map(componentOf), RUNTIME, ...BASE_PACKAGES.map(imageComponentOf)],
     dependencies: [...packages.values()].map((shipped) => ({
       ref: purlOf(shipped),
       dependsOn: shipped.needs.map((place) => references.get(place)),
@@ -62,6 +63,19 @@ function componentOf(shipped: ShippedPackage): object {
     purl: purlOf(shipped),
     hashes: [{ alg: 'SHA-512', content: sha512 }],
     licenses: [/ (?:OR|AND|WITH) /.test(license) ? { expression: license } : { license: { id: license } }],
+  };
+}
+
+function imageComponentOf({ name, version, architecture, sha256, license }: DebianPackage): object {
+  const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=debian-${DEBIAN}`;
+  return {
+    'bom-ref': purl,
+    type: 'library',
+    name,
+    version,
+    purl,
+    hashes: [{ alg: 'SHA-256', content: sha256 }],
+    licenses: [{ license: { id: license } }],
   };
 }
 
