@@ -30,7 +30,7 @@ interface Scheduled extends Planned {
 export const flagTool: McpTool = readTool({
   name: 'halyard_get_flag',
   description:
-    'Everything about one flag: details, state and revision per environment, reads, scheduled changes, rollout plans, its last changes. Read it before you change it.',
+    'Everything about one flag: details, named values, state and revision per environment, reads, scheduled changes, rollout plans, its last changes. Read it before you change it.',
   input: z.strictObject({ project, key }),
   run: async ({ project, key }, { session }) => {
     const flag = await readFlag(session, project, key);

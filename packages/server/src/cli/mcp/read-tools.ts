@@ -86,10 +86,12 @@ const findTool = readTool({
 
 function summaryOf(flag: Flag, session: McpSession): object {
   const { key, description, owner, tags, archivedAt } = flag;
-  const states = shownEnvironments(session, flag.environments).map(([name, { state, revision }]) => [
-    name,
-    { enabled: state.enabled, shareOfUsersPct: shareOf(state), revision },
-  ]);
+  const states = shownEnvironments(session, flag.environments).map(
+    ([name, { state, revision, valueName }]) => [
+      name,
+      { enabled: state.enabled, shareOfUsersPct: shareOf(state), valueName, revision },
+    ],
+  );
   return {
     key,
     description: description.slice(0, 200) || undefined,

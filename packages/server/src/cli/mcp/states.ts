@@ -24,6 +24,11 @@ export interface Flag {
   readonly owner: string;
   readonly permanent: boolean;
   readonly valueKind: string;
+  readonly namedValues?: readonly {
+    readonly name: string;
+    readonly value: unknown;
+    readonly description?: string;
+  }[];
   readonly createdAt: string;
   readonly archivedAt?: string;
   readonly environments: Readonly<Record<string, StateRecord>>;
@@ -34,6 +39,8 @@ interface StateRecord {
   readonly revision: number;
   readonly updatedAt: string;
   readonly updatedBy?: string;
+  /** The name that the flag gives the value of the state. */
+  readonly valueName?: string;
 }
 
 /** A flag of a project. Rejects with `flag_not_found`. */

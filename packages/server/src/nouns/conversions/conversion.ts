@@ -1,3 +1,4 @@
+import type { NamedValue } from '../../domain/named-values.ts';
 import type { FlagDetails } from '../../domain/project.ts';
 import type { Piece } from './piece.ts';
 
@@ -39,6 +40,8 @@ export interface FoundFlag {
   readonly place: string;
   readonly details?: Partial<FlagDetails>;
   readonly isArchived?: boolean;
+  /** The values that people choose from there, by their names. */
+  readonly variants?: readonly NamedValue[];
   /** By the name that the file gives the environment. */
   readonly states: ReadonlyMap<string, FoundState>;
 }

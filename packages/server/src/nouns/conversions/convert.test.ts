@@ -51,6 +51,37 @@ test('a document for flagd is converted back into the states that it was made of
     if (!key.endsWith('none') && key !== 'with-false') expect(made.flags[key]).toEqual(flag);
 });
 
+test('variants of several files become one list of named values, and notes say what does not fit', () => {
+  const file = (environment: string, variants: object) => ({
+    name: `${environment}.json`,
+    environment,
+    data: { flags: { banner: { state: 'ENABLED', variants, defaultVariant: 'a' } } },
+  });
+  const files = [
+    file('staging', { a: 'A', on: true, ' long\nname ': 'L' }),
+    file('production', { a: 'A', b: 'B', c: 'B', 'long name': 'other' }),
+  ];
+  const { declaration, report } = convert(files, { ...STRICT_RULES, from: 'flagd', project: 'shop' });
+  expect(JSON.parse(declaration.flags.get('banner')?.namedValues ?? '')).toEqual([
+    { name: 'a', value: 'A' },
+    { name: 'long name', value: 'L' },
+    { name: 'b', value: 'B' },
+  ]);
+  expect(report.flags[0]?.notes.map(({ text }) => text)).toEqual([
+    'the variant c has the value of b, which keeps its name',
+    'the variant long name has several values: the first keeps the name',
+  ]);
+
+  const large = file('staging', { a: 'A'.repeat(40_000), b: 'B'.repeat(40_000) });
+  const { declaration: without, report: said } = convert([large], {
+    ...STRICT_RULES,
+    from: 'flagd',
+    project: 'shop',
+  });
+  expect(without.flags.get('banner')?.namedValues).toBe('[]');
+  expect(said.flags[0]?.notes[0]?.text).toContain('too large together');
+});
+
 /** Every place of a document, as the path to it. */
 function* placesIn(data: unknown, path: readonly string[] = []): Generator<readonly string[]> {
   yield path;

@@ -8,6 +8,7 @@ import type { Declaration, DeclaredFlag } from '../documents/document.ts';
 import type { ConversionRules, FoundFlag, FoundState, Note } from './conversion.ts';
 import { ConversionError, Piece } from './piece.ts';
 import { SERVICES, type ServiceName } from './services.ts';
+import { Variants } from './variants.ts';
 
 /** A file to convert. */
 export interface SourceFile {
@@ -81,6 +82,7 @@ export function convert(files: readonly SourceFile[], request: ConversionRequest
     for (const flag of found.flags) {
       const draft = drafts.get(flag.key) ?? new FlagDraft(flag);
       drafts.set(flag.key, draft);
+      draft.declare(flag);
       for (const [theirs, state] of flag.states) {
         const ours = request.environments === undefined ? theirs : request.environments.get(theirs);
         if (ours === undefined) continue;
@@ -95,7 +97,7 @@ export function convert(files: readonly SourceFile[], request: ConversionRequest
   }
 
   requireEnvironments(request, environments);
-  for (const draft of drafts.values()) draft.noteAbsence();
+  for (const draft of drafts.values()) draft.finish();
   const flags = new Map<string, DeclaredFlag>();
   for (const [key, draft] of drafts) if (!draft.isSkipped) flags.set(key, draft.flag());
   const { from, project } = request;
@@ -120,6 +122,7 @@ class FlagDraft {
   readonly #details: FlagDetails;
   readonly #isArchived: boolean;
   readonly #states = new Map<string, StateText>();
+  readonly #variants = new Variants();
 
   constructor({ key, place, details = {}, isArchived = false }: FoundFlag) {
     this.isSkipped = !FLAG_KEY_PATTERN.test(key);
@@ -162,8 +165,20 @@ class FlagDraft {
     }
   }
 
-  /** Notes that no environment has the flag: it would be missing without a word. */
-  noteAbsence(): void {
+  /** Adds the values that a file names. Only notes say what is left out: programs get the same. */
+  declare({ variants = [], place }: FoundFlag): void {
+    for (const text of this.#variants.add(variants)) {
+      const isNew = this.notes.every((note) => note.text !== text);
+      if (isNew) this.notes.push({ outcome: 'approximated', text, place });
+    }
+  }
+
+  /** Notes what concerns the flag as a whole. In no environment, it would be missing without a word. */
+  finish(): void {
+    if (this.#variants.isTooLarge) {
+      const text = 'the names of its values are left out: the values are too large together';
+      this.notes.push({ outcome: 'approximated', text, place: this.#place });
+    }
     if (this.#states.size > 0 || this.isSkipped) return;
     this.notes.push({ outcome: 'lost', text: 'is in no environment that was taken', place: this.#place });
   }
@@ -174,6 +189,7 @@ class FlagDraft {
     return {
       ...details,
       ...(owner !== '' && { owner }),
+      namedValues: this.#variants.text,
       archived: this.#isArchived,
       states: this.#states,
     };

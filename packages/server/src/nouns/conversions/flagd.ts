@@ -18,6 +18,7 @@ export function readFlagd({ root, environment }: Source, rules: ConversionRules)
     flags: flags.members.map(([key, flag]) => ({
       key,
       place: flag.place,
+      variants: flag.member('variants').members.map(([name, value]) => ({ name, valueText: value.json() })),
       states: new Map([[environment(), readState(key, flag, rules)]]),
     })),
   };

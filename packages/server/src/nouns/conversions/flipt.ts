@@ -1,3 +1,4 @@
+import type { NamedValue } from '../../domain/named-values.ts';
 import {
   approximated,
   type ConversionRules,
@@ -35,6 +36,9 @@ export function readFlipt({ root, environment }: Source, rules: ConversionRules)
             flag.member('description').optionalText(),
           ),
         },
+        variants: isBoolean(flag)
+          ? []
+          : flag.member('variants').elements.map((each) => readVariant(each, rules)),
         states: new Map([[environment(), state]]),
       };
     });
@@ -75,6 +79,16 @@ function readBoolean(flag: Piece, rules: ConversionRules): FoundState {
     { ...rest, weight: 100 - share },
   ];
   return stateOf({ piece: flag, isOn: true, parts, notes }, rules);
+}
+
+/** A variant with what it gives; its key where nothing else is chosen. */
+function readVariant(variant: Piece, { variantValue }: ConversionRules): NamedValue {
+  const key = variant.member('key');
+  const attachment = variant.member('attachment');
+  const isAttachment = variantValue === 'attachment' && !attachment.isEmpty;
+  const name = variant.member('name').optionalText() || key.text();
+  const description = variant.member('description').optionalText();
+  return { name, valueText: isAttachment ? attachment.json() : key.json(), description };
 }
 
 function readVariants(flag: Piece, rules: ConversionRules): FoundState {

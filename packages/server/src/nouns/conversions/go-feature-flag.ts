@@ -35,6 +35,7 @@ function readFlag(key: string, flag: Piece, environment: string, rules: Conversi
     key,
     place: flag.place,
     details: { description },
+    variants: flag.member('variations').members.map(([name, value]) => ({ name, valueText: value.json() })),
     states: new Map([[environment, stateOf({ piece: flag, isOn, parts, notes }, rules)]]),
   };
 }

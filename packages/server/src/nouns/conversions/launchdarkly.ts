@@ -1,3 +1,4 @@
+import type { NamedValue } from '../../domain/named-values.ts';
 import {
   approximated,
   type ConversionRules,
@@ -48,7 +49,19 @@ function readFlag(item: Piece, rules: ConversionRules): FoundFlag {
       permanent: !item.member('temporary').boolean(true),
     },
     isArchived: item.member('archived').boolean(false),
+    variants: item.member('variations').elements.map(readVariation),
     states: new Map(states),
+  };
+}
+
+/** A variation may have no name; people call it by its value then, if that is a word, or by its place. */
+function readVariation(variation: Piece, index: number): NamedValue {
+  const value = variation.member('value');
+  const word = typeof value.data === 'string' && value.data.length <= 64 ? value.data : '';
+  return {
+    name: variation.member('name').optionalText() || word || `variation ${index + 1}`,
+    valueText: value.json(),
+    description: variation.member('description').optionalText(),
   };
 }
 

@@ -55,6 +55,9 @@ export function readUnleash({ root, environment }: Source, rules: ConversionRule
         tags: (tags.get(key) ?? []).map(readTag),
       },
       isArchived: feature.member('archived').boolean(false),
+      variants: [...(strategies.get(key) ?? []), ...(environments.get(key) ?? [])]
+        .flatMap((place) => place.member('variants').elements)
+        .map((variant) => ({ name: variant.member('name').text(), valueText: payloadOf(variant) })),
       states,
     };
   });
@@ -123,8 +126,13 @@ function readVariants(variants: Piece, notes: Note[]): string {
   }
 
   notes.push(approximated(only, 'the variant is the value here: one read gives what two gave there'));
-  const payload = only.member('payload');
-  if (payload.isAbsent) return only.member('name').json();
+  return payloadOf(only);
+}
+
+/** What a variant gives, as JSON text: its payload, or its name. */
+function payloadOf(variant: Piece): string {
+  const payload = variant.member('payload');
+  if (payload.isAbsent) return variant.member('name').json();
   const text = payload.member('value').text();
   if (!['json', 'number'].includes(payload.member('type').text())) return JSON.stringify(text);
   try {
