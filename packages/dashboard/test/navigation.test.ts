@@ -334,3 +334,26 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'the list of projects shows what each has and what happened last, and keeps starred ones on top',
+  async () => {
+    await world.management.createProject('a-first-by-name');
+    const { page, check } = await world.open('/?projects');
+    const row = page.getByRole('row', { name: /^Star shop/ });
+    await row.getByRole('cell', { name: '100', exact: true }).waitFor();
+    await row.getByText(/turned on flag-079 in staging/).waitFor();
+    const names = page.getByRole('rowheader');
+    await names.first().getByRole('link', { name: 'a-first-by-name' }).waitFor();
+
+    await row.getByRole('button', { name: 'Star shop' }).click();
+    await names.first().getByRole('link', { name: 'shop' }).waitFor();
+    await check();
+    await page.reload();
+    await names.first().getByRole('link', { name: 'shop' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);

@@ -2,7 +2,13 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import type { Wanted } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { EnvironmentColor, EnvironmentRecord, ProjectRecord, ProjectSummary } from './types.ts';
+import type {
+  EnvironmentColor,
+  EnvironmentRecord,
+  ProjectOverview,
+  ProjectRecord,
+  ProjectSummary,
+} from './types.ts';
 
 /** Every project, by name. */
 export function useProjects() {
@@ -10,6 +16,21 @@ export function useProjects() {
     queryKey: queryKeys.projects,
     queryFn: async ({ signal }) =>
       (await request<{ projects: readonly ProjectSummary[] }>('GET', api`projects`, { signal })).projects,
+  });
+}
+
+/** How often the figures of all projects are read: streams come and go without an event. In milliseconds. */
+const OVERVIEW_MS = 20_000;
+
+/** Every project with its figures, by name. */
+export function useOverview() {
+  return useQuery({
+    // Read again with the list of projects.
+    queryKey: [...queryKeys.projects, 'overview'],
+    queryFn: async ({ signal }) =>
+      (await request<{ projects: readonly ProjectOverview[] }>('GET', api`overview`, { signal })).projects,
+    staleTime: 0,
+    refetchInterval: OVERVIEW_MS,
   });
 }
 

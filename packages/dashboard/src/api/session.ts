@@ -59,6 +59,15 @@ export function useRights(): RightsHere {
   return [operator, ...here].reduce<RightsHere>(higher, operator);
 }
 
+/** Returns a function that says which role the signed-in person has in a project. */
+export function useRoleIn(): (project: string) => GlobalRole {
+  const operator = useOperator();
+  return (project) => {
+    const here = operator.projects?.filter((each) => each.project === project) ?? [];
+    return [operator, ...here].reduce<RightsHere>(higher, operator).role;
+  };
+}
+
 function higher(a: RightsHere, b: RightsHere): RightsHere {
   const isMore = ORDER[b.role] > ORDER[a.role];
   const mayChange = [a, b].some((each) => ORDER[each.role] >= ORDER.editor && each.canChangeProtected);

@@ -50,6 +50,8 @@ export type SearchHit = Received<server.SearchHit>;
 export type ProjectSummary = Received<server.ProjectSummary>;
 /** A project with its environments, in their order. */
 export type ProjectRecord = Received<server.ProjectRecord>;
+/** A project with its figures, for the list of all projects. */
+export type ProjectOverview = Received<server.ProjectOverview>;
 /** An environment of a project. */
 export type EnvironmentRecord = Received<server.EnvironmentRecord>;
 /** The color of an environment. */

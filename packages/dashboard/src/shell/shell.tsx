@@ -13,6 +13,7 @@ import {
   SETTINGS_SCREENS,
   useCurrentProject,
 } from '../browser/links.ts';
+import { STARRED_PROJECTS, useStoredSet } from '../browser/stored-set.ts';
 import { PausedGuards } from '../changes/change-guards.tsx';
 import { classNames } from '../components/class-names.ts';
 import { EnvironmentFilter } from '../components/environment-filter.tsx';
@@ -167,7 +168,7 @@ function SettingsNavigation() {
   return <Navigation label={messages.header.settings} screens={screens} />;
 }
 
-/** How many projects the menu shows; the list of all projects has a search. */
+/** How many projects the menu shows, starred ones first; the list of all projects has a search. */
 const MOST = 12;
 
 /** Shows the project of the screen and links to the others. */
@@ -175,6 +176,8 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
   const [, navigate] = useLocation();
   const { data: projects = [] } = useProjects();
   const canCreate = useCanEverywhere('admin');
+  const [starred] = useStoredSet(STARRED_PROJECTS);
+  const starredFirst = projects.toSorted((a, b) => Number(starred.has(b.name)) - Number(starred.has(a.name)));
 
   return (
     <Menu
@@ -191,7 +194,7 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
       }
     >
       <MenuLabel>{messages.header.projects}</MenuLabel>
-      {projects.slice(0, MOST).map(({ name }) => (
+      {starredFirst.slice(0, MOST).map(({ name }) => (
         <MenuChoice key={name} isChosen={name === project} onSelect={() => navigate(links.flags(name))}>
           {name}
         </MenuChoice>

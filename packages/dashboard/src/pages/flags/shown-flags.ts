@@ -1,10 +1,10 @@
 import { useDeferredValue, useMemo } from 'react';
 import { useOperator } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useStoredSet } from '../../browser/stored-set.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import type { Sort } from '../../components/sort.ts';
 import { type FlagFilter, filterFlags, readFilter, wordsOf } from '../../flags/flag-filter.ts';
-import { useFavorites } from './favorites.ts';
 
 /** What the person sees of the flags of a project, as the address says. */
 export interface ShownFlags {
@@ -29,7 +29,7 @@ export function useShownFlags(project: ProjectRecord, flags: readonly FlagRecord
   const filter = useMemo(() => readFilter(params), [params]);
   const later = useDeferredValue(filter);
 
-  const [favorites, toggleFavorite] = useFavorites(project.name);
+  const [favorites, toggleFavorite] = useStoredSet(`favorites.${project.name}`);
   const { email, name } = useOperator();
   const environments = project.environments.length;
   const person = useMemo(

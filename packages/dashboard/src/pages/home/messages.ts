@@ -1,3 +1,7 @@
+import { LOCALE } from '../../components/time-ago.tsx';
+
+const whole = new Intl.NumberFormat(LOCALE);
+
 /** The texts of the list of projects, and of a page that does not exist. */
 export const messages = {
   title: 'Projects',
@@ -8,7 +12,24 @@ export const messages = {
   noRoleTitle: 'No projects for you yet',
   noRole: 'You have no role in any project. Ask an administrator for one.',
   search: 'Search projects',
+  found: (count: number, total: number) => `${count} of ${total}`,
   noMatches: (query: string) => `No projects match “${query}”.`,
+
+  columns: [
+    { label: 'Project', sortKey: 'name' },
+    { label: 'Flags', sortKey: 'flags' },
+    { label: 'Environments', sortKey: 'environments' },
+    { label: 'Streams', sortKey: 'streams' },
+    { label: 'Last change', sortKey: 'changed' },
+    { label: 'Attention', sortKey: 'attention' },
+  ],
+  count: (count: number) => whole.format(count),
+  star: (project: string) => `Star ${project}`,
+  noChange: 'None yet',
+  andMore: (count: number) => ` and ${count > 98 ? '99 or more' : count} more`,
+  failing: (count: number) => (count === 1 ? '1 webhook fails' : `${count} webhooks fail`),
+  waiting: (count: number) => (count === 1 ? '1 proposal waits' : `${count} proposals wait`),
+  running: (count: number) => (count === 1 ? '1 plan runs' : `${count} plans run`),
 
   createAction: 'Create project',
   name: 'Name',
