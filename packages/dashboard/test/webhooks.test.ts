@@ -40,14 +40,25 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   await world.management.putState('shop', 'production', 'a', { enabled: true });
   await row.getByText('failing').waitFor();
   await row.getByText(/^(The next attempt is due|Next attempt in a moment)$/).waitFor();
-  await row.getByText('none', { exact: true }).waitFor();
+  await row.getByText('404 · no such channel').waitFor();
+  await row.getByText('1 change', { exact: true }).waitFor();
+  await row.getByText(/^2 delivered, \d failed$/).waitFor();
+  await check();
 
   await page.getByRole('button', { name: 'Deliveries of chat' }).click();
   const deliveries = page.getByRole('dialog', { name: 'Deliveries of chat' });
-  const failed = deliveries.getByRole('listitem').filter({ hasText: '404' }).last();
-  await failed.getByText('Response', { exact: true }).click();
+  // The flag by name, with the answer open.
+  const failed = deliveries
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('link', { name: 'a', exact: true }) });
   await failed.getByText('<b>no such channel</b>').waitFor();
   await check();
+  await failed.getByRole('button', { name: /^Skip this change: \d+$/ }).click();
+  await page.getByRole('button', { name: 'Skip change', exact: true }).click();
+  await page
+    .getByText(/^Change \d+ skipped$/)
+    .first()
+    .waitFor();
   receiver.forgetAnswers();
   // Its own creation was the first message; it can be sent again.
   await deliveries

@@ -72,13 +72,18 @@ export function createWebhook(
   return request('POST', api`projects/${project}/webhooks`, { body: { name, ...input } });
 }
 
-/** Changes, pauses or resumes a webhook. */
+/** Changes, pauses or resumes a webhook, or skips all that waits. */
 export function updateWebhook(
   project: string,
   name: string,
-  change: Partial<WebhookInput> & { readonly status?: 'active' | 'paused' },
+  change: Partial<WebhookInput> & { readonly status?: 'active' | 'paused'; readonly skipPending?: true },
 ): Promise<WebhookRecord> {
   return request('PATCH', api`projects/${project}/webhooks/${name}`, { body: change });
+}
+
+/** Skips the change that a webhook delivers next. */
+export function skipWebhookChange(project: string, name: string, seq: number): Promise<WebhookRecord> {
+  return request('POST', api`projects/${project}/webhooks/${name}/skip`, { body: { seq } });
 }
 
 /** Replaces the signing secret. As with {@link createWebhook}, only this response contains it. */

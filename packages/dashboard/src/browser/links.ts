@@ -17,6 +17,7 @@ export const links = {
   proposal: (project: string, id: string) =>
     `/projects/${encodeURIComponent(project)}/proposals/${encodeURIComponent(id)}`,
   history: (project: string) => `/projects/${encodeURIComponent(project)}/history`,
+  change: (project: string, seq: number) => `${links.history(project)}?change=${seq}`,
   clients: (project: string) => `/projects/${encodeURIComponent(project)}/clients`,
   projects: '/?projects',
   operators: '/operators',

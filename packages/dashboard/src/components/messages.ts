@@ -8,6 +8,8 @@ export const messages = {
   findOption: 'Find',
   clearSelection: 'Clear selection',
   people: 'People and teams',
+  changeNumber: (seq: number) => `Change ${seq}`,
+  andMoreFlags: 'and more',
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   typeExactly: (name: string) => `Type “${name}” exactly.`,
 

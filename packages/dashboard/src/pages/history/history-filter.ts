@@ -40,5 +40,5 @@ function startOfDay(day: string, daysLater: number): string | undefined {
 
 /** The address that shows only change `seq`, in the history of its project or in the audit log. */
 export function changeLink(project: string | undefined, seq: number): string {
-  return `${project === undefined ? links.audit : links.history(project)}?change=${seq}`;
+  return project === undefined ? `${links.audit}?change=${seq}` : links.change(project, seq);
 }

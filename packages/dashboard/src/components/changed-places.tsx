@@ -1,0 +1,75 @@
+import { Fragment } from 'react';
+import { Link } from 'wouter';
+import { links } from '../browser/links.ts';
+import { ACTION_TEXTS } from './audit/action-text.ts';
+import { messages } from './messages.ts';
+
+/** What a change was about; absent for a change of which nothing is known but its number. */
+export interface ChangedPlaces {
+  readonly seq: number;
+  readonly changed?: readonly {
+    readonly action: string;
+    readonly target: string;
+    readonly environment?: string;
+  }[];
+}
+
+/** Flags of a change that are named; more are only mentioned. */
+const NAMED = 2;
+
+const LINK = 'font-mono text-xs break-all text-accent hover:underline';
+
+/** The flags of a change with links, or what else it did. */
+export function ChangedPlaces({
+  project,
+  change: { seq, changed = [] },
+}: {
+  project: string;
+  change: ChangedPlaces;
+}) {
+  const ofFlags = changed.filter(({ action }) => /^(flag|rollout)\./.test(action));
+  const keys = [...new Set(ofFlags.map(({ target }) => target))];
+  const [environment, ...others] = new Set(ofFlags.flatMap((place) => place.environment ?? []));
+  const place =
+    environment === undefined || others.length > 0 ? '' : `?env=${encodeURIComponent(environment)}`;
+
+  if (keys.length === 0) {
+    return (
+      <Link href={links.change(project, seq)} className="text-accent hover:underline">
+        {wordsOf(changed[0]) ?? messages.changeNumber(seq)}
+      </Link>
+    );
+  }
+  return (
+    <span className="min-w-0">
+      {keys.slice(0, NAMED).map((key, index) => (
+        <Fragment key={key}>
+          {index > 0 && ', '}
+          <Link href={links.flag(project, key) + place} className={LINK}>
+            {key}
+          </Link>
+        </Fragment>
+      ))}
+      {keys.length > NAMED && (
+        <>
+          {' '}
+          <Link href={links.change(project, seq)} className="text-accent hover:underline">
+            {messages.andMoreFlags}
+          </Link>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** The ids of these say nothing to people. */
+const HAS_ID = /^(key|token|relay|schedule|proposal)\./;
+
+function wordsOf(
+  place: { readonly action: string; readonly target: string } | undefined,
+): string | undefined {
+  const verb = ACTION_TEXTS[place?.action ?? ''];
+  if (place === undefined || verb === undefined) return undefined;
+  const words = HAS_ID.test(place.action) ? verb.replace(/ (of|for)$/, '') : `${verb} ${place.target}`;
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

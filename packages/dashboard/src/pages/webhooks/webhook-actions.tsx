@@ -1,0 +1,135 @@
+import Pause from 'lucide-react/icons/pause';
+import Pencil from 'lucide-react/icons/pencil';
+import Play from 'lucide-react/icons/play';
+import RefreshCw from 'lucide-react/icons/refresh-cw';
+import SkipForward from 'lucide-react/icons/skip-forward';
+import StepForward from 'lucide-react/icons/step-forward';
+import Trash from 'lucide-react/icons/trash-2';
+import { useState } from 'react';
+import { isMade } from '../../api/api-error.ts';
+import { queryKeys } from '../../api/query-cache.ts';
+import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
+import { deleteWebhook, rotateWebhook, testWebhook, updateWebhook } from '../../api/webhooks.ts';
+import { toastFailure, useAction, useConfirmedAction } from '../../components/actions.tsx';
+import { Button } from '../../components/button.tsx';
+import { useConfirm } from '../../components/confirm.tsx';
+import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
+import { RecordActions } from '../../components/tables.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { reportDelivery } from './deliveries-dialog.tsx';
+import { messages } from './messages.tsx';
+import { useSkip } from './skip.ts';
+
+/** The dialog of a webhook that is open; a new secret is only here. */
+export type OpenDialog = 'edit' | 'deliveries' | { readonly secret: string };
+
+/** The buttons and the menu of a webhook. */
+export function WebhookActions({
+  project,
+  webhook,
+  onOpen,
+}: {
+  project: ProjectRecord;
+  webhook: WebhookRecord;
+  onOpen: (dialog: OpenDialog) => void;
+}) {
+  const { name, status, pendingSince } = webhook;
+  const skip = useSkip(project.name, webhook);
+  const [isTesting, setTesting] = useState(false);
+  const perform = useAction();
+  const confirm = useConfirm();
+  const performConfirmed = useConfirmedAction();
+  const stale = [queryKeys.webhooks(project.name)];
+
+  async function test(): Promise<void> {
+    setTesting(true);
+    try {
+      reportDelivery(name, await testWebhook(project.name, name));
+    } catch (error) {
+      toastFailure(messages.testFailed(name), error);
+    } finally {
+      setTesting(false);
+    }
+  }
+
+  async function rotate(): Promise<void> {
+    const question = {
+      title: messages.rotateTitle(name),
+      body: messages.rotateBody,
+      action: messages.rotate,
+    };
+    if (!(await confirm(question))) return;
+    try {
+      onOpen({ secret: (await rotateWebhook(project.name, name)).secret });
+    } catch (error) {
+      toastFailure(messages.rotateFailed(name), error);
+      if (isMade(error)) toast({ kind: 'problem', title: messages.secretLost });
+    }
+  }
+
+  const setStatus = (next: 'active' | 'paused') =>
+    perform({
+      run: () => updateWebhook(project.name, name, { status: next }),
+      done: next === 'active' ? messages.resumed(name) : messages.paused(name),
+      failed: messages.statusFailed(name),
+      stale,
+    });
+
+  const remove = () =>
+    performConfirmed(
+      {
+        title: messages.deleteTitle(name),
+        body: messages.deleteBody,
+        action: messages.deleteAction,
+        isDangerous: true,
+      },
+      {
+        run: () => deleteWebhook(project.name, name),
+        done: messages.deleted(name),
+        failed: messages.deleteFailed(name),
+        stale,
+      },
+    );
+
+  return (
+    <RecordActions>
+      <Button aria-label={messages.testNamed(name)} disabled={isTesting} onClick={() => void test()}>
+        {messages.test}
+      </Button>
+      <Button aria-label={messages.deliveriesNamed(name)} onClick={() => onOpen('deliveries')}>
+        {messages.deliveries}
+      </Button>
+      <OverflowMenu label={messages.more(name)}>
+        <MenuItem onSelect={() => onOpen('edit')}>
+          <Pencil size={14} aria-hidden /> {messages.edit}
+        </MenuItem>
+        {status === 'active' ? (
+          <MenuItem onSelect={() => void setStatus('paused')}>
+            <Pause size={14} aria-hidden /> {messages.pause}
+          </MenuItem>
+        ) : (
+          <MenuItem onSelect={() => void setStatus('active')}>
+            <Play size={14} aria-hidden /> {messages.resume}
+          </MenuItem>
+        )}
+        {skip.one && (
+          <MenuItem onSelect={skip.one}>
+            <StepForward size={14} aria-hidden /> {messages.skip}
+          </MenuItem>
+        )}
+        {pendingSince !== undefined && (
+          <MenuItem onSelect={skip.all}>
+            <SkipForward size={14} aria-hidden /> {messages.skipAll}
+          </MenuItem>
+        )}
+        <MenuItem onSelect={() => void rotate()}>
+          <RefreshCw size={14} aria-hidden /> {messages.rotate}
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem isDangerous onSelect={() => void remove()}>
+          <Trash size={14} aria-hidden /> {messages.delete}
+        </MenuItem>
+      </OverflowMenu>
+    </RecordActions>
+  );
+}
