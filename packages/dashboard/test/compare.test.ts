@@ -39,7 +39,7 @@ describe('compare and copy', () => {
     await changes.getByText('checkout').waitFor();
     expect(await changes.locator(':scope > ul > li').count()).toBe(2);
     await check();
-    await preview.getByLabel('Note').fill('Release 41');
+    await preview.getByLabel('Reason').fill('Release 41');
     const before = (await world.management.states('shop', 'production')).revision;
     await preview.getByText('is protected.').waitFor();
     await preview.getByText('No client is connected.').waitFor();

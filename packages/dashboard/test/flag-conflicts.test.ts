@@ -26,13 +26,13 @@ test(
     const bob = await world.open(FLAG);
     await write(ada.page, '8');
     await write(bob.page, '9');
-    await card(bob.page).getByRole('button', { name: 'Save in development' }).click();
+    await bob.page.getByRole('button', { name: 'Save in development' }).click();
 
     const banner = card(ada.page).getByRole('alert');
     await banner.getByText('changed this while you were editing').waitFor();
     expect(await editor(ada.page).textContent()).toBe('8');
     await ada.check();
-    await card(ada.page).getByRole('button', { name: 'Save in development' }).click();
+    await ada.page.getByRole('button', { name: 'Save in development' }).click();
     const dialog = ada.page.getByRole('dialog', { name: 'There is a newer version' });
     const differences = dialog.getByRole('region', { name: 'Differences' });
     await differences.locator('del', { hasText: '9' }).waitFor();
@@ -62,7 +62,7 @@ test(
     await writeRaw(world, '{"enabled":true,"value":{"limit":9}}');
     const banner = card(page).getByRole('alert');
     await banner.waitFor();
-    const save = card(page).getByRole('button', { name: 'Save in development' });
+    const save = page.getByRole('button', { name: 'Save in development' });
     const dialog = page.getByRole('dialog', { name: 'There is a newer version' });
     const waysBack = [
       () => page.keyboard.press('Escape'),
@@ -129,7 +129,7 @@ test(
     await page.getByRole('switch', { name: 'new-checkout in development' }).press('Space');
     await page.getByText('new-checkout is off in development').first().waitFor();
     await banner.waitFor();
-    const save = card(page).getByRole('button', { name: 'Save in development' });
+    const save = page.getByRole('button', { name: 'Save in development' });
     await save.click();
     await page.getByRole('button', { name: 'Overwrite with mine' }).click();
     await page.getByText('new-checkout is off, value 8 in development').first().waitFor();
@@ -161,7 +161,7 @@ test(
     await write(page, '8');
     await writeRaw(world, `{"enabled":true,"value":${AWKWARD}}`);
     await card(page).getByRole('alert').waitFor();
-    await card(page).getByRole('button', { name: 'Save in development' }).click();
+    await page.getByRole('button', { name: 'Save in development' }).click();
     await page.getByRole('button', { name: 'Overwrite with mine' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('new-checkout is on, with a new value in development').first().waitFor();

@@ -154,7 +154,7 @@ test(
     await check();
     await row.getByRole('button', { name: 'development' }).click();
     expect(await editor(page).textContent()).toBe('8');
-    await card(page).getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('button', { name: 'Discard' }).click();
     await page.reload();
     await card(page).getByText('Changed').waitFor();
     await page.getByRole('button', { name: 'development', exact: true }).press('Enter');

@@ -38,7 +38,7 @@ describe('the history of a flag', () => {
       const steps = dialog.getByRole('region', { name: 'What is restored' });
       await steps.getByRole('deletion').getByText('20').waitFor();
       await steps.getByRole('insertion').getByText('10').waitFor();
-      await dialog.getByLabel('Note').fill('Too many at once');
+      await dialog.getByLabel('Reason').fill('Too many at once');
       await check();
       await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
       await dialog.waitFor({ state: 'detached' });
@@ -78,7 +78,7 @@ test(
     const { page, check } = await world.open(addressOf('autumn-sale'));
     await card(page).getByRole('radio', { name: 'Percentage in development' }).check();
     await card(page).getByRole('button', { name: '50 % in development' }).click();
-    await card(page).getByRole('button', { name: 'Schedule…' }).click();
+    await page.getByRole('button', { name: 'Schedule…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Schedule a change of autumn-sale' });
     const time = dialog.getByLabel(/^When \(/);
     await time.fill('2020-01-01T09:00');
@@ -263,7 +263,7 @@ test(
       const field = card(page).locator('.cm-content');
       await field.press('Control+A');
       await page.keyboard.insertText('25');
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByRole('button', { name: 'Save in development' }).click();
       await page.getByRole('tab', { name: 'History' }).click();
       const newest = page
         .getByRole('region', { name: 'History' })

@@ -34,7 +34,7 @@ test(
     expect(await stateText(world)).toContain('"rolloutPct":12.345');
 
     await card(page).getByRole('radio', { name: 'Everyone in development' }).check();
-    await card(page).getByRole('button', { name: 'Save in development' }).click();
+    await page.getByRole('button', { name: 'Save in development' }).click();
     await page.getByText('new-checkout is on, value 7 in development').first().waitFor();
     expect(await stateText(world)).not.toContain('rolloutPct');
     await page.close();
@@ -55,7 +55,7 @@ test(
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await control.isChecked()).toBe(true);
     await control.press('Space');
-    await dialog.getByLabel('Note').fill('Too many complaints');
+    await dialog.getByLabel('Reason').fill('Too many complaints');
     await page.keyboard.press('Enter');
     await page.getByText('new-checkout is off in production').first().waitFor();
     await page.getByRole('button', { name: /^production/ }).click();
@@ -202,7 +202,7 @@ test(
     const other = await context.newPage();
     await other.goto(FLAG);
     await write(other, '9');
-    await card(other).getByRole('button', { name: 'Save in development' }).click();
+    await other.getByRole('button', { name: 'Save in development' }).click();
     await card(page)
       .getByRole('alert')
       .getByText('You, in another tab, changed this while you were editing')

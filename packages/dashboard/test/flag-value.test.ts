@@ -30,17 +30,17 @@ describe('the value', () => {
       expect(await editor(page).textContent()).toContain('12345678901234567890');
 
       await write(page, '{"b":2.50,"10":1.0}');
-      await card(page).getByLabel('Reason for the change in development').fill('Half of it was too much');
+      await page.getByLabel('Reason for the change in development').fill('Half of it was too much');
       const diff = card(page).getByRole('region', { name: 'Your changes' });
       await diff.getByRole('deletion').getByText('1000').waitFor();
       await diff.getByRole('insertion').getByText('2.5').waitFor();
       await check();
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByRole('button', { name: 'Save in development' }).click();
       await page.getByText('new-checkout is on, value').first().waitFor();
       expect(await stateText(world)).toContain('"value":{"b":2.50,"10":1.0}');
       await card(page).getByText('“Half of it was too much”').waitFor();
       // Formatted when the field was left; what is saved is clean again.
-      await card(page).getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
       expect(await editor(page).textContent()).toContain('{  "b": 2.50,  "10": 1.0}');
 
       await page.getByRole('button', { name: 'Undo' }).click();
@@ -66,7 +66,7 @@ describe('the value', () => {
       await card(page).getByRole('button', { name: '25 % in development' }).click();
       release.resolve();
       await card(page).getByText('12345678901234567890').waitFor();
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByRole('button', { name: 'Save in development' }).click();
       await page.getByText('new-checkout is on, 25 %').first().waitFor();
       expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
       await page.close();
@@ -114,7 +114,7 @@ describe('the value', () => {
       await page.keyboard.type('9');
       release.resolve();
       await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByRole('button', { name: 'Save in development' }).click();
       await page.getByText('new-checkout is on, value 89 in development').first().waitFor();
       expect(await page.getByText('while you were editing').count()).toBe(0);
       expect(await stateText(world)).toContain('"value":89');
@@ -131,13 +131,13 @@ describe('the value', () => {
       expect(await editor(page).textContent()).toBe('7');
       await write(page, '{\n  "a" 1\n}');
       await card(page).getByText('Line 2, column 7: Missing colon.').waitFor();
-      const save = card(page).getByRole('button', { name: 'Save in development' });
+      const save = page.getByRole('button', { name: 'Save in development' });
       expect(await save.isDisabled()).toBe(true);
 
       await write(page, '"seven"');
       await card(page).getByText('Code expecting a number will fall back to its default.').waitFor();
       expect(await save.isEnabled()).toBe(true);
-      await card(page).getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('button', { name: 'Discard' }).click();
       expect(await editor(page).textContent()).toBe('7');
       await page.close();
     },
@@ -207,7 +207,7 @@ describe('the value', () => {
       const field = card(page).getByLabel('Value in development');
       await field.fill('many');
       await card(page).getByText(flagPage.value.notNumber).waitFor();
-      expect(await card(page).getByRole('button', { name: 'Save in development' }).isDisabled()).toBe(true);
+      expect(await page.getByRole('button', { name: 'Save in development' }).isDisabled()).toBe(true);
       await check();
       await field.fill('2.50');
       await field.press('Enter');
@@ -222,7 +222,7 @@ describe('the value', () => {
       await editor(page).waitFor();
       await check();
       await write(page, '"two"');
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByRole('button', { name: 'Save in development' }).click();
       await card(page).locator('textarea').and(field).fill('two "and" a half');
       await field.press('Control+Enter');
       await page.getByText('value "two \\"and\\" a half" in development').first().waitFor();

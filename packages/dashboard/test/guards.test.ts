@@ -112,7 +112,7 @@ test('the question shows the lines of a long value that change, and where a long
     const place = page.getByRole('region', { name: 'production', exact: true });
     await place.locator('.cm-content').press('Control+A');
     await page.keyboard.insertText(JSON.stringify(after));
-    await place.getByRole('button', { name: 'Save in production' }).click();
+    await page.getByRole('button', { name: 'Save in production' }).click();
     const guard = page.getByRole('dialog', { name: `Change ${key} in production?` });
     await guard.locator('del', { hasText: old }).waitFor();
     await guard.locator('ins', { hasText: young }).waitFor();

@@ -91,7 +91,7 @@ describe('the history', () => {
       .getByText('Rollout', { exact: true })
       .waitFor();
     await check();
-    await dialog.getByLabel('Note').fill('Too many complaints');
+    await dialog.getByLabel('Reason').fill('Too many complaints');
     await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByText(/Reverts change \d+: Too many complaints/).waitFor();

@@ -24,7 +24,7 @@ describe('schedules', () => {
     await dialog.getByLabel('Percentage of flag 1').fill('12.3456');
     await dialog.getByText('at most three decimals').waitFor();
     await dialog.getByLabel('Percentage of flag 1').fill('12,5');
-    await dialog.getByLabel('Note').fill('After the announcement');
+    await dialog.getByLabel('Reason').fill('After the announcement');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
     const guard = page.getByRole('dialog', { name: /^Schedule checkout in production for .+\?$/ });
     await guard.locator('ins', { hasText: '12.5 %' }).waitFor();
@@ -145,7 +145,7 @@ describe('schedules', () => {
       'Percentage of step 2',
     );
     await dialog.getByRole('radio', { name: 'Usual' }).check();
-    await dialog.getByLabel('Note').fill('New checkout');
+    await dialog.getByLabel('Reason').fill('New checkout');
     await dialog.getByRole('button', { name: 'Start plan' }).click();
     const guard = page.getByRole('dialog', { name: /^Change checkout in production/ });
     const listed = guard.getByRole('region', { name: 'Steps of the plan of checkout' });
@@ -154,7 +154,7 @@ describe('schedules', () => {
       ...[expect.stringMatching(/^5 %\s+now$/), expect.stringMatching(/^25 %\s+\S+ \d/)],
       expect.stringMatching(/^Everyone\s+\S+ \d/),
     ]);
-    expect(await guard.getByLabel('Note').inputValue()).toBe('New checkout');
+    await guard.getByText('New checkout').waitFor();
     await guard.getByRole('button', { name: 'Change production' }).click();
 
     const plan = card.getByRole('region', { name: 'Rollout plan' });

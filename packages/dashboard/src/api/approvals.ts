@@ -10,10 +10,12 @@ export interface Wanted {
   readonly wish?: Wish | undefined;
 }
 
-/** What the screen does about changes that need approval. */
+/** What the screen does about changes that need approval, or a reason. */
 interface Approvals {
   /** Asks what to do about a change that the server refused, because it has come to need approval; `undefined`: nothing. */
   readonly ask: () => Promise<Wanted | undefined>;
+  /** Asks for the reason of a change that the server refused for lack of one; `undefined`: nothing. */
+  readonly askReason: () => Promise<Wanted | undefined>;
   /** Shows that a change was proposed. `text` is the proposal. */
   readonly proposed: (text: string) => void;
 }
@@ -28,7 +30,7 @@ export function onApprovals(next: Approvals): () => void {
   };
 }
 
-/** What the screen does about changes that need approval. */
+/** What the screen does about changes that need approval, or a reason. */
 export function currentApprovals(): Approvals | undefined {
   return approvals;
 }

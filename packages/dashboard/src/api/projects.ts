@@ -86,6 +86,7 @@ interface EnvironmentAppearance {
   readonly approvals?: number;
   /** Whether every editor may turn flags off in an emergency. */
   readonly emergencyOff?: boolean;
+  readonly reasonRequired?: boolean;
   readonly color?: EnvironmentColor;
   readonly position?: number;
 }

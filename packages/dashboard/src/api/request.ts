@@ -66,13 +66,19 @@ export async function requestText(
   try {
     return await answerTo(method, withWish(path, options.wish), { ...options, reference });
   } catch (error) {
-    // The environment has come to require approval since the screen last read it.
-    const isNews =
-      isRefusal(error, 'approval_required') && options.wish === undefined && !DECISION.test(path);
-    const wanted = isNews ? await currentApprovals()?.ask() : undefined;
+    const wanted = await askFor(error, path, options);
     if (wanted !== undefined) return requestText(method, path, { ...options, ...wanted });
     throw isCertain(error) ? error : await errorOfLost(reference, error);
   }
+}
+
+/** What the person wants where a change was refused because it lacks something that only a person gives. */
+async function askFor(error: unknown, path: string, { wish, note = '' }: RequestOptions) {
+  // The environment has come to require approval since the screen last read it.
+  if (isRefusal(error, 'approval_required') && wish === undefined && !DECISION.test(path))
+    return currentApprovals()?.ask();
+  if (isRefusal(error, 'reason_required') && note === '') return currentApprovals()?.askReason();
+  return undefined;
 }
 
 async function answerTo(method: string, path: string, options: SentOptions): Promise<string> {

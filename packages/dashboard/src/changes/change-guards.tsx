@@ -24,11 +24,14 @@ import type { ProposedChange } from './propose-dialog.tsx';
 
 interface Guards {
   /**
-   * Asks before a change of a protected environment, and for its reason; consents at once to any other. Where other people
-   * must approve, it asks to propose the change. `undefined`: no consent.
+   * Asks before a change of a protected environment, and for its reason where none is given and it needs one; consents at once to
+   * any other. Where other people must approve, it asks to propose the change. `undefined`: no consent.
    */
   readonly askConsent: (change: GuardedChange) => Promise<Wanted | undefined>;
-  /** Asks to propose a change of environments that require approval; consents at once where none of them does. */
+  /**
+   * Asks to propose a change where one of its environments requires approval, and for a reason where one requires that; consents at
+   * once where none does.
+   */
   readonly askApproval: (change: ProposedChange) => Promise<Wanted | undefined>;
   /** Shows both versions of a state; resolves with the person's decision, `cancel` by default. */
   readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
@@ -40,9 +43,16 @@ const ConflictDialog = lazy(async () => ({ default: (await questions()).Conflict
 const ProductionGuard = lazy(async () => ({ default: (await questions()).ProductionGuard }));
 const PausedGuard = lazy(async () => ({ default: (await questions()).PausedGuard }));
 const ProposeDialog = lazy(async () => ({ default: (await questions()).ProposeDialog }));
+const ReasonDialog = lazy(async () => ({ default: (await questions()).ReasonDialog }));
 
 type Open =
   | { kind: 'approval'; id: number; change: ProposedChange; answer: (answer: Wanted | undefined) => void }
+  | {
+      kind: 'reason';
+      id: number;
+      environments: readonly EnvironmentRecord[];
+      answer: (answer: Wanted | undefined) => void;
+    }
   | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: GuardAnswer | undefined) => void }
   | { kind: 'conflict'; id: number; conflict: Conflict; answer: (answer: Resolution) => void };
 
@@ -65,18 +75,31 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
       slot.ask<Wanted | undefined>((give, id) => ({ kind: 'approval', id, change, answer: give }), undefined),
     [slot],
   );
+  const askReason = useCallback(
+    (environments: readonly EnvironmentRecord[]) =>
+      slot.ask<Wanted | undefined>(
+        (give, id) => ({ kind: 'reason', id, environments, answer: give }),
+        undefined,
+      ),
+    [slot],
+  );
   const askApproval = useCallback(
     async (change: ProposedChange) => {
       const needed = change.environments.filter(requiresApprovals);
-      return needed.length === 0 ? { note: change.note } : propose({ ...change, environments: needed });
+      if (needed.length > 0) return propose({ ...change, environments: needed });
+      return lackReason(change.environments, change.note)
+        ? askReason(change.environments.filter(({ reasonRequired }) => reasonRequired))
+        : { note: change.note };
     },
-    [propose],
+    [propose, askReason],
   );
 
   const askConsent = useCallback(
     async (change: GuardedChange) => {
-      if (change.environment.approvals > 0) return propose({ ...change, environments: [change.environment] });
-      if (!change.environment.protected || leftMs(change) > 0) return { note: change.note };
+      const { environment, note } = change;
+      if (environment.approvals > 0) return propose({ ...change, environments: [environment] });
+      const isQuiet = !environment.protected || leftMs(change) > 0;
+      if (isQuiet && !lackReason([environment], note)) return { note };
 
       const answer = await slot.ask<GuardAnswer | undefined>(
         (give, id) => ({ kind: 'guard', id, change, answer: give }),
@@ -103,9 +126,10 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
     () =>
       onApprovals({
         ask: () => propose({ environments: [] }),
+        askReason: () => askReason([]),
         proposed: (text) => void questions().then(({ showProposed }) => showProposed(text)),
       }),
-    [propose],
+    [propose, askReason],
   );
 
   return (
@@ -115,6 +139,11 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
       {open?.kind === 'guard' && (
         <DialogPart key={open.id} title={messages.guardTitle} onClose={() => open.answer(undefined)}>
           <ProductionGuard change={open.change} onAnswer={open.answer} />
+        </DialogPart>
+      )}
+      {open?.kind === 'reason' && (
+        <DialogPart key={open.id} title={messages.reasonTitle} onClose={() => open.answer(undefined)}>
+          <ReasonDialog environments={open.environments} onAnswer={open.answer} />
         </DialogPart>
       )}
       {open?.kind === 'approval' && (
@@ -129,6 +158,11 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
       )}
     </GuardsContext>
   );
+}
+
+/** Whether a change of these environments needs a reason, and has none. */
+function lackReason(environments: readonly EnvironmentRecord[], note = ''): boolean {
+  return note.trim() === '' && environments.some(({ reasonRequired }) => reasonRequired);
 }
 
 /** How long "Don't ask again" lasts, in milliseconds. */

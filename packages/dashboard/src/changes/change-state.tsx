@@ -30,6 +30,7 @@ import { toast } from '../components/toasts.tsx';
 import { useChangeGuards } from './change-guards.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
 import { messages } from './messages.ts';
+import { undoNote } from './undo-change.ts';
 
 /** A new state for one flag in one environment. */
 interface StateChange {
@@ -175,7 +176,7 @@ function createStateWriter({
         environment,
         before: record,
         after: before?.state ?? null,
-        note: 'Undo',
+        ...defined({ note: undoNote(environment.reasonRequired) }),
         texts: { before: texts?.after, after: texts?.before },
       });
     }

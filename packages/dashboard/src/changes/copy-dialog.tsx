@@ -135,7 +135,9 @@ export function CopyDialog({
           </p>
         )}
 
-        {count > 0 && to.approvals === 0 && <NoteField value={note} onChange={setNote} />}
+        {count > 0 && to.approvals === 0 && (
+          <NoteField value={note} isRequired={to.reasonRequired} onChange={setNote} />
+        )}
       </div>
 
       <DialogActions>

@@ -10,6 +10,7 @@ export const messages = {
   // The question before a change of a protected environment
   guardTitle: 'Change a protected environment',
   proposeTitle: 'Propose the change',
+  reasonTitle: 'Reason for the change',
 
   // Writing a state
   saved: (title: string) => `Saved: ${title}`,

@@ -1,19 +1,77 @@
+import { useState } from 'react';
+import type { Wanted } from '../api/approvals.ts';
+import type { EnvironmentRecord } from '../api/types.ts';
+import { EnvironmentBadge } from '../components/badges.tsx';
 import { TextField } from '../components/field.tsx';
+import { FormDialog, useForm } from '../components/form.tsx';
 import { messages } from './dialog-messages.ts';
+import { messages as titles } from './messages.ts';
 
 /** The longest note that the server accepts, in characters. */
 export const NOTE_LENGTH = 1000;
 
 /** Asks for the reason of a change, which the history shows. */
-export function NoteField({ value, onChange }: { value: string; onChange: (note: string) => void }) {
+export function NoteField({
+  value,
+  isRequired = false,
+  error,
+  onChange,
+}: {
+  value: string;
+  /** Whether an environment that changes requires one. */
+  isRequired?: boolean;
+  error?: string | undefined;
+  onChange: (note: string) => void;
+}) {
   return (
     <TextField
       label={messages.noteLabel}
-      hint={messages.noteHint}
+      placeholder={isRequired ? undefined : messages.noteOptional}
+      required={isRequired}
+      error={error}
       maxLength={NOTE_LENGTH}
       autoComplete="off"
       value={value}
       onChange={onChange}
     />
+  );
+}
+
+/** Asks for the reason of a change where it has none and each needs one. */
+export function ReasonDialog({
+  environments,
+  onAnswer,
+}: {
+  /** Those that require it; empty if that is only known from the server's refusal. */
+  environments: readonly EnvironmentRecord[];
+  /** `undefined`: nothing is changed. */
+  onAnswer: (answer: Wanted | undefined) => void;
+}) {
+  const [note, setNote] = useState('');
+  const form = useForm({
+    problems: { note: note.trim() === '' ? messages.noteMissing : undefined },
+    submit: () => onAnswer({ note: note.trim() }),
+  });
+
+  return (
+    <FormDialog
+      title={titles.reasonTitle}
+      form={form}
+      action={messages.reasonSubmit}
+      isQuestion
+      onClose={() => onAnswer(undefined)}
+    >
+      <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
+        {environments.map((environment) => (
+          <EnvironmentBadge
+            key={environment.name}
+            environment={environment}
+            className="font-medium text-ink"
+          />
+        ))}
+        <span>{environments.length === 0 ? messages.reasonByNow : messages.reasonNeeded}</span>
+      </p>
+      <NoteField value={note} isRequired error={form.problem('note')} onChange={setNote} />
+    </FormDialog>
   );
 }

@@ -5,12 +5,13 @@ import { ChangedFlag } from '../components/audit/state-diff.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField } from '../components/field.tsx';
+import { useForm } from '../components/form.tsx';
 import { differingFields } from '../components/state-summary.tsx';
 import { messages } from './dialog-messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './protected-note.tsx';
 
-/** A change of a protected environment that needs a person's consent. */
+/** A change that needs a person's consent, of a protected environment, or a reason. */
 export interface GuardedChange {
   readonly project: string;
   readonly environment: EnvironmentRecord;
@@ -22,7 +23,7 @@ export interface GuardedChange {
   }[];
   /** Shown instead of the changes, such as all steps of a rollout plan. */
   readonly list?: ReactNode;
-  /** The time of a scheduled change, in words; absent for an immediate one. Its form has asked for the reason. */
+  /** The time of a scheduled change, in words; absent for an immediate one. Its form has a field for the reason. */
   readonly scheduledFor?: string;
   /** The reason, if the person has given one already. */
   readonly note?: string | undefined;
@@ -50,6 +51,12 @@ export function ProductionGuard({
   const first = steps[0];
   const what = steps.length === 1 && first !== undefined ? first.key : messages.flags(steps.length);
   const isLater = scheduledFor !== undefined;
+  const { reasonRequired } = environment;
+  const asksReason = given === '' && (reasonRequired || !isLater);
+  const form = useForm({
+    problems: { note: reasonRequired && note.trim() === '' ? messages.noteMissing : undefined },
+    submit: () => onAnswer({ note: note.trim() === '' ? undefined : note.trim(), pauses }),
+  });
   const where = `${what} in ${environment.name}`;
   const title = isLater ? messages.schedule(where, scheduledFor) : messages.change(where);
   const idle = isLater
@@ -58,7 +65,9 @@ export function ProductionGuard({
 
   return (
     <Dialog title={title} onClose={() => onAnswer(undefined)} isQuestion>
-      <ProtectedNote project={project} environment={environment} isLater={isLater} />
+      {environment.protected && (
+        <ProtectedNote project={project} environment={environment} isLater={isLater} />
+      )}
       {idle.length > 0 && (
         <p className="mt-3 text-ink-2">
           {idle.length === steps.length
@@ -70,15 +79,23 @@ export function ProductionGuard({
       {list === undefined && <PausedPlans project={project} environment={environment} steps={steps} />}
       <div className="mt-3">{list ?? <StepList steps={steps} />}</div>
 
-      <form
-        className="mt-3 flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onAnswer({ note: note.trim() === '' ? undefined : note.trim(), pauses });
-        }}
-      >
-        {!isLater && <NoteField value={note} onChange={setNote} />}
-        <CheckField label={messages.pauseGuard} isChecked={pauses} onChange={setPausing} />
+      <form className="mt-3 flex flex-col gap-3" {...form.props}>
+        {given !== '' && (
+          <p className="break-words text-ink-2">
+            {messages.noteGiven} <q className="text-ink">{given}</q>
+          </p>
+        )}
+        {asksReason && (
+          <NoteField
+            value={note}
+            isRequired={reasonRequired}
+            error={form.problem('note')}
+            onChange={setNote}
+          />
+        )}
+        {environment.protected && (
+          <CheckField label={messages.pauseGuard} isChecked={pauses} onChange={setPausing} />
+        )}
 
         <DialogActions>
           {/* Pressing the key that opened it once more must not confirm. */}

@@ -50,17 +50,15 @@ export function RevertDialog({
   const isSure = sureOf === overwritten;
 
   const { askApproval } = useChangeGuards();
-  const guarded = environments.filter(
-    (environment) =>
-      environment.protected && differences?.some((each) => each.environment === environment.name),
-  );
+  const changed = environments.filter(({ name }) => differences?.some((each) => each.environment === name));
+  const guarded = changed.filter((environment) => environment.protected);
   const needsApproval = guarded.some(({ approvals }) => approvals > 0);
 
   const form = useForm({
     submit: async () => {
       const wanted = await askApproval({
         project,
-        environments: guarded,
+        environments: changed,
         what: words.what(seq),
         list: differences && <Differences differences={differences} environments={environments} />,
         note: note.trim(),
@@ -124,7 +122,13 @@ export function RevertDialog({
           onChange={(isChecked) => setSureOf(isChecked ? overwritten : undefined)}
         />
       )}
-      {!needsApproval && <NoteField value={note} onChange={setNote} />}
+      {!needsApproval && (
+        <NoteField
+          value={note}
+          isRequired={changed.some(({ reasonRequired }) => reasonRequired)}
+          onChange={setNote}
+        />
+      )}
     </FormDialog>
   );
 }

@@ -15,8 +15,9 @@ interface UndoOffer {
 export function useUndoOffer(): (seq: number | undefined, environment: EnvironmentRecord) => UndoOffer {
   const catchUp = useCatchUp();
 
-  function undo(seq: number, confirmed: readonly string[]): void {
-    revertChange(seq, { confirmed, note: 'Undo' }).then(
+  function undo(seq: number, { name, protected: isProtected, reasonRequired }: EnvironmentRecord): void {
+    const confirmed = isProtected ? [name] : [];
+    revertChange(seq, { confirmed, note: undoNote(reasonRequired) }).then(
       () => {
         catchUp();
         announce(messages.undoneShort);
@@ -29,7 +30,11 @@ export function useUndoOffer(): (seq: number | undefined, environment: Environme
   return (seq, environment) => {
     // That would be another emergency, or a proposal.
     if (seq === undefined || environment.approvals > 0) return {};
-    const confirmed = environment.protected ? [environment.name] : [];
-    return { action: { label: messages.undo, run: () => undo(seq, confirmed) } };
+    return { action: { label: messages.undo, run: () => undo(seq, environment) } };
   };
+}
+
+/** The reason of an undone change. Where each needs one, only the person knows it, and is asked. */
+export function undoNote(isRequired: boolean): string | undefined {
+  return isRequired ? undefined : 'Undo';
 }

@@ -53,7 +53,7 @@ export function ArchiveDialog({
     const keys = flags.map(({ key }) => key);
     const wanted = await askApproval({
       project: project.name,
-      environments: guarded,
+      environments: places,
       what: words.what(keys),
       list: <ArchivedList guarded={guarded} flags={flags} />,
       canBeEmergency: true,

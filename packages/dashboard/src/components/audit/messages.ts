@@ -15,6 +15,7 @@ export const fieldNames: Readonly<Record<string, string>> = {
   protected: 'Protected',
   approvals: 'Approvals',
   emergencyOff: 'Editors may turn flags off in an emergency',
+  reasonRequired: 'Every change needs a reason',
   environments: 'Environments',
   lastFour: 'Last four characters',
   expiresAt: 'Expires',

@@ -101,6 +101,12 @@ export function EditEnvironmentDialog({
       {next.protected && (
         <ApprovalFields value={next} onChange={(part) => setChanged({ ...changed, ...part })} />
       )}
+      <CheckField
+        label={messages.reasonRequired}
+        hint={messages.reasonRequiredHint}
+        isChecked={next.reasonRequired}
+        onChange={(reasonRequired) => setChanged({ ...changed, reasonRequired })}
+      />
       {next.protected && environment.approvals === 0 && next.approvals > 0 && (
         <Unapproved project={project} environment={name} />
       )}
@@ -111,17 +117,23 @@ export function EditEnvironmentDialog({
 }
 
 /** What guards an environment, besides its protection. */
-type Guards = Pick<EnvironmentRecord, 'approvals' | 'emergencyOff'>;
+type Guards = Pick<EnvironmentRecord, 'approvals' | 'emergencyOff' | 'reasonRequired'>;
 
 /** Whether a change takes something from what guards an environment. The server decides; this says it before. */
 function loosens(before: EnvironmentRecord, after: EnvironmentRecord): boolean {
   if (!after.protected || after.approvals < before.approvals) return true;
+  if (before.reasonRequired && !after.reasonRequired) return true;
   return after.approvals > 0 && after.emergencyOff && !before.emergencyOff;
 }
 
 function guardsOf(environment: EnvironmentRecord): Guards & Pick<EnvironmentRecord, 'protected'> {
-  const { approvals, emergencyOff } = environment;
-  return { protected: environment.protected, approvals: environment.protected ? approvals : 0, emergencyOff };
+  const { approvals, emergencyOff, reasonRequired } = environment;
+  return {
+    protected: environment.protected,
+    approvals: environment.protected ? approvals : 0,
+    emergencyOff,
+    reasonRequired,
+  };
 }
 
 /** Why the environment cannot require so many approvals: too few people could give them. */

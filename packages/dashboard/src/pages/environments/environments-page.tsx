@@ -55,7 +55,7 @@ export function EnvironmentsPage() {
   );
 }
 
-const [, protectionColumn, flagsColumn, revisionColumn, streamsColumn, createdColumn] = messages.columns;
+const [, protectionColumn, flagsColumn, streamsColumn, createdColumn] = messages.columns;
 
 function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canChange: boolean }) {
   const { data: clients } = useClients(project.name);
@@ -106,7 +106,7 @@ function EnvironmentRow({
   canChange: boolean;
   moves: Moves;
 }) {
-  const { revision, createdAt } = environment;
+  const { createdAt } = environment;
 
   return (
     <RecordRow>
@@ -114,17 +114,17 @@ function EnvironmentRow({
         <EnvironmentBadge environment={environment} className="max-w-full font-medium" />
       </RecordHead>
       <RecordCell label={protectionColumn.label}>
-        {environment.protected ? (
-          <span className="flex flex-wrap gap-1">
+        <span className="flex flex-wrap gap-1">
+          {environment.protected ? (
             <Badge kind="warn">{messages.protected}</Badge>
-            {environment.approvals > 0 && <Badge>{messages.approvalsShort(environment.approvals)}</Badge>}
-          </span>
-        ) : (
-          <span className="text-ink-3">{messages.unprotected}</span>
-        )}
+          ) : (
+            <span className="text-ink-3">{messages.unprotected}</span>
+          )}
+          {environment.approvals > 0 && <Badge>{messages.approvalsShort(environment.approvals)}</Badge>}
+          {environment.reasonRequired && <Badge>{messages.reasonsShort}</Badge>}
+        </span>
       </RecordCell>
       {flags !== undefined && <RecordCell label={flagsColumn.label}>{flags}</RecordCell>}
-      <RecordCell label={revisionColumn.label}>{revision}</RecordCell>
       <RecordCell label={streamsColumn.label}>
         {streams ?? <span className="text-ink-3">{messages.loading}</span>}
       </RecordCell>

@@ -28,7 +28,6 @@ export const messages = {
     { label: 'Environment' },
     { label: 'Protection' },
     { label: 'Flags' },
-    { label: 'Revision' },
     { label: 'Open streams' },
     { label: 'Created' },
     { label: 'Actions', isSilent: true },
@@ -74,6 +73,9 @@ export const messages = {
   emergencyOff: 'Every editor may turn flags off in an emergency',
   emergencyOffHint:
     'For people who may change protected environments. Off at once, with a reason, until another person acknowledges it. Uncheck it where off is not the safe side.',
+  reasonRequired: 'Require a reason for every change',
+  reasonRequiredHint: 'People and tokens say why they change flags here, and the history keeps it.',
+  reasonsShort: 'reasons',
   unapproved: (schedules: number, plans: number) =>
     [
       ...(schedules === 0 ? [] : [unapprovedSchedules(schedules)]),

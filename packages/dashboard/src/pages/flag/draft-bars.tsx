@@ -1,10 +1,12 @@
-import { useDeferredValue, useId, useState } from 'react';
+import { type Ref, useDeferredValue, useId, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { usePersonName } from '../../api/operators.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
 import { messages as stateMessages } from '../../changes/dialog-messages.ts';
 import { NOTE_LENGTH } from '../../changes/note-field.tsx';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { StateDiff } from '../../components/audit/state-diff.tsx';
+import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
@@ -28,9 +30,20 @@ export function DraftDiff({ before, draft }: { before: FlagState | undefined; dr
   );
 }
 
-/** Shown below an edited state: the reason, and the actions on the draft. */
+/** Where the bars of unsaved drafts stand: at the foot of the window, whatever of the page is in view. */
+export function DraftBars({ ref }: { ref: Ref<HTMLDivElement> }) {
+  return (
+    <div
+      ref={ref}
+      className="sticky bottom-0 z-20 -mx-4 mt-4 divide-y divide-line border-t border-line bg-raised shadow-pop empty:hidden sm:-mx-6"
+    />
+  );
+}
+
+/** A draft in the bar at the foot of the window: the reason, and the actions on it. */
 export function SaveBar({
-  environment: { name },
+  host,
+  environment,
   note,
   isSound: canSave,
   isSaving,
@@ -39,6 +52,7 @@ export function SaveBar({
   onDiscard,
   onSchedule,
 }: {
+  host: HTMLElement;
   environment: EnvironmentRecord;
   note: string;
   /** Whether the draft can be saved. */
@@ -49,17 +63,32 @@ export function SaveBar({
   onDiscard: () => void;
   onSchedule: () => void;
 }) {
-  return (
+  const { name, reasonRequired } = environment;
+  const isMissing = reasonRequired && note.trim() === '';
+  const reason = useRef<HTMLInputElement>(null);
+  const [isTried, setTried] = useState(false);
+
+  return createPortal(
     <form
-      className="flex flex-wrap items-center gap-2 border-t border-line bg-accent-soft px-4 py-2.5"
+      data-bottom-bar
+      aria-label={words.bar(name)}
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2 sm:px-6"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave();
+        setTried(isMissing);
+        if (isMissing) reason.current?.focus();
+        else onSave();
       }}
     >
+      <p className="flex min-w-0 items-center gap-1.5 text-ink-2">
+        {words.unsaved} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
+      </p>
       <input
+        ref={reason}
         aria-label={words.reason(name)}
-        placeholder={words.reasonHint}
+        aria-required={reasonRequired}
+        aria-invalid={(isTried && isMissing) || undefined}
+        placeholder={reasonRequired ? words.reasonNeeded : words.reasonHint}
         className={`${INPUT} flex-1 basis-48`}
         maxLength={NOTE_LENGTH}
         autoComplete="off"
@@ -75,7 +104,8 @@ export function SaveBar({
           {isSaving ? words.saving : words.save(name)}
         </Button>
       </div>
-    </form>
+    </form>,
+    host,
   );
 }
 

@@ -27,6 +27,7 @@ export function EnvironmentEditor({
   last,
   isWholeHistory,
   obstacle,
+  bars,
   onDirty,
   onSchedule,
   onCopyFrom,
@@ -40,6 +41,8 @@ export function EnvironmentEditor({
   isWholeHistory: boolean;
   /** Why the state cannot be changed. */
   obstacle: string | undefined;
+  /** Where the bar of a draft is shown. */
+  bars: HTMLElement | null;
   onDirty: (name: string, isDirty: boolean) => void;
   onSchedule: (start: ScheduleStart) => void;
   /** Asks for an environment to copy the state from. */
@@ -125,8 +128,9 @@ export function EnvironmentEditor({
         />
       )}
       {isDirty && isSound && <DraftDiff before={base.record?.state} draft={draft} />}
-      {!isArchived && isDirty && (
+      {!isArchived && isDirty && bars !== null && (
         <SaveBar
+          host={bars}
           environment={environment}
           note={note}
           isSound={isSound}

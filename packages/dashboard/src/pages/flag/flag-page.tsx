@@ -20,6 +20,7 @@ import { EmptyState, Problem, SkeletonRows } from '../../components/screen-state
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import type { FlagPanelProps } from '../../flags/panel-props.ts';
 import { lastChanges } from './card-footer.tsx';
+import { DraftBars } from './draft-bars.tsx';
 import { EnvironmentEditor } from './environment-editor.tsx';
 import { EnvironmentMatrix } from './environment-matrix.tsx';
 import { EvaluateBox } from './evaluate-box.tsx';
@@ -153,37 +154,42 @@ function Overview({ project, flag, history }: ScreenProps) {
   const last = lastChanges(history.entries ?? []);
   const [scheduling, setScheduling] = useState<ScheduleStart>();
   const [copyTo, setCopyTo] = useState<string>();
+  const [bars, setBars] = useState<HTMLElement | null>(null);
   const isArchived = flag.archivedAt !== undefined;
   const [only] = useEnvironmentFilter(project.name);
 
   return (
-    <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
-      <div className="flex min-w-0 flex-col gap-4">
-        <Panels panels={TOP_PANELS} props={{ project, flag }} />
-        {isArchived && <ArchivedNotice project={project} flag={flag} />}
-        <EnvironmentMatrix
-          project={project}
-          flag={flag}
-          environments={only === undefined ? project.environments : [only]}
-          editor={(environment, editing) => (
-            <EnvironmentEditor
-              project={project}
-              environment={environment}
-              flag={flag}
-              {...editing}
-              last={last.get(environment.name)}
-              isWholeHistory={history.entries !== undefined && !history.hasOlder}
-              onSchedule={setScheduling}
-              onCopyFrom={setCopyTo}
-            />
-          )}
-        />
+    <>
+      <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Panels panels={TOP_PANELS} props={{ project, flag }} />
+          {isArchived && <ArchivedNotice project={project} flag={flag} />}
+          <EnvironmentMatrix
+            project={project}
+            flag={flag}
+            environments={only === undefined ? project.environments : [only]}
+            editor={(environment, editing) => (
+              <EnvironmentEditor
+                project={project}
+                environment={environment}
+                flag={flag}
+                {...editing}
+                bars={bars}
+                last={last.get(environment.name)}
+                isWholeHistory={history.entries !== undefined && !history.hasOlder}
+                onSchedule={setScheduling}
+                onCopyFrom={setCopyTo}
+              />
+            )}
+          />
+        </div>
+        <aside aria-label={words.about} className="flex min-w-0 flex-col gap-4">
+          <Panels panels={SIDE_PANELS} props={{ project, flag }} />
+          {!isArchived && <EvaluateBox project={project} flag={flag} />}
+          <PendingSchedules project={project} flagKey={flag.key} />
+        </aside>
       </div>
-      <aside aria-label={words.about} className="flex min-w-0 flex-col gap-4">
-        {!isArchived && <EvaluateBox project={project} flag={flag} />}
-        <Panels panels={SIDE_PANELS} props={{ project, flag }} />
-        <PendingSchedules project={project} flagKey={flag.key} />
-      </aside>
+      <DraftBars ref={setBars} />
       {scheduling !== undefined && (
         <ScheduleDialog
           project={project.name}
@@ -202,7 +208,7 @@ function Overview({ project, flag, history }: ScreenProps) {
           />
         </DialogPart>
       )}
-    </div>
+    </>
   );
 }
 

@@ -126,7 +126,7 @@ export function ScheduleDialog({
       const changes = `[{"key":${JSON.stringify(key)},"patch":${planned.patchText}}]`;
       const text = `{"changes":${changes},${JSON.stringify({ ...schedule, changes: undefined }).slice(1)}`;
       const confirmed = environment.protected ? environment.name : undefined;
-      await create.mutateAsync({ schedule, text, anyway, confirmed, ...(consent.wish && consent) });
+      await create.mutateAsync({ schedule, text, anyway, confirmed, ...consent });
       announce(words.announced(dueText(dueAt).local));
       toast({ kind: 'done', title: words.done(key), detail: dueText(dueAt).local });
       onClose();

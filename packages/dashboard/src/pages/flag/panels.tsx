@@ -28,7 +28,7 @@ export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
   },
 ];
 
-/** Boxes at the side of the tab "Overview", below "Who gets it?". */
+/** Boxes at the side of the tab "Overview", above "Who gets it?". */
 export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
   {
     name: 'usage',

@@ -87,9 +87,6 @@ export function ValueField({
             <span>{words.typeChange(servedKind, kind)}</span>
           </p>
         )}
-        {problem === undefined && !isOtherKind && control !== 'none' && (
-          <p className="text-ink-3">{control === 'json' ? words.hint : words.fieldHint}</p>
-        )}
       </div>
     </div>
   );

@@ -60,7 +60,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
         text: scheduleText(final),
         anyway,
         confirmed,
-        ...(consent.wish && consent),
+        ...consent,
       });
       announce(messages.scheduled(dueText(schedule.dueAt).local));
       onClose();

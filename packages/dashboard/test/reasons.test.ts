@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test';
+import { card, FLAG } from './support/flag-screen.ts';
+import { sharedWorld } from './support/world.ts';
+
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+  for (const environment of ['development', 'production'])
+    await management.putState('shop', environment, 'new-checkout', { enabled: true, value: 7 });
+});
+
+async function lastNote(): Promise<string | undefined> {
+  const answer = await world.management.request('GET', '/api/audit?project=shop&target=new-checkout&limit=1');
+  return (answer as { entries: readonly { note?: string }[] }).entries[0]?.note;
+}
+
+test('people set that every change needs a reason, and are asked for it wherever they make one', async () => {
+  const { page, check } = await world.open('/projects/shop/environments', { expected: /428/ });
+  await page.getByRole('button', { name: 'Edit development' }).click();
+  const settings = page.getByRole('dialog', { name: 'Edit development' });
+  await settings.getByLabel('Require a reason for every change').check();
+  await check();
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('reasons', { exact: true }).waitFor();
+
+  // A switch in an environment without protection: the question is about the reason only.
+  await page.goto('/projects/shop/flags');
+  await page.getByRole('switch', { name: 'new-checkout in development' }).click();
+  const question = page.getByRole('dialog', { name: 'Change new-checkout in development?' });
+  await question.getByRole('button', { name: 'Change development' }).click();
+  await question.getByText('Say why: the history keeps it.').waitFor();
+  await check();
+  await question.getByLabel('Reason').fill('Too many complaints');
+  await question.getByRole('button', { name: 'Change development' }).click();
+  await question.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).click();
+
+  // The screen knows no reason for the undoing: the server refuses it, and the person is asked.
+  const why = page.getByRole('dialog', { name: 'Reason for the change' });
+  await check();
+  await why.getByLabel('Reason').fill('The wrong flag');
+  await why.getByRole('button', { name: 'Continue' }).click();
+  await why.waitFor({ state: 'detached' });
+  await page.getByRole('switch', { name: 'new-checkout in development', checked: true }).waitFor();
+  expect(await lastNote()).toBe('The wrong flag');
+
+  const loosened = { body: { reasonRequired: false }, headers: { 'X-Change-Note': 'done' } };
+  await world.management.request('PATCH', '/api/projects/shop/environments/development', loosened);
+  await page.close();
+}, 60_000);
+
+test('the bar of a draft stays at the foot of the window, and its reason is the only one', async () => {
+  const { page, check } = await world.open(`${FLAG}?env=production`, { height: 640 });
+  await card(page, 'production').getByRole('radio', { name: 'Percentage in production' }).check();
+  const bar = page.getByRole('form', { name: 'Unsaved change in production' });
+  const foot = async () => (await bar.boundingBox()) ?? { y: 0, height: 0 };
+
+  for (const top of [0, 100_000]) {
+    await page.evaluate(`document.querySelector('main').scrollTop = ${top}`);
+    const { y, height } = await foot();
+    expect(y).toBeGreaterThan(400);
+    expect(y + height).toBeLessThanOrEqual(640);
+  }
+  await check();
+
+  await bar.getByLabel('Reason for the change in production').fill('A trial');
+  await bar.getByRole('button', { name: 'Save in production' }).click();
+  const question = page.getByRole('dialog', { name: 'Change new-checkout in production?' });
+  await question.getByText('A trial').waitFor();
+  expect(await question.getByRole('textbox').count()).toBe(0);
+  await check();
+  await question.getByRole('button', { name: 'Change production' }).click();
+  await bar.waitFor({ state: 'detached' });
+  expect(await lastNote()).toBe('A trial');
+  await page.close();
+}, 60_000);
