@@ -14,6 +14,7 @@ import {
 import { mountImportExport } from '../nouns/documents/document-routes.ts';
 import { mountEnvironments } from '../nouns/environments/environment-routes.ts';
 import { mountBulkArchive, mountFlagArchive, mountFlags } from '../nouns/flags/flag-routes.ts';
+import { mountFollow } from '../nouns/history/follow-routes.ts';
 import { mountAudit, mountHistory } from '../nouns/history/history-routes.ts';
 import { mountReferences } from '../nouns/history/reference-routes.ts';
 import type { RunningReferences } from '../nouns/history/references.ts';
@@ -82,6 +83,7 @@ export function mountNouns(
   mountProjectKeys(app, context);
   mountImportExport(app, context);
   mountAudit(app, context);
+  mountFollow(app, context);
   mountAuditChain(app, context);
   mountHistory(app, context);
   mountCopy(app, context);

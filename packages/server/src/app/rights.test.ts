@@ -217,6 +217,7 @@ describe('the matrix of operation, role and scope', () => {
       listProjects: (place) => ({ path: '/api/projects', shows: `"${place}"` }),
       getOverview: (place) => ({ path: '/api/overview', shows: `"${place}"` }),
       search: (place) => ({ path: `/api/search?q=flag-of-${place}`, shows: `flag-of-${place}` }),
+      followAudit: (place) => ({ path: '/api/audit/follow?after=0&limit=1000', shows: `flag-of-${place}` }),
       listAudit: (place) => ({ path: '/api/audit?limit=1000', shows: `flag-of-${place}` }),
       listOperators: (place) => ({ path: '/api/operators', shows: `"${place}"` }),
       listAccessTokens: (place) => ({ path: '/api/tokens', shows: `token-of-${place}` }),

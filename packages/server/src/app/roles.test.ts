@@ -134,6 +134,7 @@ describe('what each role can read about other people', () => {
   test.each([
     ['/api/audit', [ADDRESS, 'operator.joined', 'token.created', 'session.started', 'soon@'], ['"seen"']],
     ['/api/audit?format=ndjson', [ADDRESS, 'operator.', 'token.created', 'soon@'], ['"seen"']],
+    ['/api/audit/follow?after=0', [ADDRESS, 'operator.joined', 'token.created', 'soon@'], ['"seen"']],
     ['/api/audit?action=session', ['session.started'], ['entries']],
     ['/api/audit?target=mia@example.com', ['operator.joined'], ['entries']],
     ['/api/tokens', ['role-viewer', '"createdAt"'], []],

@@ -22,7 +22,8 @@ import type { TokenRecordSchema } from '../nouns/access-tokens/access-token-sche
 import type { ClientsSchema, NamedDeliverySchema } from '../nouns/deliveries/delivery-routes.ts';
 import type { DeclarationSchema, ImportResultSchema } from '../nouns/documents/document-schemas.ts';
 import type { ArchivedFlagsSchema } from '../nouns/flags/flag-routes.ts';
-import type { AuditEntrySchema, RevertedSchema } from '../nouns/history/history-routes.ts';
+import type { AuditEntrySchema } from '../nouns/history/audit-schemas.ts';
+import type { RevertedSchema } from '../nouns/history/history-routes.ts';
 import type {
   InvitationRecordSchema,
   LinkSchema,

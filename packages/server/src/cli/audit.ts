@@ -1,10 +1,11 @@
 import { wholeNumber } from '../config/setting-readers.ts';
 import { type ApiAnswer, type ApiClient, type ApiRequest, apiPath } from './api-client.ts';
+import { followAudit } from './audit-follow.ts';
 import { verifyCommand } from './audit-verify.ts';
 import { placeOf } from './change.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
-import { checkedOption, option } from './options.ts';
+import { checkedOption, option, toggle } from './options.ts';
 import { printList, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 import { parsePastTime } from './times.ts';
@@ -29,20 +30,26 @@ export const auditCommand = command({
       '<action>',
       'Show this action only, such as flag.archived, or all of a noun, such as flag',
     ),
-    since: option('<when>', 'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z'),
+    since: option(
+      '<when>',
+      'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z; with --follow, after this number or cursor of an entry',
+    ),
     until: option('<when>', 'Show changes before this time, written as for --since'),
     before: option('<seq>', 'Show entries older than this one, for the next page'),
     limit: option('<n>', 'Show this many entries, and the rest of the last change (default 20)'),
     format: option('<format>', 'Print all entries that match, each as a line of JSON', {
       choices: ['ndjson'],
     }),
+    follow: toggle('Print new entries as they are written, oldest first, until you press Ctrl+C'),
   },
   examples: [
     'halyard audit --project shop --env production --target new-checkout',
     'halyard audit --since 24h --action operator',
     'halyard audit --since 2027-01-01T00:00:00Z --format ndjson > audit.ndjson',
+    'halyard audit --follow --since 812 --format ndjson      everything after entry 812, then what is new',
   ],
   run: async (input, shell) => {
+    if (input.follow) return await followAudit(shell, input);
     const { project, env: environment, target, actor, action, before, limit = '20', format } = input;
     if (format !== undefined && input.limit !== undefined)
       throw usageError('--format ndjson prints all entries. Remove --limit.');

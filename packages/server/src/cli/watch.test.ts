@@ -85,7 +85,7 @@ test('watch writes each frame as one line of JSON when piped', async () => {
   expect(run.out).toBe('{}\n{"fresh":{"enabled":true}}\n');
 }, 60_000);
 
-test('watch reconnects after a server restart, and shows the changes it missed', async () => {
+test('watch and audit --follow reconnect after a server restart, and show the changes they missed', async () => {
   using data = temporaryFolder();
   const settings = {
     adminToken: randomAdminToken(),
@@ -99,6 +99,13 @@ test('watch reconnects after a server restart, and shows the changes it missed',
     expect(await runCaptured(line.split(' '), { env })).toMatchObject({ exitCode: 0 });
   };
   await run('project create shop');
+  const created = await runCaptured(['token', 'create', '--name', 'follower', '--role', 'admin', '--json'], {
+    env,
+  });
+  const follower = JSON.parse(created.out);
+  const following = runCaptured(['audit', '--follow', '--since', '0'], {
+    env: { ...env, HALYARD_TOKEN: follower.token },
+  });
   let restarted: Promise<NodeProcess> | undefined;
   const { promise: bothSawIt, resolve: end } = Promise.withResolvers<void>();
   const seenBy = new Set<string>();
@@ -134,6 +141,26 @@ test('watch reconnects after a server restart, and shows the changes it missed',
   });
   await ended;
   expect((await asJson).out).toBe('{}\n{"fresh":{"enabled":true}}\n');
+
+  // Its token ends it.
+  await run(`token revoke ${follower.id}`);
+  const followed = await within('the audit log is not followed any longer', following);
+  expect(followed.exitCode).toBe(4);
+  const entries = followed.out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(new Set(entries.map(({ cursor }) => cursor)).size).toBe(entries.length);
+  expect(entries.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq).toSorted((a, b) => a - b));
+  const actions = entries.map(({ action }) => action);
+  expect(actions).toContain('flag.created');
+  expect(actions.slice(0, 2)).toEqual(['project.created', 'environment.created']);
+  // The nodes that stopped have chained what they had.
+  const { out: verified } = await runCaptured(['audit', 'verify'], { env });
+  expect(JSON.parse(verified)).toMatchObject({
+    problems: [],
+    head: expect.stringMatching(/^\d+:[0-9a-f]{64}$/),
+  });
   await (await restarted)?.stop();
   expect(watched.out).toMatch(
     /Watching staging of shop: 0 flags, revision 0\.\n.{10}Reconnected to staging of shop: 1 flag, revision 1\.\n.{10}\+ fresh: on\n$/,

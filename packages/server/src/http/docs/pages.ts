@@ -69,6 +69,7 @@ import schedules from '../../../../../docs/operations/schedules.md' with { type:
 import security from '../../../../../docs/operations/security.md' with { type: 'text' };
 import settings from '../../../../../docs/operations/settings.md' with { type: 'text' };
 import severalNodes from '../../../../../docs/operations/several-nodes.md' with { type: 'text' };
+import siem from '../../../../../docs/operations/siem.md' with { type: 'text' };
 import signIn from '../../../../../docs/operations/sign-in.md' with { type: 'text' };
 import sizing from '../../../../../docs/operations/sizing.md' with { type: 'text' };
 import sso from '../../../../../docs/operations/sso.md' with { type: 'text' };
@@ -165,6 +166,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/agents', agents],
   ['operations/history', history],
   ['operations/audit', audit],
+  ['operations/siem', siem],
   ['operations/schedules', schedules],
   ['operations/rollouts', rollouts],
   ['operations/approvals', approvals],

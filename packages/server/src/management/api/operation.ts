@@ -87,6 +87,8 @@ export interface Operation<Path extends string, Body, Query> {
   readonly needsApproval?: true;
   /** Whether it may take longer than a read of a flag can wait: it runs on the thread for such operations, if there is one. */
   readonly isHeavy?: true;
+  /** What a call waits for on the node before it begins, wherever it runs. The caller's rights are checked again then. */
+  readonly before?: (query: Query) => Promise<void>;
   /** Errors beyond those of every operation. */
   readonly errors?: readonly ErrorCode[];
 }
@@ -154,6 +156,12 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
       if (currentActor !== undefined) admit(await currentActor());
     };
     admit(context.get('actor'));
+
+    // What comes to the thread has waited.
+    if (operation.before !== undefined && context.env?.actor === undefined) {
+      await operation.before(callOf(context, operation, undefined).query);
+      await admitAgain();
+    }
 
     const isForThread = operation.isHeavy && context.env?.thread?.takes(context.req.raw);
     const thread = isForThread ? context.env.thread : undefined;

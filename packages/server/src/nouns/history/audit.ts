@@ -8,6 +8,7 @@ import { readEnvironments } from '../environments/environment-table.ts';
 import { findEnvironment, findProject } from '../lookup.ts';
 import { readProjects } from '../projects/project-table.ts';
 import { type AuditedOperation, type AuditFilter, type AuditPlace, readAuditPage } from './audit-query.ts';
+import type { NamedAuditEntry } from './audit-schemas.ts';
 import { findVisible, unrevertible } from './revert.ts';
 
 /** Which audit entries to list. Those that the reader may not see are left out. */
@@ -19,12 +20,6 @@ export interface AuditQuery
   readonly environment?: string;
   /** Only entries with a smaller `seq`. */
   readonly before?: number;
-}
-
-/** An entry with the names of its project and environment, where they still exist. */
-export interface NamedAuditEntry extends AuditEntry {
-  readonly project?: string;
-  readonly environment?: string;
 }
 
 /** Some entries of the audit log. */
@@ -114,7 +109,10 @@ async function idsOf(
 }
 
 /** Adds the names of projects and environments to entries, where they still exist. */
-async function withNames(db: Queryable, entries: readonly AuditEntry[]): Promise<readonly NamedAuditEntry[]> {
+export async function withNames(
+  db: Queryable,
+  entries: readonly AuditEntry[],
+): Promise<readonly NamedAuditEntry[]> {
   const used = new Set(entries.map((entry) => entry.projectId));
   const projects = new Map((await readProjects(db)).map(({ id, name }) => [id, name]));
   const environments = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
-import { RawJson, rawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
+import { rawJson, writeJson } from '../../domain/raw-json.ts';
 import { isoTime, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import { nextMember, pageQuery, readCursor, writeCursor } from '../../management/api/pages.ts';
@@ -13,33 +13,11 @@ import {
   TimeSchema,
 } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { seesPeople } from '../../management/rights.ts';
 import { readSeq } from '../../management/rules.ts';
-import { type AuditQuery, exportAudit, getChange, listAudit, type NamedAuditEntry } from './audit.ts';
+import { type AuditQuery, exportAudit, getChange, listAudit } from './audit.ts';
+import { AuditEntrySchema, entryRecord, type NamedAuditEntry } from './audit-schemas.ts';
 import { revertChange } from './revert.ts';
 import type { RevertDifference } from './revert-plan.ts';
-
-/** An entry of the audit log as the API returns it. */
-export const AuditEntrySchema = z
-  .object({
-    id: z.string(),
-    seq: z.number().int(),
-    operation: z.number().int().openapi({
-      description:
-        'The number of its change: all entries of one operation share it. See `/api/changes/{seq}`.',
-    }),
-    actor: z.string(),
-    ip: z.string().optional().openapi({ description: 'The client address. Only shown to administrators.' }),
-    note: z.string().optional(),
-    action: z.string().openapi({ example: 'flag.changed' }),
-    project: NameSchema.optional(),
-    environment: NameSchema.optional(),
-    target: z.string(),
-    before: z.unknown().optional(),
-    after: z.unknown().optional(),
-    at: TimeSchema,
-  })
-  .openapi('AuditEntry');
 
 /** Mounts the route of the audit log. */
 export function mountAudit(app: ManagementApp, context: ManagementContext): void {
@@ -159,36 +137,6 @@ async function exportAnswer(
 
 function linesOf(entries: readonly NamedAuditEntry[], reader: Actor): string {
   return entries.map((entry) => `${writeJson(entryRecord(entry, reader))}\n`).join('');
-}
-
-/** An entry as the API returns it to `reader`; only administrators see the client address. */
-function entryRecord(entry: NamedAuditEntry, reader: Actor): Writable {
-  const { id, seq, operation, actor, ip, note, action, project, environment, target, before, after, at } =
-    entry;
-  const what = {
-    id,
-    seq,
-    operation,
-    actor,
-    ip: seesPeople(reader) ? ip : undefined,
-    note,
-    action,
-    project,
-    environment,
-    target,
-  };
-  return { ...what, before: readableJson(before), after: readableJson(after), at: isoTime(at) };
-}
-
-/** A text from the log as JSON; a damaged one as a string, so that the list can still be read. */
-function readableJson(text: string | undefined): Writable | undefined {
-  if (text === undefined) return undefined;
-  try {
-    JSON.parse(text);
-    return new RawJson(text);
-  } catch {
-    return text;
-  }
 }
 
 const tag = 'History';
