@@ -10,6 +10,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { buildPackage, packPackage } from '../../packages/client/scripts/build.ts';
 import { buildExecutable, TARGETS, type Target } from '../build-executable.ts';
 import { checkExecutable } from '../check-executable.ts';
+import { writeSite } from '../site/build.ts';
 import { packFolder, packTar } from './archive.ts';
 import { packChart, writeChart } from './chart.ts';
 import { checkClient } from './check-client.ts';
@@ -132,6 +133,14 @@ async function packLayout(folder: string, name: string): Promise<void> {
   await Bun.write(join(OUT, name), packTar({ parent, names, modifiedAt: source.committedAt }));
 }
 
+async function makeSite(): Promise<void> {
+  const name = `halyard-docs-${version}`;
+  const pages = await writeSite(join(WORK, name));
+  const packed = await packFolder({ parent: WORK, name, modifiedAt: source.committedAt });
+  await cp(packed, join(OUT, `${name}.tar.gz`));
+  say(`${name}.tar.gz   ${sizeOf(packed)}   ${pages} pages`);
+}
+
 async function makeNotes(): Promise<void> {
   const notes = releaseNotes(await Bun.file(join(ROOT, 'CHANGELOG.md')).text(), version);
   if (notes === undefined) throw new Error(`CHANGELOG.md says nothing about ${version}`);
@@ -183,6 +192,7 @@ await makeClient();
 await makePythonClient();
 await makeJavaClient(source.committedAt);
 await makeBill(source);
+await makeSite();
 await makeNotes();
 const missing = await missingFiles();
 if (values.complete && missing.length > 0) throw new Error(`The release lacks ${missing.join(', ')}.`);
