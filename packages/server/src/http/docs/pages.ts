@@ -50,6 +50,7 @@ import flagsAsCode from '../../../../../docs/operations/flags-as-code.md' with {
 import health from '../../../../../docs/operations/health.md' with { type: 'text' };
 import history from '../../../../../docs/operations/history.md' with { type: 'text' };
 import install from '../../../../../docs/operations/install.md' with { type: 'text' };
+import kubernetes from '../../../../../docs/operations/kubernetes.md' with { type: 'text' };
 import lastKnownFlags from '../../../../../docs/operations/last-known-flags.md' with { type: 'text' };
 import lists from '../../../../../docs/operations/lists.md' with { type: 'text' };
 import logs from '../../../../../docs/operations/logs.md' with { type: 'text' };
@@ -146,6 +147,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/install', install],
   ['operations/one-node', oneNode],
   ['operations/several-nodes', severalNodes],
+  ['operations/kubernetes', kubernetes],
   ['operations/workers', workers],
   ['operations/relays', relays],
   ['operations/proxies', proxies],
