@@ -230,4 +230,43 @@ describe('the value', () => {
     },
     PATIENCE_MS,
   );
+
+  test(
+    'is chosen from the values that the flag declares, which a dialog edits and the history shows',
+    async () => {
+      const { page, check } = await world.open(FLAG);
+      await page.getByRole('button', { name: 'Edit named values' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Named values of new-checkout' });
+      await dialog.getByLabel('Name of new value').fill('few');
+      await dialog.getByLabel('Value of few').fill('{"n": 1.0');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      expect(await dialog.getByLabel('Name of few').getAttribute('aria-invalid')).toBe('true');
+      await dialog.getByLabel('Value of few').fill('{"n": 1.0}');
+      await dialog.getByLabel('Description of few').fill('For small shops');
+      await dialog.getByRole('button', { name: 'Add value' }).click();
+      await dialog.getByLabel('Name of new value').fill('seven');
+      await dialog.getByLabel('Value of seven').fill('7');
+      await check();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+
+      const menu = card(page).getByLabel('Named value in development');
+      expect(await menu.inputValue()).toBe('seven');
+      await menu.selectOption('few');
+      await card(page).getByText('For small shops').waitFor();
+      await check();
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await card(page).getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
+      expect(await stateText(world)).toContain('"value":{"n":1.0}');
+      expect(await stateText(world)).toContain('"valueName":"few"');
+      await write(page, '8');
+      expect(await menu.inputValue()).toBe('');
+
+      await page.getByRole('button', { name: 'Edit named values' }).click();
+      await dialog.getByRole('button', { name: 'Remove few' }).click();
+      await dialog.getByText('development keeps serving the present value of “few”').waitFor();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
 });

@@ -1,9 +1,11 @@
 import { memberText } from '@halyard/protocol';
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
+import { isSameValue } from './flag-states.ts';
 import type { LiveChange, LiveConnection } from './live-connection.ts';
+import { keepNamedValues } from './named-values.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request, requestText } from './request.ts';
-import type { FlagRecord, StateRecord } from './types.ts';
+import type { FlagRecord, FlagState, StateRecord } from './types.ts';
 
 /**
  * Updates cached data, if there is any. Unlike `setQueryData` it does not mark the data as fresh: a pending refetch
@@ -128,7 +130,8 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
     byKey.delete(flag.key);
     const known = flag.environments[environment];
     if (known !== undefined && known.revision >= revision) return flag;
-    const record = state === null ? undefined : { state, revision, updatedAt, ...who };
+    const record =
+      state === null ? undefined : { state, revision, updatedAt, ...who, ...nameOf(flag, state) };
     if (record !== undefined) touched.push(record);
     return withState(flag, environment, record);
   });
@@ -138,6 +141,14 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
     touched,
     unknown: [...byKey].flatMap(([key, state]) => (state === null ? [] : [key])),
   };
+}
+
+/** The name that a value has elsewhere in the flag; any other value has its name once the list is read again. */
+function nameOf({ environments }: FlagRecord, state: FlagState): Pick<StateRecord, 'valueName'> {
+  const same = Object.values(environments).find(
+    (each) => each.valueName !== undefined && isSameValue(each.state, state),
+  );
+  return same?.valueName === undefined ? {} : { valueName: same.valueName };
 }
 
 /** How long a list waits for the event stream: changes between the list and the stream would be missed. */
@@ -181,6 +192,7 @@ export async function readFlag(key: string, queries: QueryClient, reader: FlagRe
       // The shape is the API's contract.
       const flag = JSON.parse(answer) as FlagRecord;
       keepValueTexts(queries, project, flag, answer);
+      keepNamedValues(queries, project, key, answer);
       return [flag];
     },
     concerns: ({ changes, ...rest }) => ({

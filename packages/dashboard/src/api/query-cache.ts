@@ -9,6 +9,8 @@ export const queryKeys = {
   flags: (project: string) => ['flags', project],
   archivedFlags: (project: string) => ['archived-flags', project],
   flag: (project: string, key: string) => ['flag', project, key],
+  /** The JSON text of the named values of a flag. */
+  namedValues: (project: string, key: string) => ['named-values', project, key],
   valueText: (project: string, environment: string, key: string, revision: number | undefined) => [
     'value-text',
     project,

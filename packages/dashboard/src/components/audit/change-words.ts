@@ -108,13 +108,14 @@ interface Texts {
 /** The words for edited texts of a flag. */
 function textWords(verb: string, { before, after, nameOf }: Texts): ChangeWords {
   const [old, young] = [membersOf(before), membersOf(after)];
-  const names = (['description', 'tags', 'owner', 'permanent', 'valueKind'] as const).filter(
+  const names = (['description', 'tags', 'owner', 'permanent', 'valueKind', 'namedValues'] as const).filter(
     (name) => JSON.stringify(old[name]) !== JSON.stringify(young[name]),
   );
   const owner = (value: Json | undefined) =>
     typeof value === 'string' && value !== '' ? nameOf(`operator:${value}`).name : words.none;
   const details = names.flatMap((name): readonly Detail[] => {
     if (name === 'tags') return tagDetails(old.tags, young.tags);
+    if (name === 'namedValues') return tagDetails(namesOf(old.namedValues), namesOf(young.namedValues));
     if (name === 'valueKind') return [shown(labelOf(name), kindOf(old.valueKind), kindOf(young.valueKind))];
     return name === 'owner' ? [shown(labelOf(name), owner(old.owner), owner(young.owner))] : [];
   });
@@ -128,11 +129,18 @@ function kindOf(kind: Json | undefined): string {
   return VALUE_KINDS.find(([each]) => each === kind)?.[1] ?? words.none;
 }
 
+/** The names among named values; entries of older versions have none. */
+function namesOf(values: Json | undefined): readonly Json[] {
+  return Array.isArray(values) ? values.map((each: Json) => membersOf(each).name ?? '') : [];
+}
+
 function tagDetails(before: Json | undefined, after: Json | undefined): readonly Detail[] {
   const listOf = (tags: Json | undefined) => (Array.isArray(tags) ? tags.map(String) : []);
   const [old, young] = [listOf(before), listOf(after)];
   const added = young.filter((tag) => !old.includes(tag)).map((tag) => `+${tag}`);
   const removed = old.filter((tag) => !young.includes(tag)).map((tag) => `−${tag}`);
+  // Only the values of the names, or their order.
+  if (added.length + removed.length === 0) return [];
   return [{ label: [...added, ...removed].join(' ') }];
 }
 

@@ -11,7 +11,14 @@ export interface FieldChange {
 }
 
 /** What people say about a flag. */
-const DETAILS = new Set<string | number>(['description', 'owner', 'tags', 'permanent', 'valueKind']);
+const DETAILS = new Set<string | number>([
+  'description',
+  'owner',
+  'tags',
+  'permanent',
+  'valueKind',
+  'namedValues',
+]);
 
 /** Deeper fields are compared as a whole. */
 const DEEPEST = 6;

@@ -8,6 +8,7 @@ export const fieldNames: Readonly<Record<string, string>> = {
   owner: 'Owner',
   permanent: 'Permanent',
   valueKind: 'Kind of value',
+  namedValues: 'Named values',
   archived: 'Archived',
   name: 'Name',
   color: 'Color',
@@ -54,6 +55,7 @@ export const words = {
     tags: 'changed the tags of',
     owner: 'changed the owner of',
     valueKind: 'changed the kind of value of',
+    namedValues: 'changed the named values of',
   },
   markedPermanent: (isPermanent: boolean) =>
     isPermanent ? 'marked as permanent' : 'removed the permanent mark of',

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useState } from 'react';
+import { useNamedValues } from '../../api/named-values.ts';
 import { useWriteStatus } from '../../api/state-writes.ts';
 import type { AuditEntryRecord, EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/change-state.tsx';
@@ -62,6 +63,7 @@ export function EnvironmentEditor({
   const { draft, base, isDirty } = editing;
   const control = controlOf(flag.valueKind, base.valueText);
   const problems = problemsOf(draft, control);
+  const values = useNamedValues(project.name, flag);
   const isSound = problems.value === undefined && problems.rollout === undefined;
   useLeaveGuard(isDirty, words.unsaved(key, name));
   useLayoutEffect(() => {
@@ -100,6 +102,7 @@ export function EnvironmentEditor({
             environment={name}
             control={control}
             declared={flag.valueKind}
+            values={values}
             draft={draft}
             served={base.valueText}
             problem={problems.value}

@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useId, useState } from 'react';
+import { nameOfValue } from '../../api/named-values.ts';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
@@ -115,6 +116,7 @@ export function EnvironmentMatrix({
                 project={project.name}
                 flagKey={flag.key}
                 record={flag.environments[name]}
+                valueName={nameOfValue(flag, name)}
                 onToggle={toggle}
               >
                 {(isOpen || isDirty) && editor(environment, { obstacle, onDirty })}

@@ -22,6 +22,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
   flagKey,
   environment,
   record,
+  valueName,
   obstacle,
   isOpen,
   isDirty,
@@ -32,6 +33,8 @@ export const EnvironmentRow = memo(function EnvironmentRow({
   flagKey: string;
   environment: EnvironmentRecord;
   record: StateRecord | undefined;
+  /** The name that the flag gives its value. */
+  valueName: string | undefined;
   obstacle: string | undefined;
   isOpen: boolean;
   isDirty: boolean;
@@ -105,12 +108,17 @@ export const EnvironmentRow = memo(function EnvironmentRow({
               </RolloutBar>
             )}
             {state?.value !== undefined && (
-              <code
-                className="min-w-0 flex-1 basis-24 truncate font-mono text-xs text-ink-2 @3xl:col-start-4"
+              <span
+                className="flex min-w-0 flex-1 basis-24 items-baseline gap-1.5 text-xs text-ink-2 @3xl:col-start-4"
                 title={valuePreview(state.value, 300)}
               >
-                {valuePreview(state.value, 80)}
-              </code>
+                {valueName !== undefined && (
+                  <span className="max-w-3/5 shrink-0 truncate rounded bg-hover px-1.5 py-px font-medium">
+                    {valueName}
+                  </span>
+                )}
+                <code className="min-w-0 truncate font-mono">{valuePreview(state.value, 80)}</code>
+              </span>
             )}
             <p className="min-w-0 truncate text-xs text-ink-3 @3xl:col-start-5">
               {/* The editor says the same, and more. */}

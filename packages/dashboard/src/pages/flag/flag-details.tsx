@@ -17,6 +17,7 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { tagsOf, useChoices } from '../../flags/flag-tags.ts';
 import { EditableText } from './editable-text.tsx';
 import { messages } from './messages.tsx';
+import { NamedValuesFact } from './named-values-fact.tsx';
 
 const words = messages.details;
 
@@ -105,6 +106,8 @@ export function FlagDetails({
         >
           <span title={VALUE_KIND_HINT}>{VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}</span>
         </EditableFact>
+
+        <NamedValuesFact project={project.name} flag={flag} canEdit={canEdit} />
 
         <EditableFact
           label={words.lifetime}

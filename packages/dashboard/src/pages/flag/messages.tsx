@@ -67,6 +67,37 @@ export const messages = {
     notDeleted: (key: string) => `${key} was not deleted`,
   },
 
+  namedValues: {
+    fact: 'Named values',
+    none: 'none',
+    edit: 'Edit named values',
+    title: (key: string) => `Named values of ${key}`,
+    explanation:
+      'People choose from these when they set the value in an environment. Applications get the value, not its name.',
+    choose: (environment: string) => `Named value in ${environment}`,
+    custom: 'Custom value',
+    noValue: 'No value',
+    name: 'Name',
+    text: 'Text',
+    json: 'JSON value',
+    description: 'Description (optional)',
+    newValue: 'new value',
+    nameOf: (name: string) => `Name of ${name}`,
+    valueOf: (name: string) => `Value of ${name}`,
+    descriptionOf: (name: string) => `Description of ${name}`,
+    remove: (name: string) => `Remove ${name}`,
+    add: 'Add value',
+    save: 'Save',
+    saved: 'Named values saved',
+    noName: 'Enter a name without surrounding blanks.',
+    sameName: 'Another value has this name.',
+    sameValue: (name: string) => `${name} has this value already.`,
+    noJson: 'Enter a value.',
+    otherKind: (kind: string) => `The flag declares values of the kind ${kind}.`,
+    keeps: (environment: string, name: string) =>
+      `${environment} keeps serving the present value of “${name}”, until you set another one there.`,
+  },
+
   matrix: {
     title: 'Environments',
     heads: ['Environment', 'State', 'Rollout', 'Value', 'Last change'],

@@ -1,5 +1,6 @@
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type KeyboardEvent, useEffect, useState } from 'react';
+import type { NamedValue } from '../../api/named-values.ts';
 import type { FlagValueKind } from '../../api/types.ts';
 import { VALUE_KINDS } from '../../components/audit/messages.ts';
 import { Badge } from '../../components/badges.tsx';
@@ -7,6 +8,7 @@ import { classNames } from '../../components/class-names.ts';
 import { INPUT } from '../../components/field.tsx';
 import { formatJson, type JsonProblem, kindOfJson } from './json-text.ts';
 import { messages } from './messages.tsx';
+import { NamedValueMenu } from './named-value-menu.tsx';
 import type { StateDraft, ValueControl } from './state-draft.ts';
 
 const words = messages.value;
@@ -16,6 +18,7 @@ export function ValueField({
   environment,
   control,
   declared,
+  values,
   draft,
   served,
   problem,
@@ -26,6 +29,8 @@ export function ValueField({
   environment: string;
   control: ValueControl;
   declared: FlagValueKind;
+  /** The values that the flag declares. */
+  values: readonly NamedValue[];
   draft: StateDraft;
   /** The value in effect, as text. */
   served: string | undefined;
@@ -55,6 +60,13 @@ export function ValueField({
           <Badge>{problem === undefined ? (kind ?? words.noValue) : words.notJson}</Badge>
         )}
       </div>
+      <NamedValueMenu
+        environment={environment}
+        values={values}
+        text={draft.text}
+        isReadOnly={isReadOnly}
+        onChoose={(text) => onEdit({ text: control === 'json' ? formatJson(text) : text })}
+      />
       {control === 'none' ? (
         <p className="text-ink-2">{words.none}</p>
       ) : (

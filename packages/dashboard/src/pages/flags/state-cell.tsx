@@ -72,7 +72,7 @@ export const StateCell = memo(function StateCell({
           <PlanMark plan={plan} />
         </Suspense>
       )}
-      {state !== undefined && <Served state={state} />}
+      {state !== undefined && <Served state={state} valueName={record?.valueName} />}
       {/* In the gap between two cells: the text needs the whole cell. */}
       <span className="absolute -right-3 flex">
         <WriteMark status={status} />
@@ -88,7 +88,7 @@ const LEAST_VALUE = 6;
  * The rollout and the value: one line of a container that wraps, so that a value is hidden where no useful piece of it
  * fits.
  */
-function Served({ state }: { state: FlagState }) {
+function Served({ state, valueName }: { state: FlagState; valueName: string | undefined }) {
   const { enabled, rolloutPct } = state;
   return (
     <span className="flex h-5 min-w-0 flex-1 flex-wrap items-center gap-x-2 overflow-hidden">
@@ -105,12 +105,12 @@ function Served({ state }: { state: FlagState }) {
           {rolloutPct} %
         </span>
       )}
-      <Value state={state} />
+      <Value state={state} name={valueName} />
     </span>
   );
 }
 
-function Value({ state }: { state: FlagState }) {
+function Value({ state, name }: { state: FlagState; name: string | undefined }) {
   const text = shownValue(state, 60);
   if (text === undefined) return null;
   return (
@@ -122,6 +122,7 @@ function Value({ state }: { state: FlagState }) {
       style={{ minWidth: `${Math.min(LEAST_VALUE, text.length)}ch` }}
       title={shownValue(state, 300)}
     >
+      {name !== undefined && <span className="font-sans font-medium">{name} </span>}
       {text}
     </code>
   );

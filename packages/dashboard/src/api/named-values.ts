@@ -1,0 +1,60 @@
+import { elementsOf, memberText } from '@halyard/protocol';
+import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query';
+import { queryKeys } from './query-cache.ts';
+import { api, request } from './request.ts';
+import type { FlagRecord, Json } from './types.ts';
+
+/** A value that a flag declares, with its JSON text in the notation of its author. */
+export interface NamedValue {
+  readonly name: string;
+  readonly text: string;
+  readonly description: string;
+}
+
+/** The named values of a flag that was read on its own: lists do not have them. */
+export function useNamedValues(
+  project: string,
+  { key, namedValues = [] }: FlagRecord,
+): readonly NamedValue[] {
+  const { data } = useQuery<string>({ queryKey: queryKeys.namedValues(project, key), queryFn: skipToken });
+  const texts = data === undefined ? [] : (elementsOf(data) ?? []);
+  return namedValues.map(({ name, value, description = '' }, index) => {
+    const text = memberText(texts[index] ?? '{}', ['value']);
+    // The text may be that of an earlier list.
+    const isCurrent = text !== undefined && isSameJson(text, value);
+    return { name, text: isCurrent ? text : JSON.stringify(value), description };
+  });
+}
+
+/** The name that a flag, read on its own, gives the value that it has in an environment. */
+export function nameOfValue(
+  { namedValues, environments }: FlagRecord,
+  environment: string,
+): string | undefined {
+  const value = environments[environment]?.state.value;
+  if (value === undefined || namedValues === undefined) return undefined;
+  return namedValues.find((each) => isSameJson(JSON.stringify(each.value), value))?.name;
+}
+
+function isSameJson(text: string, value: Json | undefined): boolean {
+  return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+}
+
+/** Keeps the text of the named values of an answered flag. */
+export function keepNamedValues(queries: QueryClient, project: string, key: string, answer: string): void {
+  queries.setQueryData(queryKeys.namedValues(project, key), memberText(answer, ['namedValues']) ?? '[]');
+}
+
+/** Replaces the named values of a flag. Rejects with the refusal. */
+export function changeNamedValues(
+  project: string,
+  key: string,
+  values: readonly NamedValue[],
+): Promise<FlagRecord> {
+  const listed = values.map(({ name, text, description }) => {
+    const more = description === '' ? '' : `,"description":${JSON.stringify(description)}`;
+    return `{"name":${JSON.stringify(name)},"value":${text}${more}}`;
+  });
+  const text = `{"namedValues":[${listed.join(',')}]}`;
+  return request('PATCH', api`projects/${project}/flags/${key}`, { text });
+}

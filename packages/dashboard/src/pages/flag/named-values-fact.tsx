@@ -1,0 +1,56 @@
+import Pencil from 'lucide-react/icons/pencil';
+import { lazy, useState } from 'react';
+import { useNamedValues } from '../../api/named-values.ts';
+import type { FlagRecord } from '../../api/types.ts';
+import { IconButton } from '../../components/button.tsx';
+import { DialogPart } from '../../components/dialog-part.tsx';
+import { messages } from './messages.tsx';
+
+const words = messages.namedValues;
+
+const NamedValuesDialog = lazy(async () => ({
+  default: (await import('./named-values-dialog.tsx')).NamedValuesDialog,
+}));
+
+/** The names of the values that a flag declares, and the dialog that edits them. A flag that is only on or off has none. */
+export function NamedValuesFact({
+  project,
+  flag,
+  canEdit,
+}: {
+  project: string;
+  flag: FlagRecord;
+  canEdit: boolean;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const values = useNamedValues(project, flag);
+  if (values.length === 0 && (!canEdit || flag.valueKind === 'none')) return null;
+
+  return (
+    <div className="flex min-w-0 items-baseline gap-1.5">
+      <dt className="text-ink-3">{words.fact}</dt>
+      <dd className="flex min-w-0 flex-wrap items-center gap-1">
+        {values.length === 0 && <span className="text-ink-3 italic">{words.none}</span>}
+        {values.map(({ name, text, description }) => (
+          <span
+            key={name}
+            title={description === '' ? text : `${description}: ${text}`}
+            className="rounded bg-hover px-1.5 py-px break-all text-ink-2"
+          >
+            {name}
+          </span>
+        ))}
+        {canEdit && flag.valueKind !== 'none' && (
+          <IconButton label={words.edit} className="size-6" onClick={() => setOpen(true)}>
+            <Pencil size={12} aria-hidden />
+          </IconButton>
+        )}
+      </dd>
+      {isOpen && (
+        <DialogPart title={words.title(flag.key)} onClose={() => setOpen(false)}>
+          <NamedValuesDialog project={project} flag={flag} values={values} onClose={() => setOpen(false)} />
+        </DialogPart>
+      )}
+    </div>
+  );
+}
