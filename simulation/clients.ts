@@ -20,9 +20,6 @@ const LATE_MS = STALE_AFTER_MS + TIMEOUT_MS + 3_500;
 /** The same with a silent stream, and with polls, whose pauses vary. */
 const READY_MS = { stream: 3 * KEEP_ALIVE_SECONDS * 1_000 + LATE_MS, poll: 1.5 * POLL_MS + LATE_MS } as const;
 
-/** How long a client calls its first flags ready that its node has marked as stale. */
-const NEW_MS = STALE_AFTER_MS + 2 * POLL_MS + TIMEOUT_MS;
-
 /** How long a new client may be without flags while its node answers reads: a second for the stream, and a request. */
 const BLANK_MS = 3_000;
 
@@ -56,7 +53,6 @@ export class SimulatedClient {
   #client: ReturnType<typeof createClient>;
   #mode: 'poll' | 'stream' = 'stream';
   /** When it was last without flags. */
-  #blankAt = 0;
   #revision = -1;
   /** When the client began; `undefined` once something failed on its way to flags. */
   #begunAt: number | undefined;
@@ -89,7 +85,6 @@ export class SimulatedClient {
   #create(): ReturnType<typeof createClient> {
     const { kernel, fetch, place, environment, key, chance } = this.#parts;
     this.#begunAt = kernel.now;
-    this.#blankAt = kernel.now;
     this.#mode = chance.happens(0.3) ? 'poll' : 'stream';
     return createClient({
       fetch,
@@ -141,7 +136,6 @@ export class SimulatedClient {
     if (revision < this.#revision) this.#report(`went from revision ${this.#revision} to ${revision}`);
     this.#revision = revision;
     if (id === 0) {
-      this.#blankAt = kernel.now;
       if (status === 'ready') this.#report('is ready and has no flags');
       return;
     }
@@ -151,7 +145,7 @@ export class SimulatedClient {
       this.#report(`has a map that was never written, at revision ${revision}`);
       return;
     }
-    const readyMs = READY_MS[kernel.now - this.#blankAt < NEW_MS ? 'stream' : this.#mode];
+    const readyMs = READY_MS[this.#mode];
     const newest = truth.newest(environmentId, kernel.now - readyMs, kernel.now);
     if (status === 'ready' && write.lostAt === undefined && newest !== undefined && newest.seq > write.seq)
       this.#report(`is ready at revision ${revision}; ${newest.revision} is older than ${readyMs} ms`);

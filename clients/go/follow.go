@@ -237,7 +237,11 @@ func (f *follower) offer(flags flagMap, rejected []string, offered offer, etag s
 		f.saveSoon()
 	}
 	if !f.isLoaded.Swap(true) {
-		f.confirm()
+		if offered.isSighting {
+			f.confirm()
+		} else {
+			f.become(Stale)
+		}
 	}
 
 	if result == reset {

@@ -18,6 +18,7 @@ import {
   type Flags,
   on,
   open,
+  read,
   readNumber,
   ready,
   type Scenario,
@@ -320,6 +321,34 @@ export const ORDER: readonly Scenario[] = [
         run.headers = { 'X-Flags-Stale': '30' };
         run.onStream = refuseForAnHour;
         run.stream.end();
+      },
+    },
+  },
+  {
+    name: 'a-first-map-that-says-it-is-old',
+    clause: 'C2.22',
+    sentence:
+      'A client whose first map comes with X-Flags-Stale answers from it and is stale, until it is told otherwise.',
+    prepare: (run) => {
+      run.headers = { 'X-Flags-Stale': '30' };
+      run.onStream = refuseForAnHour;
+    },
+    steps: [
+      open({ timeScale: 0.04 }),
+      ready(),
+      read('a', 'integer', -1, { value: 1, reason: 'STALE' }),
+      status('stale'),
+      event('STALE'),
+      act('heal'),
+      status('ready'),
+      event('READY'),
+      read('a', 'integer', -1, { value: 1, reason: 'STATIC' }),
+      close,
+      verdict,
+    ],
+    acts: {
+      heal: (run) => {
+        run.headers = {};
       },
     },
   },

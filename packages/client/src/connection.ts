@@ -131,10 +131,11 @@ export function createConnection(target: Target): Connection {
       const { flags } = reconcile(self.flags ?? NO_FLAGS, parsed.flags);
       const isNew = flags !== self.flags;
       self.flags = flags;
-      self.error = undefined;
       etag = tag;
-      // With the first map, listeners hear that the client is ready before they hear of the flags.
-      if (self.status === 'connecting' || self.status === 'failed') self.status = 'ready';
+      self.error = undefined;
+      // With the first map, listeners hear how the client stands before they hear of the flags.
+      if (self.status === 'failed' || self.status === 'connecting')
+        self.status = offered.isSighting ? 'ready' : 'stale';
       if (isNew) update();
 
       if (verdict === 'reset') self.report(new FlagsError('revision_reset', 'the revisions restarted lower'));
@@ -163,19 +164,19 @@ export function createConnection(target: Target): Connection {
         const {
           parsed,
           revision,
-          isStale,
+          isCurrent,
           freshMs,
           etag: tag,
         } = await target.loadMap(target, controller, etag);
         note(`flags loaded, revision ${revision}`);
-        const isSighting = !self.isLive && !isStale;
-        const verdict = self.offer(parsed, { revision, askedAt, isSighting }, tag);
-        const isCurrent = !isStale && verdict !== 'keep';
-        self.isCurrent = isCurrent || self.isLive;
+        const isSighting = isCurrent && !self.isLive;
+        const verdict = self.offer(parsed, { revision, isSighting, askedAt }, tag);
+        const isConfirmed = isCurrent && verdict !== 'keep';
+        self.isCurrent = isConfirmed || self.isLive;
 
         if (!self.isLive) {
           // An answer says that the map is current, but only for a while.
-          if (isCurrent) self.confirm();
+          if (isConfirmed) self.confirm();
           else if (isManual) become('stale');
           if (!isManual) self.lapse(freshMs);
         }

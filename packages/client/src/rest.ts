@@ -9,8 +9,8 @@ export interface Loaded {
   readonly parsed: ParsedFlags | undefined;
   readonly revision: number | undefined;
   readonly etag: string | null;
-  /** Whether the node said that it cannot know whether this is current. */
-  readonly isStale: boolean;
+  /** `false` when the node said that it cannot know whether this is current. */
+  readonly isCurrent: boolean;
   /** For how long the answer keeps the map current, in milliseconds. */
   readonly freshMs: number;
 }
@@ -30,7 +30,7 @@ export const loadFlags: Load = async (target, controller, etag) => {
     parsed: isUnchanged ? undefined : readFlags(isOurs && body.flags),
     revision: revisionOf(response),
     etag: headers.get('ETag'),
-    isStale: headers.has(STALE_HEADER),
+    isCurrent: !headers.has(STALE_HEADER),
     freshMs: target.staleAfterMs + 2 * target.pollIntervalMs,
   };
 };

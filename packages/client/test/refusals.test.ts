@@ -71,7 +71,7 @@ describe('Retry-After', () => {
     void client.ready();
     await platform.advance(1);
     expect(client.isEnabled('a')).toBe(true);
-    expect(client.status).toBe('ready');
+    expect(client.status).toBe('stale');
   });
 
   test('a poll that the stream asks for does not come before the time that REST has named', async () => {

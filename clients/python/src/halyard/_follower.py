@@ -245,14 +245,16 @@ class Follower:
         is_first, self.has_map = not self.has_map, True
         self.error = None
         self._etag = etag
-        # With the first map, listeners hear that the client is ready before they hear of the flags.
+        # With the first map, listeners hear how the client stands before they hear of the flags.
         if is_first:
-            self.current_at = time.time()
-            self._become("ready")
+            if is_sighting:
+                self.current_at = time.time()
+            self._become("ready" if is_sighting else "stale")
             self._settle()
         if changed:
             self._emit(Change(changed, revision))
-            if self.keeper:
+            # Flags that were never known to be current have no age to be kept with.
+            if self.keeper and self.current_at:
                 self.keeper.note_change(self)
 
         if verdict == "reset":

@@ -143,7 +143,8 @@ export function createClientWithFallbackOn(platform: Platform, options: Fallback
     /** What the files say. To a client that has flags, old files say nothing: their history may have been replaced since. */
     const loadFiles = async (controller: AbortController, etag: string | null | undefined) => {
       const loaded = await source.load(controller, etag);
-      if (loaded.isStale && connection?.flags) throw new FlagsError('timeout', 'the published flags are old');
+      if (!loaded.isCurrent && connection?.flags)
+        throw new FlagsError('timeout', 'the published flags are old');
       return loaded;
     };
 

@@ -109,7 +109,7 @@ export function createPublishedSource(target: Target): PublishedSource {
     const freshMs = staleAge - ageOf(sight);
     // An old pointer says nothing of the flags at hand, which may be older than the newest one, too.
     const revision = isOld ? undefined : pointer.revision;
-    const outcome = { revision, isStale: isOld || freshMs <= 0, freshMs };
+    const outcome = { revision, isCurrent: !isOld && freshMs > 0, freshMs };
     if (offered?.pointer.object === known) taken = offered;
     if (!isOld && object === known) offered = sight;
     if (isOld || object === known) {

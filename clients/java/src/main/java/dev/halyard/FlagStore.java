@@ -162,7 +162,7 @@ final class FlagStore {
     Set<String> changed = FlagState.reconcile(view.flags(), parsed.flags());
     error = null;
     etag = tag;
-    if (status == Status.CONNECTING || status == Status.FAILED) status = Status.READY;
+    if (status == Status.CONNECTING || status == Status.FAILED) status = isSighting ? Status.READY : Status.STALE;
     publish(changed.isEmpty() ? view.flags() : parsed.flags(), true, changed);
 
     if (verdict == RevisionGate.Verdict.RESET)

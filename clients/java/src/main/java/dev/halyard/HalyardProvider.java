@@ -84,9 +84,10 @@ public final class HalyardProvider extends EventProvider {
         client.observe(observer);
         client.store.complete(load);
       }
-      if (client.status() == Status.STALE) events.execute(() -> emit(Status.STALE));
 
       Ready ready = load.join();
+      // The SDK concludes that a provider with flags is ready, also when they may be out of date.
+      if (client.status() == Status.STALE) events.execute(() -> emit(Status.STALE));
       if (ready.outcome() == Ready.Outcome.READY || ready.outcome() == Ready.Outcome.BOOTSTRAPPED) return;
       HalyardException error = ready.error();
       boolean isFatal = error.isRefusal() || error.code().equals("invalid_options");
