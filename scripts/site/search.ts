@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 import MiniSearch from 'minisearch';
 import type { Section } from './sections.ts';
 
