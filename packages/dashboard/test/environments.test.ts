@@ -217,3 +217,58 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   await archiving.getByRole('button', { name: 'Archive', exact: true }).click();
   await page.getByRole('tab', { name: 'Not read 0' }).waitFor();
 }, 60_000);
+
+test('a document is compared flag by flag, and imported as it was shown or not at all', async () => {
+  const { management } = world;
+  await management.createProject('depot');
+  for (const key of ['kept', 'gone'])
+    await management.putState('depot', 'production', key, { enabled: true, value: { limit: 1 } });
+  const { page, check } = await world.open('/projects/depot/settings');
+  const choose = async (name: string, lines: readonly string[]) => {
+    const buffer = Buffer.from(lines.join('\n'));
+    const file = page.getByLabel('Document to import');
+    await file.setInputFiles({ name, mimeType: 'application/yaml', buffer });
+    return page.getByRole('dialog', { name: `Import ${name}` });
+  };
+  const document = [
+    'halyard: 1',
+    'project: depot',
+    'environments: [production]',
+    'flags:',
+    '  kept: {environments: {production: {"enabled":true,"value":{"limit":1.0}}}}',
+    '  added: {environments: {production: {"enabled":true}}}',
+  ];
+
+  const other = await choose('other.yaml', [
+    'halyard: 1',
+    'project: cellar',
+    'environments: []',
+    'flags: {}',
+  ]);
+  await other.getByText('The document is about the project “cellar”.').waitFor();
+  await page.keyboard.press('Escape');
+  await other.waitFor({ state: 'detached' });
+
+  const dialog = await choose('depot.yaml', document);
+  const list = dialog.getByRole('region', { name: 'What changes' });
+  await list.getByText('added', { exact: true }).waitFor();
+  await dialog.getByText('1 thing differs from the document and stays as it is.').waitFor();
+  await dialog.getByRole('radio', { name: /Make the project equal/ }).check();
+  await dialog.getByText('Only the project has 1 flag, which stay.').waitFor();
+  await dialog.getByLabel('Also remove what the document lacks').check();
+  await dialog.getByText('This removes or archives 1 thing:').waitFor();
+  await dialog.getByText('is protected.').waitFor();
+  await check();
+
+  await management.putState('depot', 'production', 'late', { enabled: true });
+  await dialog.getByLabel('Note').fill('From the repository');
+  await dialog.getByRole('button', { name: 'Import 3 changes' }).click();
+  await dialog.getByText('The project has changed in the meantime.').waitFor();
+  await list.getByText('late').waitFor();
+  await dialog.getByRole('button', { name: 'Import 4 changes' }).click();
+  await page.getByRole('region', { name: 'Messages' }).getByText('depot.yaml is imported').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  const { flags } = await management.states('depot', 'production');
+  expect(flags.map(({ key }) => key).toSorted()).toEqual(['added', 'kept']);
+  await page.close();
+}, 60_000);

@@ -121,3 +121,25 @@ test('an emergency changes it at once, and another person acknowledges it', asyn
   await page.close();
   await second.page.close();
 }, 60_000);
+
+test('the import of a document is proposed as a whole', async () => {
+  // The flag that it proposes does not exist yet.
+  const { page, check } = await world.open('/projects/shop/settings', { expected: /404/ });
+  const text = JSON.stringify({
+    halyard: 1,
+    project: 'shop',
+    environments: ['production'],
+    flags: { imported: { environments: { production: { enabled: true } } } },
+  });
+  const file = { name: 'shop.json', mimeType: 'application/json', buffer: Buffer.from(text) };
+  await page.getByLabel('Document to import').setInputFiles(file);
+  await page.getByRole('button', { name: 'Propose…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Propose: import shop.json' });
+  await dialog.getByRole('region', { name: 'What changes' }).getByText('imported').waitFor();
+  await dialog.getByLabel('Reason').fill('From the repository');
+  await check();
+  await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
+  await page.getByRole('link', { name: 'See the proposal' }).click();
+  await page.getByText('You proposed this yourself: another person decides.').waitFor();
+  await page.close();
+}, 60_000);

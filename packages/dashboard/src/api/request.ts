@@ -9,6 +9,8 @@ interface RequestOptions {
   readonly body?: unknown;
   /** JSON text to send instead, if its notation must be kept. */
   readonly text?: string | undefined;
+  /** The media type of the text. Default: JSON. */
+  readonly mediaType?: string | undefined;
   /** The revision that the writer saw, for `If-Match`. `none`: it must not exist yet. */
   readonly seen?: number | 'none' | undefined;
   /** The protected environment for which the person has confirmed it. */
@@ -21,7 +23,7 @@ interface RequestOptions {
 }
 
 /** Requests that write no audit entry, or that have no actor yet. */
-const UNRECORDED = /^\/api\/(session|setup|invitations\/(accept|inspect))$|\/(test|replay)$|\?dryRun=true$/;
+const UNRECORDED = /^\/api\/(session|setup|invitations\/(accept|inspect))$|\/(test|replay)$|[?&]dryRun=true$/;
 
 /** Decisions about a proposal, which are no proposals themselves. */
 const DECISION = /\/proposals\//;
@@ -130,11 +132,19 @@ async function send(
   }
 }
 
-function headersOf({ body, text, seen, confirmed, note, reference }: SentOptions): Record<string, string> {
+function headersOf({
+  body,
+  text,
+  mediaType = 'application/json',
+  seen,
+  confirmed,
+  note,
+  reference,
+}: SentOptions): Record<string, string> {
   const names = typeof confirmed === 'string' ? confirmed : confirmed?.join(',');
   return {
     Accept: 'application/json',
-    ...(body === undefined && text === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(body === undefined && text === undefined ? {} : { 'Content-Type': mediaType }),
     ...(seen === undefined ? {} : seen === 'none' ? { 'If-None-Match': '*' } : { 'If-Match': `"${seen}"` }),
     ...(names === undefined || names === '' ? {} : { 'X-Confirm-Environment': names }),
     ...(reference === undefined ? {} : { [REFERENCE_HEADER]: reference }),

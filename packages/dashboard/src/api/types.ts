@@ -43,6 +43,8 @@ export type Comparison = Received<server.Comparison>;
 export type StateDifference = Comparison['differences'][number];
 /** The result of a copy or of its preview. */
 export type Copied = Received<server.Copied>;
+/** What an import changes, or would change. */
+export type ImportPlan = Received<server.ImportResult>;
 /** A search result. */
 export type SearchHit = Received<server.SearchHit>;
 

@@ -152,6 +152,7 @@ export function ChoiceField<Value extends string>({
   legend,
   hint,
   layout,
+  isFocused = false,
   choices,
   selected,
   onSelect,
@@ -159,6 +160,8 @@ export function ChoiceField<Value extends string>({
   legend: string;
   hint?: string;
   layout: keyof typeof CHOICE_LAYOUTS;
+  /** The selected choice takes the focus when its dialog opens. */
+  isFocused?: boolean;
   choices: readonly (readonly [value: Value, label: ReactNode])[];
   selected: Value;
   onSelect: (value: Value) => void;
@@ -171,7 +174,13 @@ export function ChoiceField<Value extends string>({
       <div className={list}>
         {choices.map(([value, label]) => (
           <label key={value} className={classNames('flex has-checked:bg-accent-soft', item)}>
-            <input type="radio" name={name} checked={selected === value} onChange={() => onSelect(value)} />
+            <input
+              type="radio"
+              name={name}
+              checked={selected === value}
+              data-autofocus={isFocused && selected === value ? true : undefined}
+              onChange={() => onSelect(value)}
+            />
             {label}
           </label>
         ))}

@@ -18,6 +18,8 @@ import { CheckField } from '../../components/field.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import { messages as importMessages } from './import-messages.ts';
+import { ImportSection } from './import-section.tsx';
 import { messages } from './messages.tsx';
 
 /** The screen "Project settings": what belongs to the project itself. Its environments, keys and so on are screens beside it. */
@@ -25,6 +27,7 @@ export function ProjectSettingsPage() {
   const { project: name = '' } = useParams<{ project: string }>();
   const reading = useProject(name);
   const canChange = useCan('admin');
+  const canEdit = useCan('editor');
 
   return (
     <Page title={`${messages.title} · ${name}`} heading={messages.title}>
@@ -39,6 +42,11 @@ export function ProjectSettingsPage() {
             <Section title={messages.exportTitle}>
               <Export project={project.name} />
             </Section>
+            {canEdit && (
+              <Section title={importMessages.title}>
+                <ImportSection project={project} />
+              </Section>
+            )}
             {canChange && (
               <Section title={messages.danger}>
                 <DeleteProject project={project} />

@@ -157,5 +157,5 @@ function formatOf(request: Request): DeclarationFormat {
 }
 
 function records(notAllowed: readonly NotAllowed[]) {
-  return notAllowed.map(({ what, why }) => ({ what, why }));
+  return notAllowed.map(({ what, code, why }) => ({ what, code, why }));
 }

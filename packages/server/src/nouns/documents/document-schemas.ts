@@ -81,7 +81,7 @@ const planMembers = {
 } as const;
 
 const notAllowedMember = {
-  notAllowed: z.array(z.object({ what: z.string(), why: z.string() })).openapi({
+  notAllowed: z.array(z.object({ what: z.string(), code: z.string(), why: z.string() })).openapi({
     description: 'Which of these changes the caller may not make: the import would be refused as a whole.',
   }),
 } as const;

@@ -32,6 +32,8 @@ import { isSameDetails, planImport } from './import-plan.ts';
 export interface NotAllowed {
   /** As in `create project "shop"`. */
   readonly what: string;
+  /** The error code: `approval_required` can be proposed, `reason_required` takes a reason. */
+  readonly code: string;
   readonly why: string;
 }
 
@@ -51,7 +53,10 @@ export async function previewImport(
   // A preview needs no confirmation.
   const permissions = { ...actor.permissions, confirmed: 'all' } as const;
   const refusals = judge({ ...actor, permissions }, plan);
-  return { plan, notAllowed: refusals.map(({ what, refusal }) => ({ what, why: refusal.message })) };
+  return {
+    plan,
+    notAllowed: refusals.map(({ what, refusal }) => ({ what, code: refusal.code, why: refusal.message })),
+  };
 }
 
 /**

@@ -1,0 +1,147 @@
+import { useState } from 'react';
+import type { EnvironmentRecord, FlagState, ImportPlan } from '../../api/types.ts';
+import { FieldDiff } from '../../components/audit/field-diff.tsx';
+import { StateDiff } from '../../components/audit/state-diff.tsx';
+import { Badge, type BadgeKind, EnvironmentBadge } from '../../components/badges.tsx';
+import { Button } from '../../components/button.tsx';
+import { FormError } from '../../components/field.tsx';
+import { ScrollRegion } from '../../components/tables.tsx';
+import { messages } from './import-messages.ts';
+import { type ChangedThing, type Difference, onlyInProject, thingsOf } from './import-plan.ts';
+
+/** How many things, and how many of those that are removed, are listed at first. */
+const [FEW, FEW_NAMES] = [50, 12];
+
+/** What may be proposed, or takes a reason, is no obstacle. */
+const SOLVABLE = new Set(['approval_required', 'reason_required']);
+
+/** The changes that the person may not make in any way. */
+export function refusalsOf({ notAllowed = [] }: ImportPlan): NonNullable<ImportPlan['notAllowed']> {
+  return notAllowed.filter(({ code }) => !SOLVABLE.has(code));
+}
+
+/** What an import would change, thing by thing, as the server has compared. */
+export function ImportPreview({
+  plan,
+  environments,
+}: {
+  plan: ImportPlan;
+  environments: readonly EnvironmentRecord[];
+}) {
+  const [most, setMost] = useState(FEW);
+  const things = thingsOf(plan);
+  const only = onlyInProject(plan);
+  const refusals = refusalsOf(plan);
+
+  return (
+    <>
+      {refusals.length > 0 && (
+        <FormError>
+          <p>{messages.refused}</p>
+          <ul className="ml-4 list-disc">
+            {refusals.map(({ what, why }) => (
+              <li key={`${what} ${why}`} className="break-words">
+                {what}: {why}
+              </li>
+            ))}
+          </ul>
+        </FormError>
+      )}
+      <Removals things={things.filter(({ isRemoval }) => isRemoval)} />
+
+      {things.length > 0 && (
+        <ScrollRegion
+          label={messages.whatChanges}
+          className="max-h-[45vh] overflow-y-auto rounded-md border border-line"
+        >
+          <ul className="divide-y divide-line">
+            {things.slice(0, most).map((thing) => (
+              <Thing key={`${thing.noun} ${thing.name}`} thing={thing} environments={environments} />
+            ))}
+          </ul>
+          {things.length > most && (
+            <div className="border-t border-line p-2 text-center">
+              <Button kind="quiet" onClick={() => setMost(things.length)}>
+                {messages.more(things.length - most)}
+              </Button>
+            </div>
+          )}
+        </ScrollRegion>
+      )}
+
+      {plan.kept > 0 && <p className="text-ink-2">{messages.kept(plan.kept)}</p>}
+      {only.length > 0 && <p className="text-ink-2">{messages.only(only)}</p>}
+    </>
+  );
+}
+
+/** Names what would be lost, before the list. */
+function Removals({ things }: { things: readonly ChangedThing[] }) {
+  if (things.length === 0) return null;
+  const names = things.slice(0, FEW_NAMES).map(({ name }) => name);
+  return (
+    <div role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
+      <p className="font-medium">{messages.removals(things.length)}</p>
+      <p className="font-mono text-xs break-words">
+        {names.join(', ')}
+        {things.length > FEW_NAMES && ` ${messages.andMore(things.length - FEW_NAMES)}`}
+      </p>
+    </div>
+  );
+}
+
+function Thing({
+  thing: { noun, name, verbs, differences },
+  environments,
+}: {
+  thing: ChangedThing;
+  environments: readonly EnvironmentRecord[];
+}) {
+  return (
+    <li className="px-3 py-2">
+      <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1">
+        {noun !== 'flag' && <span className="text-ink-2 first-letter:uppercase">{noun}</span>}
+        <span className="font-mono text-xs break-all">{name}</span>
+        {verbs.map((verb) => (
+          <Badge key={verb} kind={kindOf(verb)}>
+            {verb}
+          </Badge>
+        ))}
+      </p>
+      {differences.map((difference, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a comparison never changes
+        <div key={index} className="mt-1.5">
+          <DifferenceText difference={difference} environments={environments} />
+        </div>
+      ))}
+    </li>
+  );
+}
+
+/** A state in its environment, or the fields of the thing itself. */
+function DifferenceText({
+  difference: { environment, before, after },
+  environments,
+}: {
+  difference: Difference;
+  environments: readonly EnvironmentRecord[];
+}) {
+  if (environment === undefined) return <FieldDiff before={before} after={after} />;
+  const found = environments.find(({ name }) => name === environment);
+  return (
+    <div className="gap-x-3 sm:grid sm:grid-cols-[9rem_minmax(0,1fr)]">
+      <p className="min-w-0">
+        {found === undefined ? environment : <EnvironmentBadge environment={found} />}
+      </p>
+      <div className="min-w-0">
+        {/* The server compares states there. */}
+        <StateDiff before={before as FlagState | undefined} after={after as FlagState | undefined} />
+      </div>
+    </div>
+  );
+}
+
+function kindOf(verb: string): BadgeKind {
+  if (verb === 'created' || verb === 'added' || verb === 'restored') return 'good';
+  return verb === 'updated' || verb === 'changed' ? 'plain' : 'danger';
+}
