@@ -30,14 +30,28 @@ describe('schedules', () => {
     await guard.locator('ins', { hasText: '12.5 %' }).waitFor();
     await guard.getByRole('button', { name: 'Schedule for production' }).click();
 
-    const item = page.getByRole('listitem').filter({ hasText: 'After the announcement' });
+    const upcoming = page.getByRole('region', { name: 'Next seven days' });
+    const line = upcoming.getByRole('button', {
+      name: /^checkout in production .*12\.5 % on .*planned by ada/,
+    });
+    await line.focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Shift+Tab');
+    const why = page.getByRole('tooltip');
+    await why.getByText('“After the announcement”').waitFor();
+    await check();
+    await page.keyboard.press('Escape');
+    await why.waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    const item = page.getByRole('listitem').filter({ hasText: '“After the announcement”' }).last();
     await item.getByText('turns on, rolls out to 12.5 %').waitFor();
     await item.getByText('pending').waitFor();
     await check();
     await item.getByRole('button', { name: /^Cancel/ }).click();
     await page.getByRole('button', { name: 'Cancel schedule' }).click();
-    await item.getByText('canceled').first().waitFor();
-    expect(await item.getByRole('button').count()).toBe(0);
+    const past = page.getByRole('region', { name: 'Past changes' });
+    await past.getByText('canceled').first().waitFor();
+    expect(await past.getByRole('listitem').first().getByRole('button').count()).toBe(0);
   }, 60_000);
 
   test('every flag of a large project can be found, and a rollout can be set without turning the flag on', async () => {
@@ -59,6 +73,7 @@ describe('schedules', () => {
     await dialog.getByLabel('Change of flag 1').selectOption('only set rollout to');
     await dialog.getByLabel('Percentage of flag 1').fill('25');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    await page.getByRole('button', { name: /^flag-599 in development 25 % on / }).click();
     await page.getByText('rolls out to 25 %', { exact: true }).waitFor();
     const { schedules } = (await world.management.request('GET', '/api/projects/large/schedules')) as {
       schedules: { changes: unknown }[];
@@ -97,12 +112,13 @@ describe('schedules', () => {
     });
     const { page } = await world.open('/projects/shop/schedules');
     const item = page.getByRole('listitem').filter({ hasText: 'In a moment' });
+    await page.getByRole('region', { name: 'Past changes' }).waitFor();
     await item.getByText('done').first().waitFor();
     const { flags } = await world.management.states('shop', 'production');
     expect(flags.find(({ key }) => key === 'checkout')?.state.enabled).toBe(true);
-    await page.getByRole('button', { name: /^pending/ }).click();
-    await page.getByText('No pending schedules.').waitFor();
-    expect(page.url()).toContain('status=pending');
+    await page.getByRole('button', { name: /^failed/ }).click();
+    await page.getByText('No failed schedules.').waitFor();
+    expect(page.url()).toContain('status=failed');
   }, 60_000);
 
   test('a step that the rollout has passed outside the plan is shown as skipped at once', async () => {
@@ -217,12 +233,13 @@ describe('schedules', () => {
     const { page: list } = await world.open('/projects/plans/flags');
     await list.getByRole('img', { name: 'Rollout plan 5 → 25 → 100 %, paused' }).waitFor();
     const { page: schedules, check: checkSchedules } = await world.open('/projects/plans/schedules');
-    await schedules.getByRole('heading', { name: 'Rollout plans' }).waitFor();
+    const line = schedules.getByRole('button', { name: /^checkout in production.*paused/ });
     await schedules.getByText('canceled').first().waitFor();
+    await line.click();
     await checkSchedules();
     await schedules.getByRole('button', { name: 'Stop' }).click();
     await schedules.getByRole('button', { name: 'Stop plan' }).click();
-    await schedules.getByRole('heading', { name: 'Rollout plans' }).waitFor({ state: 'detached' });
+    await line.waitFor({ state: 'detached' });
     // All other screens follow.
     await list.getByRole('img', { name: /^Rollout plan/ }).waitFor({ state: 'detached' });
     await plan.getByText('stopped', { exact: true }).waitFor();

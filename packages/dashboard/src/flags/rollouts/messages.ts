@@ -75,7 +75,4 @@ export const messages = {
   // The mark in the flag table
   mark: (steps: string, time: string | undefined) =>
     `Rollout plan ${steps}, ${time === undefined ? 'paused' : `next on ${time}`}`,
-
-  // The schedules page
-  list: 'Rollout plans',
 } as const;

@@ -1,14 +1,12 @@
 /** The texts of the screen "Schedules". */
 export const messages = {
   title: 'Schedules',
-  intro: 'Changes that run once at a set time, even if the server restarts.',
+  intro: 'Rollout plans and changes that run at a set time, even if the server restarts.',
   create: 'New schedule',
   emptyTitle: 'No scheduled changes',
-  emptyBesidePlans: 'No other scheduled changes',
   empty:
     'Turn a flag on the minute you announce it, or off after the weekend, without being at your desk. A schedule makes one change in one environment, and the history shows it like any other.',
   scheduleChange: 'Schedule a change',
-  list: 'Schedules',
   filter: 'Filter by status',
   all: 'all',
   statuses: { pending: 'pending', done: 'done', failed: 'failed', cancelled: 'canceled' },

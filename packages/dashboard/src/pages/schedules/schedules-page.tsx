@@ -1,21 +1,27 @@
 import CalendarClock from 'lucide-react/icons/calendar-clock';
-import { useMemo } from 'react';
+import { useId } from 'react';
 import { useParams } from 'wouter';
+import { useFlags } from '../../api/flags.ts';
+import { useWaitingProposals } from '../../api/proposals.ts';
 import { useRollouts } from '../../api/rollouts.ts';
 import { useSchedules } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
-import type { ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
+import type { FlagRecord, ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
 import { useCreating, useSearchState } from '../../browser/use-search-state.ts';
 import { Button, CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { useCreateCommand } from '../../components/commands.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { Page } from '../../components/page.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { OpenRollouts } from '../../flags/rollouts/open-rollouts.tsx';
+import { bothOf, EmptyState, Loaded } from '../../components/screen-states.tsx';
 import { messages } from '../../flags/schedules/messages.ts';
 import { ScheduleItem } from '../../flags/schedules/schedule-item.tsx';
 import { CreateScheduleDialog } from './create-schedule-dialog.tsx';
+import { messages as timelineMessages } from './messages.ts';
+import { Timeline } from './timeline.tsx';
+import { timelineItems } from './timeline-items.ts';
+
+const NO_FLAGS: readonly FlagRecord[] = [];
 
 /** The screen "Schedules": changes that run at a set time. */
 export function SchedulesPage() {
@@ -30,73 +36,81 @@ export function SchedulesPage() {
       intro={messages.intro}
       actions={canSchedule && <CreateButton onClick={create}>{messages.create}</CreateButton>}
     >
-      <OpenRollouts project={project} />
-      <Schedules project={project} onCreate={canSchedule ? create : undefined} />
+      <Planned project={project} onCreate={canSchedule ? create : undefined} />
       {isCreating && canSchedule && <CreateScheduleDialog project={project} onClose={stop} />}
     </Page>
   );
 }
 
-function Schedules({ project, onCreate }: { project: string; onCreate: (() => void) | undefined }) {
-  const { data, error, refetch } = useSchedules(project);
-  const [params] = useSearchState();
-  const status = params.get('status') ?? '';
+/** What lies ahead, and what became of earlier schedules. */
+function Planned({ project, onCreate }: { project: string; onCreate: (() => void) | undefined }) {
+  const reading = bothOf(useSchedules(project), useRollouts(project, { status: 'open' }));
+  const proposals = useWaitingProposals(project);
+  const { data: flags = NO_FLAGS } = useFlags(project);
   const [only] = useEnvironmentFilter(project);
-  const plans = useRollouts(project, { status: 'open' }).data;
-  const hasPlan = plans?.some((plan) => only === undefined || plan.environment === only.name);
-  const shown = useMemo(() => {
-    const listed = (data ?? []).filter(
-      (schedule) =>
-        (status === '' || schedule.status === status) &&
-        (only === undefined || schedule.environment === only.name),
-    );
-    return listed.toSorted(byTime);
-  }, [data, status, only]);
-  if (error && data === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <SkeletonRows rows={4} />;
-  if (data.length === 0)
-    return (
-      <EmptyState
-        icon={<CalendarClock size={20} aria-hidden />}
-        title={hasPlan ? messages.emptyBesidePlans : messages.emptyTitle}
-        action={onCreate && <Button onClick={onCreate}>{messages.scheduleChange}</Button>}
-      >
-        {messages.empty}
-      </EmptyState>
-    );
+  const isShown = ({ environment }: { readonly environment?: string | undefined }) =>
+    only === undefined || environment === only.name;
 
   return (
-    <>
-      <StatusTabs schedules={data} />
+    <Loaded reading={reading} rows={4}>
+      {([schedules, plans]) => {
+        const stateOf = (key: string, environment: string) =>
+          flags.find((flag) => flag.key === key)?.environments[environment]?.state;
+        const items = timelineItems({ schedules, plans, proposals, stateOf, now: Date.now() });
+        const past = schedules.filter(({ status }) => status !== 'pending');
+
+        return (
+          <>
+            {items.length === 0 ? (
+              <EmptyState
+                icon={<CalendarClock size={20} aria-hidden />}
+                title={messages.emptyTitle}
+                action={onCreate && <Button onClick={onCreate}>{messages.scheduleChange}</Button>}
+              >
+                {messages.empty}
+              </EmptyState>
+            ) : (
+              <Timeline project={project} items={items.filter(isShown)} />
+            )}
+            {past.length > 0 && <Past project={project} schedules={past.filter(isShown)} />}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+/** The schedules that have ended, the latest first. */
+function Past({ project, schedules }: { project: string; schedules: readonly ScheduleRecord[] }) {
+  const id = useId();
+  const [params] = useSearchState();
+  const status = params.get('status') ?? '';
+  const shown = schedules
+    .filter((schedule) => status === '' || schedule.status === status)
+    .toSorted((one, other) => Date.parse(other.dueAt) - Date.parse(one.dueAt));
+
+  return (
+    <section aria-labelledby={id} className="mt-6">
+      <h2 id={id} className="mb-2 text-base font-semibold">
+        {timelineMessages.past}
+      </h2>
+      <StatusTabs schedules={schedules} />
       {shown.length === 0 ? (
         <p className="rounded-lg border border-line bg-surface px-4 py-10 text-center text-ink-2">
           {messages.noneWithStatus(statusText(status))}
         </p>
       ) : (
-        <ul className="overflow-hidden rounded-lg border border-line bg-surface" aria-label={messages.list}>
+        <ul className="overflow-hidden rounded-lg border border-line bg-surface" aria-labelledby={id}>
           {shown.map((schedule) => (
             <ScheduleItem key={schedule.id} project={project} schedule={schedule} />
           ))}
         </ul>
       )}
-    </>
+    </section>
   );
 }
 
-/** Pending schedules first, the next on top; then the others, the latest on top. */
-function byTime(one: Timed, other: Timed): number {
-  const [first, second] = [one, other].map(({ status }) => (status === 'pending' ? 0 : 1));
-  if (first !== second) return (first ?? 0) - (second ?? 0);
-  const distance = Date.parse(one.dueAt) - Date.parse(other.dueAt);
-  return one.status === 'pending' ? distance : -distance;
-}
-
-interface Timed {
-  readonly status: ScheduleStatus;
-  readonly dueAt: string;
-}
-
-const CHOICES = ['', 'pending', 'done', 'failed', 'cancelled'] as const;
+const CHOICES = ['', 'done', 'failed', 'cancelled'] as const;
 
 /** Which schedules are listed; kept in the address. */
 function StatusTabs({ schedules }: { schedules: readonly ScheduleRecord[] }) {

@@ -1,0 +1,127 @@
+import Clock from 'lucide-react/icons/clock';
+import TrendingUp from 'lucide-react/icons/trending-up';
+import UserCheck from 'lucide-react/icons/user-check';
+import { useId, useState } from 'react';
+import { useEnvironments } from '../../api/projects.ts';
+import { EnvironmentBadge } from '../../components/badges.tsx';
+import { classNames } from '../../components/class-names.ts';
+import { useTimeRefresh } from '../../components/time-ago.tsx';
+import { daysFrom } from './axis.ts';
+import { messages } from './messages.ts';
+import { TimelineCard } from './timeline-card.tsx';
+import { isLater, type TimelineItem } from './timeline-items.ts';
+import { Track } from './timeline-track.tsx';
+import { WhoAndWhy } from './who-and-why.tsx';
+
+/** The columns of the axis and of all lines; on narrow screens the axis is below the name. */
+const COLUMNS = 'grid grid-cols-1 md:grid-cols-[minmax(0,17rem)_minmax(0,1fr)] md:gap-x-4';
+
+/** What will happen: a line for each plan and each change on one axis of seven days, and what comes after them. */
+export function Timeline({ project, items }: { project: string; items: readonly TimelineItem[] }) {
+  const id = useId();
+  useTimeRefresh();
+  const now = Date.now();
+  const soon = items.filter((item) => !isLater(item, now));
+  const later = items.filter((item) => isLater(item, now));
+
+  return (
+    <section aria-labelledby={id} className="mb-6">
+      <div className="rounded-lg border border-line bg-surface">
+        <div className={classNames(COLUMNS, 'items-end px-3 pt-2 pb-1')}>
+          <h2 id={id} className="font-medium">
+            {messages.timeline}
+          </h2>
+          <Days now={now} />
+        </div>
+        {soon.length === 0 ? (
+          <p className="border-t border-line px-3 py-3 text-ink-3">{messages.noTimes}</p>
+        ) : (
+          <ul aria-labelledby={id}>
+            {soon.map((item) => (
+              <Line key={item.id} project={project} item={item} now={now} />
+            ))}
+          </ul>
+        )}
+        {later.length > 0 && (
+          <>
+            <h3
+              id={`${id}-later`}
+              className="border-t border-line px-3 pt-3 pb-1 text-xs font-medium text-ink-3"
+            >
+              {messages.later}
+            </h3>
+            <ul aria-labelledby={`${id}-later`}>
+              {later.map((item) => (
+                <Line key={item.id} project={project} item={item} now={now} />
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The names of the days, at their midnights. The lines say their times in words. */
+function Days({ now }: { now: number }) {
+  return (
+    <div aria-hidden className="relative mx-1.5 h-5 text-2xs text-ink-3 tabular-nums">
+      <span className="absolute bottom-0 left-0">{messages.now}</span>
+      {daysFrom(now).map(({ at, share, weekday, day }) => (
+        <span
+          key={at}
+          // Beside "Now" and at the end there is no room.
+          hidden={share < 0.09 || share > 0.95}
+          className="absolute bottom-0 -translate-x-1/2 whitespace-nowrap"
+          style={{ left: `${share * 100}%` }}
+        >
+          {weekday} <span className="max-sm:hidden">{day}</span>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** One plan or change: its flag, its dots, and once it is pressed its card. */
+function Line({ project, item, now }: { project: string; item: TimelineItem; now: number }) {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  const environment = useEnvironments(project).find(({ name }) => name === item.environment);
+  const [first] = item.keys;
+  const Icon = 'plan' in item.source ? TrendingUp : 'proposal' in item.source ? UserCheck : Clock;
+
+  return (
+    <li className="border-t border-line">
+      <WhoAndWhy item={item} isOff={isOpen}>
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? id : undefined}
+          className={classNames(
+            COLUMNS,
+            'group min-h-9 w-full items-center px-3 text-left hover:bg-hover max-md:py-1.5',
+            isOpen && 'bg-hover',
+          )}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <span className="flex min-w-0 items-center gap-2">
+            <Icon size={13} aria-hidden className="shrink-0 text-ink-3" />
+            <span className="truncate font-mono text-xs">
+              {item.keys.length === 1 ? first : messages.flags(item.keys.length)}
+            </span>
+            <span className="flex max-w-1/2 shrink-0 text-xs text-ink-2 md:ml-auto">
+              <span className="sr-only"> {messages.inEnvironment} </span>
+              {environment === undefined ? item.environment : <EnvironmentBadge environment={environment} />}
+            </span>
+          </span>
+          <Track item={item} now={now} />
+        </button>
+      </WhoAndWhy>
+      {isOpen && (
+        <div id={id} className="border-t border-line bg-bg">
+          <TimelineCard project={project} item={item} environment={environment} />
+        </div>
+      )}
+    </li>
+  );
+}
