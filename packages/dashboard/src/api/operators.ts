@@ -6,6 +6,7 @@ import { useCan, useOperator } from './session.ts';
 import type {
   CreatedLink,
   GlobalRole,
+  Holdings,
   InvitationRecord,
   OperatorRecord,
   ProjectRole,
@@ -18,6 +19,16 @@ export function useOperators() {
     queryKey: queryKeys.operators,
     queryFn: async ({ signal }) =>
       (await request<{ operators: readonly OperatorRecord[] }>('GET', api`operators`, { signal })).operators,
+  });
+}
+
+/** What a person has; only administrators of everything can read it. */
+export function useHoldings(id: string) {
+  return useQuery({
+    queryKey: [...queryKeys.operators, id, 'holdings'],
+    queryFn: ({ signal }) => request<Holdings>('GET', api`operators/${id}/holdings`, { signal }),
+    // Read when it is shown: others are at work.
+    staleTime: 0,
   });
 }
 

@@ -106,6 +106,8 @@ export type SsoProblem = server.SsoProblem;
 export type SignedInOperator = NonNullable<SessionRecord['operator']>;
 /** A person who can sign in. */
 export type OperatorRecord = Received<server.OperatorRecord>;
+/** What a person has, and what becomes of it when they are removed. */
+export type Holdings = Received<server.Holdings>;
 /** A role for all projects; `none`: only roles in single projects. */
 export type GlobalRole = OperatorRecord['role'];
 /** A role, from the least to the most permissions. */

@@ -19,6 +19,7 @@ import { mountAudit, mountHistory } from '../nouns/history/history-routes.ts';
 import { mountReferences } from '../nouns/history/reference-routes.ts';
 import type { RunningReferences } from '../nouns/history/references.ts';
 import { mountProjectKeys } from '../nouns/keys/key-routes.ts';
+import { mountHoldings } from '../nouns/people/holdings-routes.ts';
 import { mountInvitations, mountSetup } from '../nouns/people/invitation-routes.ts';
 import { mountOperators } from '../nouns/people/operator-routes.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
@@ -100,6 +101,7 @@ export function mountNouns(
   mountReferences(app, context, running);
   mountPassword(app, node.context);
   mountOperators(app, node.context);
+  mountHoldings(app, node.context);
   mountInvitations(app, node.context);
   mountBulkArchive(app, context, node.log);
   mountStream(app, node.openStream);

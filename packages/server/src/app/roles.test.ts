@@ -27,7 +27,7 @@ const DOCUMENTS = ['diffProject', 'importProject'];
 
 /** Reads about people, credentials and webhooks, which are for administrators. */
 const ADMIN_READS = [
-  ...['listAccessTokens', 'listInvitations', 'listRelayTokens'],
+  ...['listAccessTokens', 'listInvitations', 'listRelayTokens', 'getHoldings'],
   ...['listWebhooks', 'getWebhook', 'listWebhookDeliveries'],
 ];
 

@@ -24,6 +24,7 @@ import type { DeclarationSchema, ImportResultSchema } from '../nouns/documents/d
 import type { ArchivedFlagsSchema } from '../nouns/flags/flag-routes.ts';
 import type { AuditEntrySchema } from '../nouns/history/audit-schemas.ts';
 import type { RevertedSchema } from '../nouns/history/history-routes.ts';
+import type { HoldingsSchema } from '../nouns/people/holdings-routes.ts';
 import type {
   InvitationRecordSchema,
   LinkSchema,
@@ -108,6 +109,8 @@ export type Clients = z.infer<typeof ClientsSchema>;
 
 /** A person who signs in. */
 export type OperatorRecord = z.infer<typeof OperatorRecordSchema>;
+/** What a person has, and what becomes of it when they are removed. */
+export type Holdings = z.infer<typeof HoldingsSchema>;
 /** Whether a person is signed in, and who. */
 export type SessionRecord = z.infer<typeof SessionSchema>;
 /** An invitation without its link. */

@@ -51,6 +51,12 @@ test('invites, lists, resets and removes an operator', async () => {
     201,
   );
   expect((await halyard('operator list', { isTerminal: true })).out).toContain('editor + protected');
+  const shown = await halyard('operator show bob@example.com', { isTerminal: true });
+  expect(shown.out).toContain('Ends with a removal:\n  session: used ');
+  const asked = await halyard('operator remove bob@example.com');
+  expect([asked.exitCode, asked.out]).toEqual([2, '']);
+  expect(asked.err).toContain(shown.out);
+  expect(asked.err).toContain('Add --yes');
   const removed = await halyard('operator remove bob@example.com --yes', { isTerminal: true });
   expect(removed).toMatchObject({ exitCode: 0, out: 'Removed bob@example.com.\n' });
 });
@@ -86,9 +92,7 @@ test('reports invalid options and unknown operators', async () => {
   });
   expect(await halyard('operator invite nobody')).toMatchObject({ exitCode: 2, out: '' });
   expect(await halyard('operator reset nobody@example.com')).toMatchObject({ exitCode: 3, out: '' });
-  const unsure = await halyard('operator remove nobody@example.com');
-  expect(unsure).toMatchObject({ exitCode: 2 });
-  expect(unsure.err).toContain('Add --yes');
+  expect(await halyard('operator remove nobody@example.com')).toMatchObject({ exitCode: 3, out: '' });
 });
 
 test('a role in one project shows that project alone, and set-role changes it', async () => {

@@ -3,12 +3,13 @@ import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { type CliCommand, command, connect, requireYes } from './command.ts';
 import type { Fields } from './fields.ts';
+import { describeHoldings } from './holdings.ts';
 import { type CONNECTION, namesIn, toggle, type ValuesOf } from './options.ts';
 import { printAnswer, printDone, printSecret, shortTime } from './output.ts';
 import { describeRights, type NamedRights, rightsBody, rightsOptions } from './rights.ts';
 import type { Shell } from './shell.ts';
 
-/** `halyard operator list|invite|set-role|reset|remove` */
+/** `halyard operator list|invite|set-role|reset|show|remove` */
 export const operatorCommands: readonly CliCommand[] = [
   command({
     usage: 'list',
@@ -71,13 +72,26 @@ export const operatorCommands: readonly CliCommand[] = [
     },
   }),
   command({
-    usage: 'remove <email>',
-    about: 'Remove an operator. Ends their sessions and open links; access tokens they created stay.',
-    options: { yes: toggle('Confirm') },
-    run: async ({ email, yes, ...options }, shell) => {
-      requireYes(yes, `This signs ${email} out everywhere and ends their access to the dashboard.`);
+    usage: 'show <email>',
+    about: 'Show what a person has: what ends when they are removed, and what stays.',
+    run: async ({ email, ...options }, shell) => {
       const client = connect(shell, options);
       const id = (await findOperator(client, email)).text('id');
+      const answer = await client.request({ path: apiPath`/operators/${id}/holdings` });
+      printAnswer(shell, options, answer, describeHoldings);
+    },
+  }),
+  command({
+    usage: 'remove <email>',
+    about:
+      'Remove an operator. Shows first what ends, such as sessions, own tokens and schedules, and what stays.',
+    options: { yes: toggle('Confirm') },
+    run: async ({ email, yes, ...options }, shell) => {
+      const client = connect(shell, options);
+      const id = (await findOperator(client, email)).text('id');
+      const { fields } = await client.request({ path: apiPath`/operators/${id}/holdings` });
+      shell.writeError(describeHoldings(fields));
+      requireYes(yes, `This signs ${email} out everywhere and ends what is listed above.`);
       const { text } = await client.request({ method: 'DELETE', path: apiPath`/operators/${id}` });
       printDone(shell, options, `Removed ${email}.`, text);
     },

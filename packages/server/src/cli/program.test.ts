@@ -57,6 +57,7 @@ const COMMANDS = [
   'operator invite',
   'operator reset',
   'operator set-role',
+  'operator show',
   'operator remove',
   'invitation',
   'invitation list',

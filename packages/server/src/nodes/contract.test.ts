@@ -241,6 +241,7 @@ async function usePeople(): Promise<void> {
   await ask('DELETE', `/api/invitations/${reset.id}`);
   await ask('GET', '/api/operators');
   await useProposals(await signIn(ada.email, password));
+  await ask('GET', `${path}/holdings`);
   await ask('DELETE', path);
 
   const headers = await signIn(ada.email, password);

@@ -48,13 +48,32 @@ export const messages = {
   removeBody: (email: string, isSelf: boolean) => (
     <p>
       {isSelf ? 'You are' : `${email} is`} signed out everywhere immediately and can't sign in again. Past
-      changes stay in the audit log, access tokens keep working, and schedules created by{' '}
-      {isSelf ? 'you' : 'this person'} will fail.
+      changes stay in the audit log.
     </p>
   ),
   removeAction: (name: string, isSelf: boolean) => (isSelf ? 'Remove myself' : `Remove ${name}`),
   removed: (name: string) => `${name} removed`,
   removeFailed: (name: string) => `${name} could not be removed`,
+
+  // What a person has
+  holdings: 'Show what they have',
+  holdingsOf: (name: string) => `What ${name} has`,
+  ends: 'Ends with a removal',
+  nothingEnds: 'Nothing but the account.',
+  stays: 'Stays',
+  nothingStays: 'Nothing.',
+  lastUsed: 'Last used',
+  kinds: {
+    sessions: 'Sessions',
+    ownTokens: 'Own access tokens',
+    links: 'Open links',
+    schedules: 'Schedules, which are canceled',
+    plans: 'Rollout plans, which are paused',
+    proposals: 'Proposals, which are withdrawn',
+    tokens: 'Access tokens they created, and may know',
+    keys: 'Project keys they created, and may know',
+    flags: 'Flags they own',
+  },
 
   // Resetting a password
   resetTitle: (name: string) => `Reset the password of ${name}?`,

@@ -25,6 +25,7 @@ import { sortItems, useSort } from '../../components/sort.ts';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
+import { HoldingsDialog, HoldingsList } from './holdings.tsx';
 import { InvitationList } from './invitation-list.tsx';
 import { messages } from './messages.tsx';
 import { EditOperatorDialog, InviteDialog, LinkDialog } from './operator-dialogs.tsx';
@@ -151,6 +152,7 @@ function OperatorActions({
   const remove = useRemoveOperator();
   const createResetLink = useCreateResetLink();
   const [isEditing, setEditing] = useState(false);
+  const [isShown, setShown] = useState(false);
   const sso = useSso();
   // Without the identity provider, a password is how its people get back in.
   const hasPassword = sso === undefined || (signIn === 'password' && !sso.only);
@@ -170,11 +172,13 @@ function OperatorActions({
       {canChange && canManage && (
         <OverflowMenu label={messages.more(name)}>
           {hasPassword && <MenuItem onSelect={() => void resetPassword()}>{messages.resetPassword}</MenuItem>}
+          <MenuItem onSelect={() => setShown(true)}>{messages.holdings}</MenuItem>
           <MenuItem isDangerous onSelect={() => void remove(operator)}>
             {messages.remove}
           </MenuItem>
         </OverflowMenu>
       )}
+      {isShown && <HoldingsDialog operator={operator} onClose={() => setShown(false)} />}
       {isEditing && <EditOperatorDialog operator={operator} onClose={() => setEditing(false)} />}
     </>
   );
@@ -185,17 +189,24 @@ function useRemoveOperator(): (operator: OperatorRecord) => Promise<void> {
   const perform = useConfirmedAction();
   const self = useOperator();
   const isOnlyAdmin = useIsOnlyAdmin();
+
   return async (operator) => {
     const { id, name, email } = operator;
     if (isOnlyAdmin(operator)) {
       toast({ kind: 'problem', title: messages.removeFailed(name), detail: messages.onlyAdmin(name) });
       return;
     }
+
     const isSelf = id === self.id;
     const isRemoved = await perform(
       {
         title: messages.removeTitle(name, isSelf),
-        body: messages.removeBody(email, isSelf),
+        body: (
+          <div className="grid gap-4">
+            {messages.removeBody(email, isSelf)}
+            <HoldingsList id={id} />
+          </div>
+        ),
         action: messages.removeAction(name, isSelf),
         isDangerous: true,
       },
@@ -206,6 +217,7 @@ function useRemoveOperator(): (operator: OperatorRecord) => Promise<void> {
         stale: [queryKeys.operators, queryKeys.invitations],
       },
     );
+
     if (isRemoved && isSelf) leaveAtOnce('/sign-in');
   };
 }

@@ -1,16 +1,14 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import type { Actor } from '../../domain/audit.ts';
-import { done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
+import { done, ok } from '../../management/api/answers.ts';
 import { type ManagementApp, mount } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
-import { rightsMembers, rightsRecord } from '../../management/api/rights-schemas.ts';
+import { rightsMembers } from '../../management/api/rights-schemas.ts';
 import { DoneSchema, seqMember } from '../../management/api/schemas.ts';
-import { seesPeople } from '../../management/rights.ts';
 import type { Operator } from './operator.ts';
 import { changeOperator, deleteOperator, listOperators } from './operators.ts';
 import type { PeopleContext } from './people.ts';
-import { OperatorRecordSchema } from './people-schemas.ts';
+import { OperatorRecordSchema, operatorRecord } from './people-schemas.ts';
 
 const tag = 'Operators';
 
@@ -80,18 +78,10 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       errors: ['not_found'],
       role: 'admin',
       scope: 'server',
-      summary: 'Remove an operator, with all their sessions and open links',
+      summary:
+        'Remove an operator, with their sessions, own tokens and open links; what they scheduled, planned or proposed ends',
       answer: { status: 200, schema: DoneSchema, description: 'The operator can no longer sign in.' },
     },
     async ({ params, actor }) => done(await deleteOperator(context, actor, params.id)),
   );
-}
-
-/** An operator as the API returns it to `reader`; without one, to the operator. */
-export function operatorRecord(operator: Operator, reader?: Actor) {
-  const { id, email, name, identity, createdAt } = operator;
-  const lastSeenAt = reader === undefined || seesPeople(reader) ? operator.lastSeenAt : undefined;
-  const times = { createdAt: isoTime(createdAt), lastSeenAt: isoTimeOr(lastSeenAt) };
-  const signIn = identity === undefined ? 'password' : 'sso';
-  return { id, email, name, ...rightsRecord(operator, reader), signIn, ...times };
 }

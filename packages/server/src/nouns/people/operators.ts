@@ -34,6 +34,7 @@ import {
 } from './operator-table.ts';
 import { operatorActor, operatorName, type PeopleContext } from './people.ts';
 import { removeSessionsOf } from './session-table.ts';
+import { endStandingWork } from './standing-work.ts';
 
 /** A change to an operator; absent members stay unchanged. */
 export interface OperatorChange extends RightsChange {
@@ -132,7 +133,7 @@ export function mayOffer(actor: Actor, link: Pick<Invitation, 'kind'> & Rights):
 }
 
 /**
- * Removes an operator with all sessions, own tokens, and all open links to or by the operator, which could restore access. Access
+ * Removes an operator with all sessions, own tokens, standing work, and all open links to or by the operator, which could restore access. Access
  * tokens of the installation stay, because pipelines depend on them. `not_found`, `invalid_argument` for the last administrator.
  */
 export function deleteOperator(
@@ -141,6 +142,7 @@ export function deleteOperator(
   id: string,
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (tx) => {
+    await endStandingWork(tx, await findOperator(tx, id), actor.name);
     await tx.lockPeople();
     const operator = await findOperator(tx, id);
     if (operator.role === 'admin') await requireAnotherAdmin(tx, operator);

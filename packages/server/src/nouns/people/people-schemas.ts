@@ -1,8 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import { permissionMembers } from '../../management/api/rights-schemas.ts';
+import type { Actor } from '../../domain/audit.ts';
+import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
+import { permissionMembers, rightsRecord } from '../../management/api/rights-schemas.ts';
 import { seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import { seesPeople } from '../../management/rights.ts';
 import { MAX_TEXT } from '../../management/rules.ts';
 import { INVITATION_KINDS } from './invitation.ts';
+import type { Operator } from './operator.ts';
 
 /** A person's e-mail. The format `email` of JSON Schema has neither `ada@localhost` nor letters beyond ASCII. */
 export const EmailSchema = z
@@ -30,6 +34,15 @@ export const OperatorRecordSchema = z
     lastSeenAt: TimeSchema.optional().openapi({ description: 'Only shown to administrators.' }),
   })
   .openapi('Operator');
+
+/** An operator as the API returns it to `reader`; without one, to the operator. */
+export function operatorRecord(operator: Operator, reader?: Actor) {
+  const { id, email, name, identity, createdAt } = operator;
+  const lastSeenAt = reader === undefined || seesPeople(reader) ? operator.lastSeenAt : undefined;
+  const times = { createdAt: isoTime(createdAt), lastSeenAt: isoTimeOr(lastSeenAt) };
+  const signIn = identity === undefined ? 'password' : 'sso';
+  return { id, email, name, ...rightsRecord(operator, reader), signIn, ...times };
+}
 
 /** Whether the browser is signed in, and as whom. */
 export const SessionSchema = z

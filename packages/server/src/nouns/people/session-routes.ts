@@ -7,10 +7,10 @@ import { DoneSchema } from '../../management/api/schemas.ts';
 import type { Written } from '../../management/write.ts';
 import { isManagedBySso, SSO_PATHS, sessionLifetime } from '../sso/sso.ts';
 import { type ActiveSession, sessionEnd } from './operator.ts';
-import { operatorRecord } from './operator-routes.ts';
+
 import { isSetupNeeded } from './operators.ts';
 import type { PeopleContext } from './people.ts';
-import { SecretSchema, SessionSchema } from './people-schemas.ts';
+import { operatorRecord, SecretSchema, SessionSchema } from './people-schemas.ts';
 import {
   changePassword,
   endCookies,

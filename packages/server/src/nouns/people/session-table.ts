@@ -30,6 +30,15 @@ export async function readSession(db: Queryable, digest: string): Promise<FoundS
   };
 }
 
+/** The sessions of an operator, also after their end, the last started first. */
+export async function readSessionsOf(db: Queryable, { id }: Operator): Promise<readonly Session[]> {
+  return db.query<Session>(
+    `SELECT digest, operator_id AS "operatorId", created_at AS "createdAt", last_used_at AS "lastUsedAt"
+      FROM sessions WHERE operator_id = $1 ORDER BY created_at DESC, digest`,
+    [id],
+  );
+}
+
 /** Records a sign-in. */
 export async function insertSession(tx: Tx, session: Session, { id, email }: Operator): Promise<void> {
   const { digest, createdAt, lastUsedAt } = session;

@@ -1,6 +1,6 @@
 import { defined, type ProposalStatus } from '@halyard/protocol';
 import type { Parameter, Queryable } from '../../storage/database.ts';
-import { type NullableColumns, withoutNulls } from '../../storage/rows.ts';
+import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { GivenApproval, Proposal, ProposalFilter, Settlement } from './proposal.ts';
 
@@ -76,6 +76,19 @@ export async function countOpen(db: Queryable, projectId: string): Promise<numbe
     [projectId],
   );
   return Number(row?.open ?? 0);
+}
+
+/** The proposals of these authors that can still be applied, in all projects, the oldest first. */
+export async function readProposalsBy(
+  db: Queryable,
+  authors: readonly string[],
+): Promise<readonly Proposal[]> {
+  const by = placeholders(authors.length);
+  return select(
+    db,
+    `WHERE status IN ('open', 'approved') AND author IN (${by}) ORDER BY created_at, id`,
+    authors,
+  );
 }
 
 /** One proposal, of any project. */

@@ -104,6 +104,12 @@ export async function readOpenPlans(
   return plans;
 }
 
+/** The open plans that run with the rights of these people and tokens, in all projects, in the order of their flags. */
+export function readPlansOf(db: Queryable, authors: readonly string[]): Promise<readonly RolloutPlan[]> {
+  const by = placeholders(authors.length);
+  return select(db, `WHERE open_flag IS NOT NULL AND runs_as IN (${by}) ORDER BY open_flag, id`, authors);
+}
+
 /** Reads the open plans of these flags in an environment, as {@link RolloutRow}. */
 export function selectOpenPlans(
   { project, environment }: EnvironmentNames,

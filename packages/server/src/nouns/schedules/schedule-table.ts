@@ -3,7 +3,7 @@ import { isoTime } from '../../domain/iso-time.ts';
 import type { Affected } from '../../domain/project.ts';
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
-import { type NullableColumns, withoutNulls } from '../../storage/rows.ts';
+import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { type Schedule, type ScheduleFilter, type Settlement, scheduledKeys } from './schedule.ts';
 
@@ -70,6 +70,12 @@ export function readNextSchedules(
     `WHERE status = 'pending' AND (due_at > $2 OR (due_at = $2 AND id > $3)) ORDER BY due_at, id LIMIT $1`,
     [limit, after?.dueAt ?? -1, after?.id ?? ''],
   );
+}
+
+/** The pending schedules of these authors, in all projects, the next due one first. */
+export function readSchedulesBy(db: Queryable, authors: readonly string[]): Promise<readonly Schedule[]> {
+  const by = placeholders(authors.length);
+  return select(db, `WHERE status = 'pending' AND created_by IN (${by}) ORDER BY due_at, id`, authors);
 }
 
 async function select(
