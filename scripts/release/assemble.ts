@@ -88,6 +88,15 @@ async function makePythonClient(): Promise<void> {
     say(`${name}   ${sizeOf(join(OUT, name))}   built; the wheel installed and run with ${built.runtime}`);
 }
 
+async function makeGoClient(modifiedAt: Date): Promise<void> {
+  const name = `halyard-go-${version}`;
+  await cp(join(ROOT, 'clients/go'), join(WORK, name), { recursive: true });
+  await cp(join(ROOT, 'LICENSE'), join(WORK, name, 'LICENSE'));
+  const packed = await packFolder({ parent: WORK, name, modifiedAt });
+  await cp(packed, join(OUT, `${name}.tar.gz`));
+  say(`${name}.tar.gz   ${sizeOf(packed)}`);
+}
+
 async function makeJavaClient(modifiedAt: Date): Promise<void> {
   const missing = await buildJavaClient(OUT, version, modifiedAt);
   for (const name of javaFiles(version).keys())
@@ -115,7 +124,10 @@ async function makeImage(notices: string, debs: string | undefined): Promise<voi
   await writeImage(layout, { version, commit, committedAt, notices, debs: join(WORK, 'debs'), executables });
   await packLayout('image', name);
 
-  say(`${name}   ${sizeOf(join(OUT, name))}   ${await checkImage(join(OUT, name))}`);
+  const checked = await checkImage(join(OUT, name));
+  if (values.complete && !checked.includes('run as user'))
+    throw new Error(`The image was not run: ${checked}`);
+  say(`${name}   ${sizeOf(join(OUT, name))}   ${checked}`);
 }
 
 async function makeChart(): Promise<void> {
@@ -190,6 +202,7 @@ await makeImage(notices, values.debs);
 await makeChart();
 await makeClient();
 await makePythonClient();
+await makeGoClient(source.committedAt);
 await makeJavaClient(source.committedAt);
 await makeBill(source);
 await makeSite();

@@ -27,6 +27,11 @@ interface Manifest {
 
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'amd64';
 
+const IS_ROOT = process.getuid?.() === 0;
+
+/** Where mounts are ours alone: a user who is not root is root there. */
+const NAMESPACES = IS_ROOT ? ['--mount'] : ['--mount', '--user', '--map-root-user'];
+
 /** Returns what was checked, in words. Rejects with what is wrong. */
 export async function checkImage(archive: string): Promise<string> {
   using folder = temporaryFolder();
@@ -115,19 +120,19 @@ exec "$@"`;
 
 /** The command that runs the program of an image, as its user. */
 function programOf({ root, config }: UnpackedImage): string[] {
-  const isRoot = process.getuid?.() === 0;
   const [user = '', group = ''] = config.User.split(':');
-  const outer = isRoot ? ['--mount'] : ['--mount', '--user', '--map-root-user'];
-  const inner = isRoot
+  const inner = IS_ROOT
     ? [`--setuid=${user}`, `--setgid=${group}`]
     : ['--user', `--map-user=${user}`, `--map-group=${group}`];
   const change = ['unshare', ...inner, `--root=${root}`, `--wd=${config.WorkingDir}`];
-  return ['unshare', ...outer, 'sh', '-c', ENTER, 'sh', root, ...change, ...config.Entrypoint];
+  return ['unshare', ...NAMESPACES, 'sh', '-c', ENTER, 'sh', root, ...change, ...config.Entrypoint];
 }
 
 /** Runs an image, as far as this machine can. Returns how. */
 async function tryImage(image: UnpackedImage, architecture: string): Promise<string> {
   if (architecture === ARCHITECTURE) {
+    if (Bun.spawnSync(['unshare', ...NAMESPACES, 'true']).exitCode !== 0)
+      return 'not run: this machine allows no namespaces';
     await runImage(image);
     return `run as user ${image.config.User} on a read-only root`;
   }
@@ -171,7 +176,7 @@ async function runImage({ root, config }: UnpackedImage): Promise<void> {
 async function checkUser(pid: number, config: ContainerConfig): Promise<void> {
   const status = await Bun.file(`/proc/${pid}/status`).text();
   const read = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status)?.[1];
-  const wanted = process.getuid?.() === 0 ? config.User.split(':')[0] : String(process.getuid?.());
+  const wanted = IS_ROOT ? config.User.split(':')[0] : String(process.getuid?.());
   if (read('Uid') !== wanted) throw new Error(`the image runs as user ${read('Uid')}`);
   if (BigInt(`0x${read('CapEff')}`) !== 0n)
     throw new Error(`the image has the capabilities ${read('CapEff')}`);

@@ -14,6 +14,7 @@ export function releaseFiles(version: string): ReadonlyMap<string, string> {
     [`halyard-client-${version}.tgz`, 'client for JavaScript'],
     [`halyard_flags-${version}.tar.gz`, 'client for Python, sources'],
     [`halyard_flags-${version}-py3-none-any.whl`, 'client for Python'],
+    [`halyard-go-${version}.tar.gz`, 'client for Go, sources'],
     ...[...javaFiles(version).keys()].map((name): [string, string] => [name, 'client for Java']),
     [`halyard-docs-${version}.tar.gz`, 'documentation, as a static site'],
     [`halyard-${version}.cdx.json`, 'bill of materials'],

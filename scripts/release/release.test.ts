@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
+import { releaseFiles } from './files.ts';
 import { releaseNotes } from './notes.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
@@ -34,6 +35,9 @@ test('the files that CI and a release run exist', async () => {
     expect(text).toContain('run: .ci/run');
     for (const [, script = ''] of text.matchAll(/bun@[\d.]+ run ([\w:]+)/g))
       expect(scripts).toHaveProperty([script]);
+    const made = [...releaseFiles('$version').keys(), 'SHA256SUMS', 'SHA256SUMS.sigstore.json'];
+    for (const [, name = ''] of text.matchAll(/(?<![\w/])release\/([\w$*.-]+\w)(?!\/)/g))
+      expect([name, made.some((file) => new Bun.Glob(name).match(file))]).toEqual([name, true]);
   }
 });
 
@@ -46,4 +50,45 @@ test('the notes of a release are what its section of the changelog says, with li
   );
   expect(releaseNotes(changelog, '2.0.0')).toBeUndefined();
   expect(releaseNotes('## 1.2.3\n\n## 1.2.2\n\n- old\n', '1.2.3')).toBeUndefined();
+});
+
+/** What people read, by its path. */
+async function readPages(): Promise<ReadonlyMap<string, string>> {
+  const pages = new Map<string, string>();
+  for (const folder of ['docs', 'deploy', 'clients', 'packages/client', 'scripts/release'])
+    for await (const name of new Bun.Glob('**/*.md').scan(join(ROOT, folder)))
+      if (!name.includes('node_modules')) pages.set(`${folder}/${name}`, '');
+  for (const page of ['README.md', 'CONTRIBUTING.md', ...pages.keys()])
+    pages.set(page, await Bun.file(join(ROOT, page)).text());
+  return pages;
+}
+
+test('pages name no file that a release does not have, and every file of a release is on the page on installing', async () => {
+  const files = releaseFiles(version);
+  const strays: string[] = [];
+  for (const [page, text] of await readPages()) {
+    for (const [name] of text.matchAll(
+      /\bhalyard(?:_flags)?-(?:[a-z-]+-)?\d+\.\d+\.\d+[\w.-]*\.(?:tgz|gz|tar|whl|jar|pom|json)\b/g,
+    ))
+      if (!files.has(name)) strays.push(`${page}: ${name}`);
+  }
+  expect(strays).toEqual([]);
+
+  const install = await Bun.file(join(ROOT, 'docs/operations/install.md')).text();
+  const stems = [...files.keys()].map((name) =>
+    name.replace(/(?:-(?:linux|darwin)-\w+|-sources|-javadoc)?(?:\.[a-z]+)+$/, ''),
+  );
+  expect(stems.filter((stem) => !install.includes(stem))).toEqual([]);
+});
+
+test('pages name no place where a release is not published yet, unless they say so', async () => {
+  const place =
+    /ghcr\.io|docker (?:pull|run) [\w./-]*\/halyard|npm (?:install|i|add) @halyard|pip install halyard|go get github\.com\/halyard/;
+  const strays: string[] = [];
+  for (const [page, text] of await readPages()) {
+    for (const paragraph of text.split('\n\n'))
+      if (place.test(paragraph) && !/\bonce\b|\byet\b|\buntil\b|Push a tag/.test(paragraph))
+        strays.push(`${page}: ${paragraph}`);
+  }
+  expect(strays).toEqual([]);
 });

@@ -37,7 +37,7 @@ export async function readContainerConfig(
   const said = new Map<string, string>();
   for (const line of stage.filter((line) => line.trim() !== '')) {
     const [, word = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line.trim()) ?? [];
-    // Files are the business of whoever fills the image, and arguments are the variables.
+    // What fills the image copies the files, and arguments are the variables.
     if (word !== 'COPY' && word !== 'ARG') said.set(word, `${said.get(word) ?? ''} ${rest}`.trim());
   }
 
