@@ -1,135 +1,177 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiPath } from './api-client.ts';
+import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
-import { required } from './options.ts';
+import { namesIn, option, required } from './options.ts';
 import { formatTable, wantsJson } from './output.ts';
+import { findReferences, type KeyPlaces, type References } from './refs-scan.ts';
+
+/** The findings of which `--fail-on` makes exit code 5. */
+const FAILURES = ['unknown', 'archived', 'unused'] as const;
+
+type Failure = (typeof FAILURES)[number];
 
 /** `halyard refs` */
 export const refsCommand = command({
   usage: 'refs <folder>',
   about: 'Find where a code base uses the flags of a project, and which flags it does not use.',
   argumentHelp: { folder: 'Folder to search' },
-  options: { project: required('<project>', 'Project of the flags') },
+  options: {
+    project: required('<project>', 'Project of the flags'),
+    exclude: option(
+      '<patterns>',
+      'Leave out these files and folders, as in a .gitignore, separated by commas',
+    ),
+    call: option('<names>', 'Functions of the code base that read a flag by its key, separated by commas'),
+    failOn: option('<findings>', 'Exit with 5 for these: unknown, archived, unused, or none', {
+      default: 'unknown,archived',
+    }),
+    format: option('<format>', 'Write a table, JSON, or annotations for GitHub Actions', {
+      choices: ['table', 'json', 'github'],
+    }),
+  },
   help:
-    'A key counts as used where it is in quotes. A key that is read by a client of Halyard or OpenFeature, as in\n' +
-    "isEnabled('new-chekout'), and is not a flag of the project is unknown: the command then exits with 5.\n" +
-    'In a Git repository, ignored files are left out. Files above 1 MB are left out everywhere.',
-  examples: ['halyard refs src --project shop', 'halyard refs . --project shop --json'],
-  run: async ({ folder, project, ...options }, shell) => {
+    'A key counts as used where it is in quotes. A key that a client of Halyard or OpenFeature reads, as in\n' +
+    "isEnabled('new-chekout'), or a function that --call names, and that is not a flag of the project is unknown.\n\n" +
+    'Ignored files are left out, by Git or by a .gitignore, and so are prose such as README.md, changelogs, lockfiles, exports of\n' +
+    'flags, binary files and files above 1 MB. Tests count unless --exclude names them.',
+  examples: [
+    'halyard refs src --project shop',
+    `halyard refs . --project shop --exclude '*.test.ts,fixtures/' --call checkFlag,features.isOn`,
+    'halyard refs . --project shop --format github --fail-on unknown,archived,unused',
+  ],
+  run: async ({ folder, project, exclude, call, failOn, format, ...options }, shell) => {
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
       throw usageError(`${folder} is not a folder.`);
+    const failures = readFailures(failOn);
+    const search = { folder, exclude: patternsIn(exclude), calls: call === undefined ? [] : namesIn(call) };
 
     const client = connect(shell, options);
-    const path = apiPath`/projects/${project}/flags`;
-    const keysOf = async (query: Record<string, string> = {}) =>
-      (await client.request({ path, query })).fields.list('flags').map((flag) => flag.text('key'));
-    const flags = await keysOf();
-    const archived = await keysOf({ archived: 'true' });
-
-    const found = await findReferences(folder, [...flags, ...archived]);
-    const report = {
+    const flags = await keysOf(client, project);
+    const archived = await keysOf(client, project, { archived: 'true' });
+    const found = await findReferences({ ...search, keys: [...flags, ...archived] });
+    const report: Report = {
       flags: placesOf(found, flags),
-      archived: placesOf(found, archived).filter(({ places }) => places.length > 0),
+      archived: placesOf(found, archived).filter(({ count }) => count > 0),
       unknown: found.unknown,
     };
-    shell.write(wantsJson(shell, options) ? `${JSON.stringify(report)}\n` : formatReport(report));
 
-    const { length } = found.unknown;
-    if (length === 0) return;
-    throw new CliError(`${length} ${length === 1 ? 'key is' : 'keys are'} not a flag of ${project}.`, {
-      exitCode: EXIT.different,
-    });
+    const isJson = format === 'json' || (format === undefined && wantsJson(shell, options));
+    if (isJson) shell.write(`${JSON.stringify(report)}\n`);
+    else if (format === 'github') shell.write(annotationsOf(report, { folder, project, failures }));
+    else shell.write(formatReport(report));
+
+    const problems = problemsOf(report, { project, failures });
+    if (problems.length > 0) throw new CliError(problems.join(' '), { exitCode: EXIT.different });
   },
 });
 
-/** A key and where it is used, as `file:line`. */
-export interface KeyPlaces {
-  readonly key: string;
-  readonly places: readonly string[];
+interface Report {
+  readonly flags: readonly KeyPlaces[];
+  readonly archived: readonly KeyPlaces[];
+  readonly unknown: readonly KeyPlaces[];
+}
+
+async function keysOf(
+  client: ApiClient,
+  project: string,
+  query: Readonly<Record<string, string>> = {},
+): Promise<readonly string[]> {
+  const path = apiPath`/projects/${project}/flags`;
+  const { fields } = await client.request({ path, query: { ...query, values: 'preview' } });
+  return fields.list('flags').map((flag) => flag.text('key'));
+}
+
+function readFailures(text: string): ReadonlySet<Failure> {
+  if (text === 'none') return new Set();
+  return new Set(
+    namesIn(text).map((name) => {
+      const known = FAILURES.find((each) => each === name);
+      if (known !== undefined) return known;
+      throw usageError(`--fail-on takes ${FAILURES.join(', ')} or none, not "${name}".`);
+    }),
+  );
+}
+
+/** Patterns that commas separate, but for those in braces: `*.{test,spec}.ts,fixtures/`. */
+function patternsIn(text = ''): readonly string[] {
+  return (text.match(/(?:\{[^}]*\}|[^,{])+/g) ?? []).map((pattern) => pattern.trim()).filter(Boolean);
 }
 
 function placesOf({ places }: References, keys: readonly string[]): readonly KeyPlaces[] {
-  return keys.map((key) => ({ key, places: places.get(key) ?? [] }));
+  return keys.map((key) => places.get(key) ?? { key, places: [], count: 0 });
 }
 
-function formatReport(
-  report: Readonly<Record<'flags' | 'archived' | 'unknown', readonly KeyPlaces[]>>,
-): string {
+function formatReport(report: Report): string {
   const rows = (list: readonly KeyPlaces[], mark = '') =>
-    list.map(({ key, places }) => [key + mark, `${places.length}`, places[0] ?? 'not used']);
+    list.map(({ key, places, count }) => [key + mark, `${count}`, places[0] ?? 'not used']);
   return formatTable(
     ['KEY', 'PLACES', 'FIRST PLACE'],
     [...rows(report.flags), ...rows(report.archived, ' (archived)'), ...rows(report.unknown, ' (unknown)')],
   );
 }
 
-/** What a code base says about flags. */
-export interface References {
-  /** The places of every known key that is used. */
-  readonly places: ReadonlyMap<string, readonly string[]>;
-  /** Keys that a client reads and that are not known, with their places. */
-  readonly unknown: readonly KeyPlaces[];
+interface Judgment {
+  readonly project: string;
+  readonly failures: ReadonlySet<Failure>;
 }
 
-/** Larger files are generated or data. */
-const MAX_FILE_BYTES = 1_000_000;
+/** Why the command fails, a sentence each. */
+function problemsOf(
+  { flags, archived, unknown }: Report,
+  { project, failures }: Judgment,
+): readonly string[] {
+  const unused = flags.filter(({ count }) => count === 0);
+  const found = [
+    ['unknown', unknown, `not a flag of ${project}`],
+    ['archived', archived, `archived in ${project}, and code gets its defaults`],
+    ['unused', unused, 'not used'],
+  ] as const;
+  return found.flatMap(([failure, { length }, what]) => {
+    if (!failures.has(failure) || length === 0) return [];
+    return [`${length} ${length === 1 ? 'key is' : 'keys are'} ${what}.`];
+  });
+}
 
-/** Finds keys in the files of a folder. */
-export async function findReferences(folder: string, keys: readonly string[]): Promise<References> {
-  const known = new Set(keys);
-  const places = new Map<string, string[]>();
-  const unknown = new Map<string, string[]>();
-
-  const note = (map: Map<string, string[]>, key: string, place: string) => {
-    const list = map.get(key) ?? [];
-    if (list.at(-1) !== place) list.push(place);
-    map.set(key, list);
+/** One line for each place, which GitHub Actions shows in the change; paths are relative to where the command runs. */
+function annotationsOf(
+  { flags, archived, unknown }: Report,
+  { folder, project, failures }: Judgment & { readonly folder: string },
+): string {
+  const lineOf = (failure: Failure, title: string, text: string, place?: string) => {
+    const level = failures.has(failure) ? 'error' : 'warning';
+    const [, file = '', line = ''] = /^(.*):(\d+)$/.exec(place ?? '') ?? [];
+    const at = place === undefined ? '' : `file=${property(join(folder, file))},line=${line},`;
+    return `::${level} ${at}title=${property(title)}::${data(text)}\n`;
   };
+  const unused = failures.has('unused') ? flags.filter(({ count }) => count === 0) : [];
 
-  for (const file of await listFiles(folder)) {
-    const text = textOf(join(folder, file));
-    if (text === undefined) continue;
-    for (const [line, content] of text.split('\n').entries()) {
-      const place = `${file}:${line + 1}`;
-      for (const [, , quoted = ''] of content.matchAll(QUOTED))
-        if (known.has(quoted)) note(places, quoted, place);
-      for (const [, , read = ''] of content.matchAll(READ)) if (!known.has(read)) note(unknown, read, place);
-    }
-  }
-
-  return { places, unknown: [...unknown].map(([key, found]) => ({ key, places: found })) };
+  return [
+    ...unknown.flatMap(({ key, places }) =>
+      places.map((place) =>
+        lineOf('unknown', 'Unknown flag', `"${key}" is not a flag of ${project}.`, place),
+      ),
+    ),
+    ...archived.flatMap(({ key, places }) =>
+      places.map((place) =>
+        lineOf(
+          'archived',
+          'Archived flag',
+          `"${key}" is archived in ${project}: code gets its default.`,
+          place,
+        ),
+      ),
+    ),
+    ...unused.map(({ key }) => lineOf('unused', 'Unused flag', `No code uses "${key}" of ${project}.`)),
+  ].join('');
 }
 
-/** A text in quotes that can be a key. */
-const QUOTED = /(["'`])([\w.:/@-]{1,200})(?=\1)/g;
-
-/**
- * Calls of the clients with a literal key: ours, and those of OpenFeature, whose methods have a type in their name in every
- * language (`getBooleanValue`, `get_string_details`, `BooleanValue(ctx, …)`).
- */
-const READ =
-  /\b(?:isEnabled|useFlag|useFlagValue|(?:get_?|use)?(?:boolean|string|integer|number|float|double|object|int)_?(?:value|details|flagvalue|flagdetails|evaluation)\w*)\s*\(\s*(?:ctx\s*,\s*|context\.\w+\(\)\s*,\s*)?(["'`])([\w.:/@-]{1,200})\1/gi;
-
-function textOf(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile() || stat.size > MAX_FILE_BYTES) return undefined;
-  const text = readFileSync(path, 'utf8');
-  return text.includes('\0') ? undefined : text;
+/** A text within a command of GitHub Actions. */
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** The files to search, relative to the folder: in a Git repository those that it does not ignore. */
-async function listFiles(folder: string): Promise<readonly string[]> {
-  if (Bun.which('git') !== null) {
-    const git = Bun.spawnSync(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-      cwd: folder,
-    });
-    if (git.exitCode === 0) return String(git.stdout).split('\0').filter(Boolean).sort();
-  }
-  const files: string[] = [];
-  for await (const file of new Bun.Glob('**/*').scan({ cwd: folder, dot: false, followSymlinks: false })) {
-    if (!/(^|\/)(node_modules|dist|build|target|vendor)\//.test(file)) files.push(file);
-  }
-  return files.sort();
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
