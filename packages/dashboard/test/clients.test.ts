@@ -25,13 +25,16 @@ describe('clients', () => {
     await card.getByRole('listitem').getByText('1 stream').waitFor();
     // The key is used, but not in staging.
     const staging = page.getByRole('region', { name: 'staging', exact: true });
-    await staging.getByText(/^not connected/).waitFor();
+    await staging.getByText('1 key is not connected').click();
+    const idle = staging.getByRole('list', { name: 'Keys of staging that are not connected' });
+    await idle.getByText('website').waitFor();
     expect(await page.getByRole('heading', { name: 'Connect your first client' }).count()).toBe(0);
 
     await world.management.putState('shop', 'production', 'checkout', { enabled: true });
-    await page.getByRole('cell', { name: /^1 of 1/ }).waitFor();
+    const delivered = page.getByRole('row').filter({ has: page.getByRole('cell', { name: /^1 of 1/ }) });
+    await delivered.getByRole('link', { name: 'checkout' }).waitFor();
     await check();
     stream.close();
-    await card.getByText(/^not connected/).waitFor();
+    await card.getByText(/^1 key is not connected/).waitFor();
   }, 60_000);
 });

@@ -1,4 +1,6 @@
+import { defined } from '@halyard/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { useLiveEvent } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
@@ -39,13 +41,29 @@ export function useLivePresence(project: string): void {
 
 const MOST = 200;
 
+/** Flags that are remembered of a change. */
+const NAMED = 8;
+
 /** The latest deliveries of a project, newest first, updated live. */
 export function useProjectDeliveries(project: string) {
   const queries = useQueryClient();
+  // What changes were about, until the first report of their delivery: reports only have the number.
+  const changed = useRef(new Map<number, DeliveryRecord['changed']>());
+  useLiveEvent('change', ({ seq, environment, changes, ...event }) => {
+    if (event.project !== project || changes === undefined || environment === undefined) return;
+    const places = changes
+      .slice(0, NAMED)
+      .map(({ key }) => ({ action: 'flag.changed', target: key, environment }));
+    changed.current.set(seq, places);
+    const [oldest] = changed.current.keys();
+    if (changed.current.size > MOST && oldest !== undefined) changed.current.delete(oldest);
+  });
   useLiveEvent('delivery', (event) => {
     if (event.project !== project) return;
+    const known = { ...event, ...defined({ changed: changed.current.get(event.seq) }) };
+    changed.current.delete(event.seq);
     queries.setQueryData<readonly DeliveryRecord[]>(queryKeys.deliveries(project), (list) =>
-      list === undefined ? undefined : withDelivery(list, event),
+      list === undefined ? undefined : withDelivery(list, known),
     );
   });
 

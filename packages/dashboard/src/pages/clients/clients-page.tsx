@@ -52,24 +52,7 @@ export function ClientsPage() {
   );
 }
 
-/** How many keys are shown at first. */
-const FEW = 5;
-
 const names = new Intl.Collator(LOCALE, { numeric: true });
-
-/** The connected keys first, then by name; those that are not connected are folded where they would be many. */
-function foldKeys(
-  keys: readonly KeyClients[],
-): readonly [shown: readonly KeyClients[], folded: readonly KeyClients[]] {
-  const sorted = keys.toSorted(
-    (one, other) =>
-      Number(other.streams > 0) - Number(one.streams > 0) || names.compare(one.name, other.name),
-  );
-  const most = Math.max(FEW, keys.filter(({ streams }) => streams > 0).length);
-  // Hiding a single one would save no space.
-  const shown = keys.length > most + 1 ? most : keys.length;
-  return [sorted.slice(0, shown), sorted.slice(shown)];
-}
 
 type KeyClients = EnvironmentClients['keys'][number];
 
@@ -81,7 +64,10 @@ function EnvironmentPresence({
   presence: EnvironmentClients;
   environment: EnvironmentRecord | undefined;
 }) {
-  const [shown, folded] = foldKeys(keys);
+  const sorted = keys.toSorted((one, other) => names.compare(one.name, other.name));
+  const connected = sorted.filter((key) => key.streams > 0);
+  const idle = sorted.filter((key) => key.streams === 0);
+
   return (
     <section aria-label={name} className="rounded-lg border border-line bg-surface">
       <div className="flex items-baseline justify-between gap-3 px-4 pt-3 pb-2">
@@ -102,18 +88,34 @@ function EnvironmentPresence({
         <p className="border-t border-line px-4 py-3 text-ink-3">{messages.noKeys}</p>
       ) : (
         <>
-          <KeyClientList label={messages.keysOf(name)} keys={shown} />
-          {folded.length > 0 && (
-            <details className="border-t border-line">
-              <summary className="flex min-h-9 cursor-pointer items-center px-4 text-accent">
-                {messages.moreKeys(folded.length)}
-              </summary>
-              <KeyClientList label={messages.moreKeys(folded.length)} keys={folded} />
-            </details>
-          )}
+          {connected.length > 0 && <KeyClientList label={messages.keysOf(name)} keys={connected} />}
+          {idle.length > 0 && <IdleKeys environment={name} keys={idle} />}
         </>
       )}
     </section>
+  );
+}
+
+/** The keys without a stream, in one line that opens: most keys of a large project belong to programs that only read now and then. */
+function IdleKeys({ environment, keys }: { environment: string; keys: readonly KeyClients[] }) {
+  const latest = keys.reduce<string | undefined>(
+    (last, { lastSeenAt = '' }) => (lastSeenAt > (last ?? '') ? lastSeenAt : last),
+    undefined,
+  );
+
+  return (
+    <details className="border-t border-line">
+      <summary className="cursor-pointer px-4 py-2 text-ink-2">
+        {messages.idle(keys.length)}
+        {latest !== undefined && (
+          <span className="text-xs text-ink-3">
+            {messages.lastUsed}
+            <TimeAgo at={latest} />
+          </span>
+        )}
+      </summary>
+      <KeyClientList label={messages.idleKeysOf(environment)} keys={keys} />
+    </details>
   );
 }
 
@@ -139,11 +141,11 @@ function KeyClientList({ label, keys }: { label: string; keys: readonly KeyClien
             </span>
           ) : (
             <span className="text-xs text-ink-3">
-              {messages.notConnected}
-              {key.lastSeenAt !== undefined && (
+              {key.lastSeenAt === undefined ? (
+                messages.neverUsed
+              ) : (
                 <>
-                  {messages.lastUsed}
-                  <TimeAgo at={key.lastSeenAt} />
+                  {messages.used} <TimeAgo at={key.lastSeenAt} />
                 </>
               )}
             </span>

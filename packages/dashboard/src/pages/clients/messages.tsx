@@ -12,10 +12,12 @@ export const messages = {
   nodes: (count: number) => (count === 1 ? '1 node' : `${count} nodes`),
   onNodes: (nodes: string) => ` on ${nodes}`,
   noKeys: 'No key can read this environment.',
-  moreKeys: (count: number) => `and ${count} more that are not connected`,
+  idle: (count: number) => (count === 1 ? '1 key is not connected' : `${count} keys are not connected`),
+  idleKeysOf: (environment: string) => `Keys of ${environment} that are not connected`,
   keysOf: (environment: string) => `Keys of ${environment}`,
-  notConnected: 'not connected',
-  lastUsed: '; key last used ',
+  lastUsed: ', last used ',
+  used: 'last used',
+  neverUsed: 'never used',
 
   // The first client
   firstClient: 'A client is connected.',

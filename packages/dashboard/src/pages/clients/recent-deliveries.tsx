@@ -5,6 +5,7 @@ import { useProjectDeliveries } from '../../api/clients.ts';
 import type { DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
+import { ChangedPlaces } from '../../components/changed-places.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -45,6 +46,7 @@ export function RecentDeliveries({
               <DeliveryHistogram deliveries={reached} />
               <div className="min-w-0">
                 <DeliveryTable
+                  project={project}
                   deliveries={isWhole ? reached : reached.slice(0, FEW)}
                   environments={environments}
                 />
@@ -111,9 +113,11 @@ const [, environmentColumn, seenColumn, slowestColumn, timeColumn] = messages.co
 
 /** Changes and their delivery, newest first. */
 function DeliveryTable({
+  project,
   deliveries,
   environments,
 }: {
+  project: string;
   deliveries: readonly DeliveryRecord[];
   environments: readonly EnvironmentRecord[];
 }) {
@@ -123,7 +127,9 @@ function DeliveryTable({
         const environment = environments.find(({ name }) => name === delivery.environment);
         return (
           <RecordRow key={delivery.seq}>
-            <RecordHead>{delivery.seq}</RecordHead>
+            <RecordHead>
+              <ChangedPlaces project={project} change={delivery} />
+            </RecordHead>
             <RecordCell label={environmentColumn.label}>
               {environment === undefined ? (
                 delivery.environment
