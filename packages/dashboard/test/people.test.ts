@@ -18,11 +18,13 @@ test('members of a project are listed with the reason, and inviting begins with 
   await page.getByRole('button', { name: 'Invite to this project' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('E-mail').fill('mia@example.com');
+  expect(await dialog.getByRole('radio', { name: 'Only in these projects' }).isChecked()).toBe(true);
+  expect(await dialog.getByLabel('Role in shop').inputValue()).toBe('viewer');
   await check();
   await dialog.getByRole('button', { name: 'Create invitation' }).click();
   await shownLink(page, 'Invitation link');
   await page.getByRole('button', { name: "Done, I've saved it" }).click();
-  await page.getByRole('row', { name: /mia@example.com.*Editor in shop/ }).waitFor();
+  await page.getByRole('row', { name: /mia@example.com.*Viewer in shop/ }).waitFor();
   await check();
 }, 60_000);
 
@@ -30,7 +32,8 @@ test('an invitation is accepted in another browser, with its role', async () => 
   const admin = await world.open('/operators');
   await admin.page.getByRole('button', { name: 'Invite' }).click();
   await admin.page.getByLabel('E-mail').fill('grace@example.com');
-  await admin.page.getByRole('radio', { name: 'Viewer' }).check();
+  await admin.page.getByRole('radio', { name: 'In all projects' }).check();
+  expect(await admin.page.getByRole('radio', { name: 'Viewer' }).isChecked()).toBe(true);
   await admin.check();
   await admin.page.getByRole('button', { name: 'Create invitation' }).click();
   const link = await shownLink(admin.page, 'Invitation link');

@@ -12,11 +12,14 @@ test('an access token is shown once, has its role in a project, and stops workin
   await check();
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByLabel('Name').fill('deploy');
-  expect(await page.getByRole('radio', { name: 'Editor' }).isChecked()).toBe(true);
+  // The only project: a token begins with few rights.
+  expect(await page.getByLabel('Role in billing').inputValue()).toBe('viewer');
   expect(await page.getByLabel('Expires').locator('option:checked').textContent()).toBe('In 90 days');
-  await page.getByRole('radio', { name: 'No role' }).check();
+  await page.getByRole('button', { name: 'Projects: 1 project' }).click();
+  await page.getByRole('checkbox', { name: 'billing' }).uncheck();
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Create token' }).click();
-  await page.getByRole('alert').getByText('Select a role, or at least one project.').waitFor();
+  await page.getByRole('alert').getByText('Select at least one project.').waitFor();
   await page.getByRole('button', { name: 'Select projects' }).click();
   await page.getByRole('checkbox', { name: 'billing' }).check();
   await page.keyboard.press('Escape');

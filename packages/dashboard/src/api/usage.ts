@@ -30,6 +30,16 @@ export function useLastReads({ name, usageSince }: CountedProject) {
   });
 }
 
+/** Whether clients have reported reads of any flag of the project; nothing is fetched unless it `matters`. */
+export function useHasReads({ name }: CountedProject, matters: boolean): boolean {
+  const { data } = useQuery({
+    queryKey: queryKeys.usage(name),
+    enabled: matters,
+    queryFn: ({ signal }) => request<LastReads>('GET', api`projects/${name}/usage`, { signal }),
+  });
+  return data !== undefined && Object.keys(data.lastReads).length > 0;
+}
+
 /** Whether a flag has existed for 30 days and was not read in that time. `now` is epoch milliseconds. */
 export function isUnread({ key, createdAt }: FlagRecord, { lastReads }: LastReads, now: number): boolean {
   const readAt = lastReads[key];

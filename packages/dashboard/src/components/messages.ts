@@ -65,13 +65,15 @@ export const messages = {
   },
 
   roles: {
-    none: 'Sees only projects with a role below.',
     viewer: "Can see everything, but can't change anything.",
     editor: 'Can change flags, their states and schedules.',
     admin: 'Can also manage projects, environments, keys, tokens and people.',
   },
+  where: 'Where?',
+  places: { some: 'Only in these projects', all: 'In all projects' },
   roleForAll: 'Role in all projects',
-  projectRoles: 'Roles in single projects',
+  projectRoles: 'Projects',
+  higherRoles: 'Roles in single projects',
   projectRolesHint: 'In a project, the higher of the two roles applies.',
   selectProjects: 'Select projects',
   projectCount: (count: number) => (count === 1 ? '1 project' : `${count} projects`),
@@ -79,13 +81,11 @@ export const messages = {
   roleNamed: (role: string, project: string) => `${role} in ${project}`,
   alsoProtected: ' · protected',
   editorOfProtected: 'Editor, also of protected environments',
-  noRights: 'Select a role, or at least one project.',
+  noRights: 'Select at least one project.',
   canChangeProtected: 'Can change protected environments',
   protectedAccess: { yes: 'Can change', no: 'View only', some: 'In some projects' },
   protectedHints: {
     admin: 'Administrators always can.',
-    none: 'Depends on the role in each project.',
-    viewer: "Viewers can't change anything.",
     editor: 'Such as production. Each change must be confirmed.',
   },
 

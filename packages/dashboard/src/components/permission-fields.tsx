@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useProjects } from '../api/projects.ts';
 import { useAdministered } from '../api/session.ts';
 import type { GlobalRole, ProjectRole, Rights, Role } from '../api/types.ts';
+import { readStored } from '../browser/stored.ts';
 import { CheckField, ChoiceField, FormError } from './field.tsx';
 import { messages } from './messages.ts';
 import { MultiSelect } from './multi-select.tsx';
@@ -23,9 +24,11 @@ export const ROLE_NAMES: Readonly<Record<GlobalRole, string>> = {
   admin: 'Administrator',
 };
 
-const ROLE_CHOICES = GLOBAL_ROLES.map((role) => [role, <RoleLabel key={role} role={role} />] as const);
+const ROLE_CHOICES = GLOBAL_ROLES.flatMap((role) =>
+  role === 'none' ? [] : [[role, <RoleLabel key={role} role={role} />] as const],
+);
 
-function RoleLabel({ role }: { role: GlobalRole }) {
+function RoleLabel({ role }: { role: Role }) {
   return (
     <span>
       <span className="font-medium">{ROLE_NAMES[role]}</span>
@@ -34,20 +37,37 @@ function RoleLabel({ role }: { role: GlobalRole }) {
   );
 }
 
-/** The rights that a new person or token starts with: an editor's, where the signed-in person may give them. */
-export function useDefaultPermissions(): Permissions {
-  const administered = useAdministered();
-  if (administered === undefined) return { role: 'editor', canChangeProtected: false, projects: [] };
-  const [project] = administered;
-  const isOnly = project !== undefined && administered.length === 1;
+/**
+ * The rights that a new person or token starts with, which are few: a viewer's in one project, `project` or else the one that the
+ * signed-in person was in last.
+ */
+export function useDefaultPermissions(project = readStored('project')): Permissions {
+  const names = useGivenProjects();
+  const from = names.find((name) => name === project) ?? (names.length === 1 ? names[0] : undefined);
   return {
     role: 'none',
     canChangeProtected: false,
-    projects: isOnly ? [{ project, role: 'editor', canChangeProtected: false }] : [],
+    projects: from === undefined ? [] : [viewerOf(from)],
   };
 }
 
-/** Asks for a role for all projects, whether protected environments may be changed, and for roles in single projects. */
+/** The projects in which the signed-in person may give roles. */
+function useGivenProjects(): readonly string[] {
+  const { data: projects = [] } = useProjects();
+  const administered = useAdministered();
+  return projects.flatMap(({ name }) => (administered?.includes(name) === false ? [] : [name]));
+}
+
+function viewerOf(project: string): ProjectRole {
+  return { project, role: 'viewer', canChangeProtected: false };
+}
+
+const PLACES = (['some', 'all'] as const).map((place) => [place, messages.places[place]] as const);
+
+/**
+ * Asks where the rights count and then for the role: in single projects, or in all. A role in all projects can be higher in
+ * some.
+ */
 export function PermissionFields({
   value,
   error,
@@ -59,11 +79,21 @@ export function PermissionFields({
   onChange: (permissions: Permissions) => void;
 }) {
   const { role, canChangeProtected } = value;
-  const isForAll = useAdministered() === undefined;
+  const isAllowed = useAdministered() === undefined;
+  const isForAll = role !== 'none';
 
   return (
     <>
-      {isForAll && (
+      {isAllowed && (
+        <ChoiceField
+          legend={messages.where}
+          layout="boxes"
+          choices={PLACES}
+          selected={isForAll ? 'all' : 'some'}
+          onSelect={(place) => onChange({ ...value, role: place === 'all' ? 'viewer' : 'none' })}
+        />
+      )}
+      {isAllowed && isForAll && (
         <>
           <ChoiceField
             legend={messages.roleForAll}
@@ -72,16 +102,23 @@ export function PermissionFields({
             selected={role}
             onSelect={(each) => onChange({ ...value, role: each })}
           />
-          <CheckField
-            label={messages.canChangeProtected}
-            hint={messages.protectedHints[role]}
-            isChecked={role === 'admin' || (role === 'editor' && canChangeProtected)}
-            isDisabled={role !== 'editor'}
-            onChange={(isChecked) => onChange({ ...value, canChangeProtected: isChecked })}
-          />
+          {role !== 'viewer' && (
+            <CheckField
+              label={messages.canChangeProtected}
+              hint={messages.protectedHints[role]}
+              isChecked={role === 'admin' || canChangeProtected}
+              isDisabled={role === 'admin'}
+              onChange={(isChecked) => onChange({ ...value, canChangeProtected: isChecked })}
+            />
+          )}
         </>
       )}
-      <ProjectRoles roles={value.projects} onChange={(projects) => onChange({ ...value, projects })} />
+      <ProjectRoles
+        legend={isForAll ? messages.higherRoles : messages.projectRoles}
+        hint={isForAll ? messages.projectRolesHint : undefined}
+        roles={value.projects}
+        onChange={(projects) => onChange({ ...value, projects })}
+      />
       <FormError>{error}</FormError>
     </>
   );
@@ -97,36 +134,36 @@ const PROJECT_CHOICES = [
 
 /** Asks in which projects there is a role, and for the role in each. */
 function ProjectRoles({
+  legend,
+  hint,
   roles,
   onChange,
 }: {
+  legend: string;
+  hint: string | undefined;
   roles: readonly ProjectRole[];
   onChange: (roles: readonly ProjectRole[]) => void;
 }) {
-  const { data: projects = [] } = useProjects();
-  const administered = useAdministered();
-  const names = projects.flatMap(({ name }) => (administered?.includes(name) === false ? [] : [name]));
+  const names = useGivenProjects();
   const select = (selected: readonly string[]) =>
     onChange(
-      selected.toSorted().map(
-        (project): ProjectRole =>
-          roles.find((each) => each.project === project) ?? {
-            project,
-            role: 'editor',
-            canChangeProtected: false,
-          },
-      ),
+      selected
+        .toSorted()
+        .map((project) => roles.find((each) => each.project === project) ?? viewerOf(project)),
     );
 
   return (
     <fieldset className="min-w-0">
-      <legend className="mb-1 font-medium">{messages.projectRoles}</legend>
+      <legend className="mb-1 font-medium">{legend}</legend>
       <div className="space-y-1.5">
         {roles.map(({ project, role, canChangeProtected }) => (
           <div key={project} className="flex items-center gap-2">
-            <span className="min-w-0 flex-1 truncate">{project}</span>
+            <span className="min-w-0 flex-1 truncate" title={project}>
+              {project}
+            </span>
             <Select
               label={messages.roleIn(project)}
+              className="max-w-1/2"
               value={role === 'editor' && canChangeProtected ? 'editor+' : role}
               choices={PROJECT_CHOICES}
               onSelect={(chosen) =>
@@ -136,7 +173,7 @@ function ProjectRoles({
           </div>
         ))}
         <MultiSelect
-          label={messages.projectRoles}
+          label={legend}
           none={messages.selectProjects}
           options={names.map((value) => ({ value }))}
           selected={roles.map(({ project }) => project)}
@@ -144,7 +181,7 @@ function ProjectRoles({
           onChange={select}
         />
       </div>
-      <p className="mt-1 text-xs text-ink-3">{messages.projectRolesHint}</p>
+      {hint !== undefined && <p className="mt-1 text-xs text-ink-3">{hint}</p>}
     </fieldset>
   );
 }

@@ -2,7 +2,7 @@ import { useId } from 'react';
 import { Link } from 'wouter';
 import { useCan } from '../../api/session.ts';
 import type { FlagUsage } from '../../api/types.ts';
-import { useFlagUsage } from '../../api/usage.ts';
+import { useFlagUsage, useHasReads } from '../../api/usage.ts';
 import { links } from '../../browser/links.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
@@ -57,13 +57,15 @@ function Usage({
   const hours = environments.flatMap((each) => each.hours);
   const days = environments.flatMap((each) => each.days);
   const isRead = ({ lastReadAt }: EnvironmentReads) => lastReadAt !== undefined;
+  const isUnread = !environments.some(isRead);
+  const areOthersRead = useHasReads(project, isUnread);
   const listed = environments.length > MANY ? environments.filter(isRead) : environments;
 
   return (
     <>
       <Bars label={messages.last24Hours} reads={hours} stepMs={HOUR_MS} count={24} now={now} />
       <Bars label={messages.last30Days} reads={days} stepMs={DAY_MS} count={30} now={now} />
-      {environments.some(isRead) ? (
+      {!isUnread ? (
         <table className="mt-3 w-full text-xs">
           <thead>
             <tr>
@@ -91,7 +93,7 @@ function Usage({
           </tbody>
         </table>
       ) : (
-        <p className="mt-2 text-xs text-ink-3">{messages.waiting}</p>
+        <p className="mt-2 text-xs text-ink-3">{areOthersRead ? messages.unread : messages.waiting}</p>
       )}
       {listed.length < environments.length && (
         <p className="mt-1 text-xs text-ink-3">{messages.more(environments.length - listed.length)}</p>

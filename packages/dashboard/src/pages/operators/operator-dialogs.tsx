@@ -18,19 +18,19 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { messages } from './messages.tsx';
 
-/** Asks who is invited with which role, and creates the link. `initial`: the rights at first. */
+/** Asks who is invited, where and with which role, and creates the link. `project`: where it begins. */
 export function InviteDialog({
-  initial,
+  project,
   onClose,
   onCreated,
 }: {
-  initial?: Permissions;
+  project?: string;
   onClose: () => void;
   onCreated: (link: CreatedLink) => void;
 }) {
-  const defaults = useDefaultPermissions();
+  const defaults = useDefaultPermissions(project);
   const [email, setEmail] = useState('');
-  const [permissions, setPermissions] = useState(initial ?? defaults);
+  const [permissions, setPermissions] = useState(defaults);
   const form = useForm({
     problems: {
       email: /^\s*\S+@\S+\s*$/.test(email) ? undefined : messages.emailInvalid,

@@ -29,6 +29,7 @@ import { HoldingsDialog, HoldingsList } from './holdings.tsx';
 import { InvitationList } from './invitation-list.tsx';
 import { messages } from './messages.tsx';
 import { EditOperatorDialog, InviteDialog, LinkDialog } from './operator-dialogs.tsx';
+import { PeopleFilter, useFoundPeople } from './people-filter.tsx';
 
 /** The screen "People": those who sign in, and the links that let others in. */
 export function OperatorsPage() {
@@ -39,6 +40,7 @@ export function OperatorsPage() {
   const canInvite = !useSso()?.only && canChange;
   const canManage = useCanEverywhere('admin');
   const sort = useSort();
+  const find = useFoundPeople();
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canInvite, run: start });
   // Only in this component's state: the link is shown once.
@@ -59,21 +61,24 @@ export function OperatorsPage() {
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
       <Loaded reading={operators} rows={3}>
         {(people) => (
-          <RecordTable
-            label={messages.list}
-            // Only administrators of everything see when others were here.
-            columns={messages.columns.filter((column) => canManage || column !== lastSeenColumn)}
-            sort={sort}
-          >
-            {sortItems(people, sort, memberOf).map((operator) => (
-              <OperatorRow
-                key={operator.id}
-                operator={operator}
-                canChange={canChange}
-                onCreated={setCreated}
-              />
-            ))}
-          </RecordTable>
+          <>
+            <PeopleFilter shown={find(people).length} total={people.length} />
+            <RecordTable
+              label={messages.list}
+              // Only administrators of everything see when others were here.
+              columns={messages.columns.filter((column) => canManage || column !== lastSeenColumn)}
+              sort={sort}
+            >
+              {sortItems(find(people), sort, memberOf).map((operator) => (
+                <OperatorRow
+                  key={operator.id}
+                  operator={operator}
+                  canChange={canChange}
+                  onCreated={setCreated}
+                />
+              ))}
+            </RecordTable>
+          </>
         )}
       </Loaded>
       {canChange && (

@@ -11,7 +11,7 @@ import { useCreateCommand } from '../../components/commands.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
-import { mayChange, type Permissions, ROLE_NAMES } from '../../components/permission-fields.tsx';
+import { mayChange, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { memberTexts as texts } from './messages.tsx';
@@ -73,7 +73,7 @@ export function MembersPage() {
       )}
       {isCreating && canInvite && (
         <DialogPart title={texts.invite} onClose={stop}>
-          <InviteDialog initial={editorOf(project)} onClose={stop} onCreated={setCreated} />
+          <InviteDialog project={project} onClose={stop} onCreated={setCreated} />
         </DialogPart>
       )}
       {created !== undefined && (
@@ -83,15 +83,6 @@ export function MembersPage() {
       )}
     </Page>
   );
-}
-
-/** What is asked for at first: the least that lets a person work here, and nothing elsewhere. */
-function editorOf(project: string): Permissions {
-  return {
-    role: 'none',
-    canChangeProtected: false,
-    projects: [{ project, role: 'editor', canChangeProtected: false }],
-  };
 }
 
 const [, roleColumn, sourceColumn, protectedColumn] = texts.columns;
