@@ -45,9 +45,12 @@ export async function buildSite(openApi: OpenApiDocument): Promise<Site> {
   return files;
 }
 
-/** Puts the first words of the README above the list on the first page. */
+/** Puts the first words of the README above the list on the first page. Of its links, those to pages stay. */
 async function introduce(html: string): Promise<string> {
-  const [words = ''] = (await Bun.file(join(import.meta.dir, '../../README.md')).text()).split('\n## ');
+  const [start = ''] = (await Bun.file(join(import.meta.dir, '../../README.md')).text()).split('\n## ');
+  const words = start
+    .replaceAll(/\]\((docs\/[^)#]+)\.md(#[^)]*)?\)/g, ']($1$2)')
+    .replaceAll(/\[([^\]]+)\]\((?!docs\/|[a-z]+:)[^)]*\)/g, '$1');
   return new HTMLRewriter()
     .on('main h1', { element: (element) => void element.replace(Bun.markdown.html(words), { html: true }) })
     .transform(html);
