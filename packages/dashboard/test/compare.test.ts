@@ -71,7 +71,17 @@ describe('compare and copy', () => {
     const row = page.getByRole('row').filter({ hasText: 'theme' });
     await row.getByText('amber').waitFor();
     await row.getByText('azure').waitFor();
-    await row.getByText('value.colors.border').waitFor();
+    await row.getByText('colors.border: ').first().waitFor();
+    // The pair that was chosen last is there the next time.
+    await page.getByRole('button', { name: 'Swap environments' }).click();
+    await page.goto('/projects/late/compare');
+    await page.getByRole('columnheader', { name: 'production' }).waitFor();
+    expect(await page.getByRole('columnheader').allTextContents()).toEqual(
+      expect.arrayContaining([expect.stringContaining('production'), expect.stringContaining('staging')]),
+    );
+    expect((await page.getByRole('columnheader').nth(1).textContent()) ?? '').toContain('production');
+    await page.getByRole('button', { name: 'Swap environments' }).click();
+    await page.getByRole('columnheader').nth(1).filter({ hasText: 'staging' }).waitFor();
     await row.getByRole('button', { name: 'What differs in theme' }).click();
     await page.locator('del', { hasText: 'azure' }).waitFor();
     await page.locator('ins', { hasText: 'amber' }).waitFor();

@@ -183,7 +183,9 @@ test(
     await dialog.getByText(flagDialogs.create.keyTaken).waitFor();
     await dialog.getByLabel('Key').fill('-x');
     await dialog.getByText(flagDialogs.create.keyRule).waitFor();
-    await dialog.getByLabel('Key').fill('winter-sale');
+    await dialog.getByLabel('Key').fill('Wínter  Sale!');
+    await dialog.getByRole('button', { name: 'Use winter-sale' }).click();
+    expect(await dialog.getByLabel('Key').inputValue()).toBe('winter-sale');
     await dialog.getByLabel('Description').fill(evil);
     await dialog.getByLabel('Tags').fill(`season, ${evil}, season`);
     await dialog.getByLabel('Owner').fill(evil);

@@ -69,7 +69,6 @@ describe('Back', () => {
     'returns to the same place in the history',
     async () => {
       const { page } = await world.open('/projects/shop/history');
-      await page.getByRole('button', { name: 'Load older changes' }).waitFor();
       // The flags were created in one burst, which is one line until it is opened, and stays open.
       await page
         .getByRole('button', { name: /^Details of change/ })

@@ -21,8 +21,8 @@ export interface AuditFilter {
   readonly until?: string;
 }
 
-/** Entries of one page. */
-const PAGE = 50;
+/** Entries of the first page, and of each older one: scripts make many that stand on one line. */
+const [PAGE, OLDER_PAGE] = [50, 200];
 
 /** The part of the audit log that is loaded, newest first. */
 interface LoadedLog {
@@ -44,7 +44,7 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
     structuralSharing: false,
   });
   const older = useMutation({
-    mutationFn: (cursor: string) => readSome(filter, { cursor, pageSize }),
+    mutationFn: (cursor: string) => readSome(filter, { cursor, pageSize: Math.max(pageSize, OLDER_PAGE) }),
     onSuccess: (page, cursor) =>
       queries.setQueryData<LoadedLog>(queryKey, (log) =>
         log === undefined || log.next !== cursor

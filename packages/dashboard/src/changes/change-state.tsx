@@ -153,7 +153,7 @@ function createStateWriter({
   function announceDone(change: StateChange, { before, record, seq }: Written): void {
     const { key, environment, texts } = change;
     const after = withValueOf(change.after, before?.state);
-    const title = messages.stateIs(key, outcomeText(before, after), environment.name);
+    const title = titleOf(key, environment.name, { before, after });
     announce(messages.saved(title));
     toast({
       kind: 'done',
@@ -232,6 +232,19 @@ async function readWritten(place: StatePlace, lost: ApiError): Promise<WrittenSt
     if (isRefusal(error, 'flag_not_found')) return undefined;
     throw lost;
   }
+}
+
+/** What was done. Of a long value that alone is new, only that. */
+function titleOf(
+  key: string,
+  environment: string,
+  { before, after }: Pick<Written, 'before'> & { readonly after: FlagState | null },
+): string {
+  const [old, isLong] = [before?.state, (JSON.stringify(after?.value) ?? '').length > LONG_VALUE];
+  const isSameElse = after?.enabled === old?.enabled && after?.rolloutPct === old?.rolloutPct;
+  return old !== undefined && isLong && isSameElse
+    ? messages.valueSaved(key, environment)
+    : messages.stateIs(key, outcomeText(before, after), environment);
 }
 
 /** The outcome in as few words as possible. A value that is too long is only called new, or left out if it is not new. */

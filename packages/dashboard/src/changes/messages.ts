@@ -19,6 +19,7 @@ export const messages = {
   undone: (seq: number) => `Change ${seq} undone`,
   undoFailed: (seq: number) => `Change ${seq} could not be undone`,
   stateIs: (key: string, state: string, environment: string) => `${key} is ${state} in ${environment}`,
+  valueSaved: (key: string, environment: string) => `Value of ${key} saved in ${environment}`,
   withNewValue: (state: string) => `${state}, with a new value`,
   stateNotChanged: (key: string, environment: string) => `${key} in ${environment} was not changed`,
 

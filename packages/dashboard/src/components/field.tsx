@@ -1,5 +1,7 @@
+import { NAME_PATTERN } from '@halyard/protocol';
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { classNames } from './class-names.ts';
+import { messages } from './messages.ts';
 
 /** The classes of text fields and selects. */
 export const CONTROL =
@@ -218,6 +220,37 @@ export function NameField(
   return <TextField label="Name" data-autofocus autoComplete="off" maxLength={100} {...props} />;
 }
 
+/** What a text would be in the form that names have: "My New Feature" as `my-new-feature`; `undefined` if nothing fits. */
+function slugOf(text: string, pattern: RegExp): string | undefined {
+  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  return [/[^a-z0-9._-]+/g, /[^a-z0-9]+/g]
+    .map((other) => plain.replaceAll(other, '-').replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, ''))
+    .find((slug) => pattern.test(slug));
+}
+
+/** Offers the form that fits for a name that does not. */
+export function SlugOffer({
+  text,
+  pattern,
+  onUse,
+}: {
+  text: string;
+  pattern: RegExp;
+  onUse: (slug: string) => void;
+}) {
+  const slug = pattern.test(text) ? undefined : slugOf(text, pattern);
+  if (slug === undefined) return null;
+  return (
+    <button
+      type="button"
+      className="mt-1 min-h-6 max-w-full truncate rounded text-xs font-medium text-accent hover:underline"
+      onClick={() => onUse(slug)}
+    >
+      {messages.useSlug} <span className="font-mono">{slug}</span>
+    </button>
+  );
+}
+
 /** Asks for the name of a project or an environment. */
 export function PlaceNameField({
   texts: { name, nameHint, namePlaceholder },
@@ -226,16 +259,19 @@ export function PlaceNameField({
   texts: { readonly name: string; readonly nameHint: string; readonly namePlaceholder: string };
 }) {
   return (
-    <TextField
-      label={name}
-      hint={nameHint}
-      placeholder={namePlaceholder}
-      data-autofocus
-      autoComplete="off"
-      autoCapitalize="off"
-      spellCheck={false}
-      maxLength={64}
-      {...rest}
-    />
+    <div>
+      <TextField
+        label={name}
+        hint={nameHint}
+        placeholder={namePlaceholder}
+        data-autofocus
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        maxLength={64}
+        {...rest}
+      />
+      <SlugOffer text={rest.value} pattern={NAME_PATTERN} onUse={rest.onChange} />
+    </div>
   );
 }

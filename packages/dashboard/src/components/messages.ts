@@ -11,6 +11,7 @@ export const messages = {
   changeNumber: (seq: number) => `Change ${seq}`,
   andMoreFlags: 'and more',
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
+  useSlug: 'Use',
   typeExactly: (name: string) => `Type “${name}” exactly.`,
 
   tags: {

@@ -39,7 +39,7 @@ export class PartBoundary extends Component<Properties, { readonly failed: Faile
     const { failed } = this.state;
     if (failed === undefined) return children;
     return isMissingFile(failed.error)
-      ? frame(words.missing, <MissingPart reloads={this.props.frame === undefined} />)
+      ? frame(words.missing, <MissingPart error={failed.error} reloads={this.props.frame === undefined} />)
       : frame(words.broken, <BrokenPart error={failed.error} />);
   }
 }
@@ -58,12 +58,24 @@ function isMissingFile(error: unknown): boolean {
   );
 }
 
-/** `reloads`: the page reloads by itself once the server answers. Only where it takes the whole screen, with nothing unsaved. */
-function MissingPart({ reloads }: { reloads: boolean }) {
+/** How often it is tried whether a missing file is there, in milliseconds: not every gap of the network is noticed. */
+const RETRY_MS = 10_000;
+
+/** `reloads`: the page reloads by itself once the file is there. Only where it takes the whole screen, with nothing unsaved. */
+function MissingPart({ error, reloads }: { error: unknown; reloads: boolean }) {
   const status = useLiveStatus();
   useEffect(() => {
-    if (reloads && status === 'open') void reloadWhenReachable();
-  }, [reloads, status]);
+    if (!reloads) return;
+    // After an upgrade the file has another name, which only the page knows.
+    if (status === 'open') void reloadWhenReachable(location.pathname);
+    const attempt = () => void reloadWhenReachable(fileOf(error));
+    addEventListener('online', attempt);
+    const timer = setInterval(attempt, RETRY_MS);
+    return () => {
+      removeEventListener('online', attempt);
+      clearInterval(timer);
+    };
+  }, [error, reloads, status]);
   return (
     <div role="alert" className="flex flex-col items-start gap-4">
       <p className="text-ink-2">{words.missingWhy}</p>
@@ -131,12 +143,18 @@ function idle(): Promise<void> {
 const PAUSE_MS = 30_000;
 const RELOADED = 'halyard.reloaded';
 
+/** The file that a browser says it could not load; the page where it names none, as Safari does. */
+function fileOf(error: unknown): string {
+  const [path] = /\/assets\/\S+/.exec(error instanceof Error ? error.message : '') ?? [];
+  return path ?? location.pathname;
+}
+
 /**
- * Reloads the page if the server answers: browsers keep a part that could not be loaded as failed until then. Does
+ * Reloads the page if the server has a file: browsers keep a part that could not be loaded as failed until then. Does
  * nothing shortly after the last time, so that a part that is really missing causes no endless reloads.
  */
-async function reloadWhenReachable(): Promise<void> {
-  const answer = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined);
+async function reloadWhenReachable(file: string): Promise<void> {
+  const answer = await fetch(file, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined);
   if (answer?.ok !== true) return;
   try {
     if (Date.now() - Number(sessionStorage.getItem(RELOADED) ?? 0) < PAUSE_MS) return;

@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { announce } from './live-region.tsx';
+import { scrollBoxOf } from './windowing.ts';
 
 /** The scroll position and the focus of a screen: a selector, and which of its matches had the focus. */
 interface Place {
@@ -51,7 +52,7 @@ export function useScreen(root: RefObject<HTMLElement | null>, title: string): v
     if (element === null) return;
 
     const place = how.current === 'back' ? places.get(address.current) : undefined;
-    if (how.current !== undefined) scrollerOf(element)?.scrollTo(place?.left ?? 0, place?.top ?? 0);
+    if (how.current !== undefined) scrollerOf(element).scrollTo(place?.left ?? 0, place?.top ?? 0);
     return () => {
       // Another state of the same screen follows, as when it has loaded.
       if (location.pathname === pathname) arrival = how.current;
@@ -76,16 +77,16 @@ export function useScreen(root: RefObject<HTMLElement | null>, title: string): v
   }, [root, pathname]);
 }
 
-function scrollerOf(root: HTMLElement): HTMLElement | null {
-  return root.querySelector<HTMLElement>('[data-scroller]') ?? root.closest('main');
+function scrollerOf(root: HTMLElement): HTMLElement {
+  return scrollBoxOf(root.querySelector<HTMLElement>('[data-scroller]') ?? root);
 }
 
 function remember(address: string, root: HTMLElement): void {
   const scroller = scrollerOf(root);
   places.delete(address);
   places.set(address, {
-    top: scroller?.scrollTop ?? 0,
-    left: scroller?.scrollLeft ?? 0,
+    top: scroller.scrollTop,
+    left: scroller.scrollLeft,
     focus: focusIn(root),
   });
   const [oldest] = places.keys();
@@ -113,7 +114,7 @@ function restore(root: HTMLElement, { top, left, focus }: Place): () => void {
 
   function attempt(): void {
     const scroller = scrollerOf(root);
-    if (scroller !== null && scroller.scrollTop !== top) scroller.scrollTo(left, top);
+    if (scroller.scrollTop !== top) scroller.scrollTo(left, top);
     if (focus === undefined) return;
 
     // A list may render the row again while it measures which rows are visible.

@@ -55,7 +55,7 @@ export function Tabs({
         ref={list}
         role="tablist"
         aria-label={label}
-        className="mb-4 flex gap-1 overflow-x-auto border-b border-line"
+        className="mb-4 flex gap-1 overflow-x-auto border-b border-line scroll-edges [--edge:var(--bg)]"
       >
         {tabs.map((tab) => {
           const isSelected = tab === current;

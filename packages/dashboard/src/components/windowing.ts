@@ -20,7 +20,20 @@ interface ItemWindow {
   readonly after: number;
 }
 
-/** Limits a long list to the items in view. `scroller` is the element that scrolls. */
+/** The element that scrolls what is in another one, which may be itself: in a low window the whole page scrolls. */
+export function scrollBoxOf(element: HTMLElement): HTMLElement {
+  for (let each: HTMLElement | null = element; each !== null; each = each.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(each).overflowY)) return each;
+  return document.documentElement;
+}
+
+/** How far a list begins below the top of what its box scrolls, in pixels. */
+export function offsetIn(box: HTMLElement, list: HTMLElement): number {
+  if (box === list) return 0;
+  return list.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
+}
+
+/** Limits a long list to the items in view. `scroller` is the list, or the element that scrolls it. */
 export function useWindow(
   scroller: RefObject<HTMLElement | null>,
   { axis, count, sizePx, startPx, spare }: WindowOptions,
@@ -29,23 +42,36 @@ export function useWindow(
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
+    let box = element;
 
     function measure(): void {
       if (element === null) return;
       const [start, length] =
-        axis === 'y' ? [element.scrollTop, element.clientHeight] : [element.scrollLeft, element.clientWidth];
+        axis === 'y'
+          ? [Math.max(0, box.scrollTop - offsetIn(box, element)), box.clientHeight]
+          : [element.scrollLeft, element.clientWidth];
       const first = Math.max(0, Math.floor(start / sizePx));
       const items = Math.max(0, Math.ceil((length - startPx) / sizePx)) + 1;
       setSeen((before) => (before.first === first && before.items === items ? before : { first, items }));
     }
 
-    measure();
-    const observer = new ResizeObserver(measure);
+    function resized(): void {
+      if (element !== null && axis === 'y') box = scrollBoxOf(element);
+      measure();
+    }
+
+    function onScroll({ target }: Event): void {
+      if (target === box) measure();
+    }
+
+    resized();
+    const observer = new ResizeObserver(resized);
     observer.observe(element);
-    element.addEventListener('scroll', measure, { passive: true });
+    // Scrolling does not bubble, and the box changes with the height of the window.
+    document.addEventListener('scroll', onScroll, { capture: true, passive: true });
     return () => {
       observer.disconnect();
-      element.removeEventListener('scroll', measure);
+      document.removeEventListener('scroll', onScroll, { capture: true });
     };
   }, [scroller, axis, sizePx, startPx]);
 

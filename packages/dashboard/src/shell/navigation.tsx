@@ -38,7 +38,7 @@ export function Navigation({
     <nav
       ref={ref}
       aria-label={label}
-      className="relative -ml-2.5 min-w-0 flex-1 overflow-x-auto [scrollbar-width:none]"
+      className="relative -ml-2.5 min-w-0 flex-1 overflow-x-auto scroll-edges [--edge:var(--surface)] [scrollbar-width:none]"
     >
       <ul className="flex gap-0.5">
         {screens.map((screen) => {

@@ -33,7 +33,7 @@ const ProjectSettingsNavigation = lazy(async () => ({
   default: (await import('./project-settings-navigation.tsx')).ProjectSettingsNavigation,
 }));
 
-/** The frame around every screen of a signed-in person. Only the screen scrolls. */
+/** The frame around every screen of a signed-in person. Only the screen scrolls; in a low window the header does, too. */
 export function Shell({ children }: { children: ReactNode }) {
   const project = useCurrentProject();
   const [location] = useLocation();
@@ -41,7 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const showHelp = useCallback(() => setOpen('help'), []);
 
   return (
-    <div className="flex h-dvh flex-col">
+    <div className="flex h-dvh flex-col short:block short:overflow-y-auto">
       <a
         href="#screen"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded focus:bg-raised focus:px-3 focus:py-1"
@@ -78,8 +78,12 @@ export function Shell({ children }: { children: ReactNode }) {
           </PartBoundary>
         )}
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also where nothing in it takes the focus */}
-      <main id="screen" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto -outline-offset-2">
+      <main
+        id="screen"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also where nothing in it takes the focus
+        tabIndex={0}
+        className="relative min-h-0 flex-1 overflow-y-auto -outline-offset-2 short:overflow-visible"
+      >
         {children}
       </main>
       <CommandPalette open={open} onOpen={setOpen} onHelp={showHelp} />

@@ -242,7 +242,7 @@ export function EntryPlace({
   );
 }
 
-/** Opens the revert of a change; nothing without `onRevert`. Visible while its row is open, hovered or focused. */
+/** Opens the revert of a change; nothing without `onRevert`. Visible while its row is open, hovered or focused, and always where nothing hovers. */
 function RevertButton({
   seq,
   isShown,
@@ -258,7 +258,7 @@ function RevertButton({
       kind="quiet"
       className={classNames(
         'relative h-6 px-2',
-        !isShown && 'opacity-0 group-hover:opacity-100 focus-visible:opacity-100 max-sm:hidden',
+        !isShown && '[@media(hover:hover)]:opacity-0 group-hover:opacity-100 focus-visible:opacity-100',
       )}
       aria-label={messages.revertChange(seq)}
       onClick={onRevert}

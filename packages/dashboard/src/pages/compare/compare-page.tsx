@@ -5,6 +5,7 @@ import { Link, useParams } from 'wouter';
 import { useProject } from '../../api/projects.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
+import { useStored } from '../../browser/stored.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { IconButton } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
@@ -47,13 +48,21 @@ function Comparing({
   environments: readonly EnvironmentRecord[];
 }) {
   const [params, setParams] = useSearchState();
-  const named = (name: string) => environments.find((each) => each.name === params.get(name));
-  // By default what is protected with the environment before it, such as staging and production.
-  const others = environments.filter((each) => each !== named('from'));
-  const to = named('to') ?? others.findLast((each) => each.protected) ?? others.at(-1);
-  const before = environments.slice(0, to && environments.indexOf(to)).at(-1);
-  const from = named('from') ?? before ?? environments.find((each) => each !== to);
+  const [stored, store] = useStored(`compare.${project}`);
+  const [lastFrom, lastTo] = stored?.split('\n') ?? [];
+  const named = (name: string | null | undefined) => environments.find((each) => each.name === name);
+
+  const known = { from: named(params.get('from')), to: named(params.get('to')) };
+  const last = { from: named(lastFrom), to: named(lastTo) };
+  const isAsked = known.from !== undefined || known.to !== undefined;
+  const usual = last.from && last.to && !isAsked ? last : usualPair(environments, known);
+  const [from, to] = [known.from ?? usual.from, known.to ?? usual.to];
   if (from === undefined || to === undefined) return null;
+
+  const choose = (next: { readonly from: string; readonly to: string }) => {
+    store(`${next.from}\n${next.to}`);
+    setParams(next);
+  };
 
   return (
     <>
@@ -62,16 +71,16 @@ function Comparing({
           label={messages.from}
           environments={environments}
           chosen={from}
-          onChoose={(name) => setParams({ from: name, to: to.name })}
+          onChoose={(name) => choose({ from: name, to: to.name })}
         />
-        <IconButton label={messages.swap} onClick={() => setParams({ from: to.name, to: from.name })}>
+        <IconButton label={messages.swap} onClick={() => choose({ from: to.name, to: from.name })}>
           <ArrowLeftRight size={15} aria-hidden />
         </IconButton>
         <EnvironmentSelect
           label={messages.to}
           environments={environments}
           chosen={to}
-          onChoose={(name) => setParams({ from: from.name, to: name })}
+          onChoose={(name) => choose({ from: from.name, to: name })}
         />
       </div>
       {from === to ? (
@@ -83,4 +92,25 @@ function Comparing({
       )}
     </>
   );
+}
+
+/** One of the two, or none, which the address names. */
+interface Pair {
+  readonly from: EnvironmentRecord | undefined;
+  readonly to: EnvironmentRecord | undefined;
+}
+
+/** What people compare most: staging with production, or what is protected with the environment before it. */
+function usualPair(environments: readonly EnvironmentRecord[], { from, to }: Pair): Pair {
+  const others = environments.filter((each) => each !== from);
+  const target =
+    to ??
+    others.find(({ name }) => name === 'production') ??
+    others.find(({ name }) => /^prod/i.test(name)) ??
+    others.find((each) => each.protected) ??
+    others.at(-1);
+
+  const rest = environments.filter((each) => each !== target);
+  const before = environments.slice(0, target && environments.indexOf(target)).at(-1);
+  return { from: from ?? rest.find(({ name }) => /^stag/i.test(name)) ?? before ?? rest[0], to: target };
 }

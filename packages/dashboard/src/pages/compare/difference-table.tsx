@@ -17,7 +17,7 @@ import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components
 import { messages } from './messages.tsx';
 
 /** How many rows are shown at first, and added by each "Show more". */
-const STEP = 200;
+const STEP = 50;
 
 /** The differences, one row each. Without `selected` nothing can be selected. */
 export function DifferenceTable({
@@ -159,7 +159,7 @@ function DifferenceRow({
         <RecordCell label={to.name}>
           <StateSummary state={toState} valueText={toText} />
         </RecordCell>
-        <RecordCell label={messages.differsIn} className="text-xs text-ink-2 max-sm:col-span-full">
+        <RecordCell label={messages.differsIn} className="text-xs text-ink-2 max-sm:hidden">
           {names}
         </RecordCell>
       </RecordRow>
@@ -175,27 +175,36 @@ function DifferenceRow({
   );
 }
 
-/** Paths in values that a closed row names at most. */
-const MOST_PATHS = 3;
+/** Members of a value that a closed row shows at most. */
+const MOST_MEMBERS = 3;
 
 /** Characters of a value in a closed row. */
 const VALUE_LENGTH = 60;
 
-/** What a closed row says: what differs by name, and both values around their first difference. */
+/** What a closed row says: what differs by name, and of both values the members that differ. */
 function closedRow(from: FlagState | undefined, to: FlagState | undefined) {
-  const [fromText, toText] = cutAround(textOf(from?.value), textOf(to?.value), VALUE_LENGTH);
-  const names = differingFields(from, to).map((field) => {
-    if (field !== 'value') return STATE_FIELD_NAMES[field];
-    const paths = diffFields(from?.value, to?.value).flatMap(({ path }) => (path === '' ? [] : [path]));
-    const shown = paths
-      .slice(0, MOST_PATHS)
-      .map((path) => shorten(`value${path.startsWith('[') ? '' : '.'}${path}`));
-    const left = paths.length - shown.length;
-    return shown.length === 0
-      ? STATE_FIELD_NAMES.value
-      : [...shown, ...(left > 0 ? [messages.more(left)] : [])].join(', ');
-  });
+  const names = differingFields(from, to).map((field) => STATE_FIELD_NAMES[field]);
+  const [fromText, toText] = valueTexts(from?.value, to?.value);
   return { names: names.join(', '), fromText, toText };
+}
+
+/** Both values, as texts: of objects and lists only what differs, by its path, of others the part around the difference. */
+function valueTexts(from: Json | undefined, to: Json | undefined): readonly (string | undefined)[] {
+  const members = diffFields(from, to).filter(({ path }) => path !== '');
+  if (members.length === 0 || from === undefined || to === undefined)
+    return cutAround(textOf(from), textOf(to), VALUE_LENGTH);
+
+  const texts = members.slice(0, MOST_MEMBERS).map(({ path, before, after }) => ({
+    path: shorten(path),
+    sides: cutAround(textOf(before), textOf(after), VALUE_LENGTH),
+  }));
+  const left = members.length - texts.length;
+  return [0, 1].map((side) =>
+    [
+      ...texts.map(({ path, sides }) => `${path}: ${sides[side] ?? messages.absent}`),
+      ...(left > 0 ? [messages.more(left)] : []),
+    ].join(', '),
+  );
 }
 
 function textOf(value: Json | undefined): string | undefined {

@@ -28,6 +28,7 @@ export const messages = {
   whatDiffers: (key: string) => `What differs in ${key}`,
   copyChanges: (to: string) => `A copy to ${to} changes:`,
   more: (left: number) => `${left} more`,
+  absent: '–',
   select: (key: string) => `Select ${key}`,
   selectAll: (count: number, environment: string) =>
     count === 1

@@ -56,7 +56,7 @@ export function BulkBar({
     <section
       aria-label={messages.selected}
       data-bottom-bar
-      className="relative shrink-0 border-t border-line bg-raised"
+      className="sticky bottom-0 z-20 shrink-0 border-t border-line bg-raised"
     >
       <div className={classNames(GRID, 'flex h-12 items-center gap-2 overflow-x-auto')}>
         <strong

@@ -12,7 +12,7 @@ import type {
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { VALUE_KIND_HINT, VALUE_KINDS } from '../../components/audit/messages.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { ChoiceField, Field, INPUT, TextField } from '../../components/field.tsx';
+import { ChoiceField, Field, INPUT, SlugOffer, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { PeopleField } from '../../components/people-picker.tsx';
 import { Switch } from '../../components/switch.tsx';
@@ -60,19 +60,22 @@ export function CreateFlagDialog({
 
   return (
     <FormDialog title={messages.newFlag} form={form} action={words.submit} onClose={onClose}>
-      <TextField
-        label={words.key}
-        hint={words.keyHint}
-        error={fault ?? form.problem('key')}
-        className="font-mono text-xs"
-        data-autofocus
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={128}
-        placeholder="new-checkout"
-        value={key}
-        onChange={setKey}
-      />
+      <div>
+        <TextField
+          label={words.key}
+          hint={words.keyHint}
+          error={fault ?? form.problem('key')}
+          className="font-mono text-xs"
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={128}
+          placeholder="new-checkout"
+          value={key}
+          onChange={setKey}
+        />
+        <SlugOffer text={key} pattern={FLAG_KEY_PATTERN} onUse={setKey} />
+      </div>
       <Field label={words.description} hint={words.descriptionHint}>
         {(control) => (
           <textarea

@@ -30,7 +30,7 @@ export function FlagCards(props: FlagListProps) {
   return (
     <div
       ref={scroller}
-      className="relative -mx-4 min-h-0 flex-1 overflow-y-auto border-t border-line px-4 pt-3"
+      className="relative -mx-4 min-h-0 flex-1 overflow-y-auto border-t border-line px-4 pt-3 short:overflow-visible"
       data-scroller
       {...OPEN_ROW}
     >

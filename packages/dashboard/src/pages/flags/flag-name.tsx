@@ -110,8 +110,9 @@ function KeyLink({ project, flag, words }: { project: string; flag: string; word
       title={flag}
       aria-label={flag}
     >
-      {/* As wide as whole characters, so that no gap remains between the ellipsis and the end. */}
-      <span className="flex max-w-[round(down,100%,1ch)] min-w-0">
+      {/* As wide as whole characters, so that no gap remains between the ellipsis and the end. A pixel more: rounded widths
+      must not cut a key that fits. */}
+      <span className="flex max-w-[round(down,calc(100%+1px),1ch)] min-w-0">
         <span className="truncate whitespace-pre">
           <Highlight text={flag} words={words} to={cut} />
         </span>

@@ -49,7 +49,7 @@ export function FlagTable({ sort, ...props }: FlagListProps & { sort: Sort }) {
   return (
     <div
       ref={scroller}
-      className="group/table relative min-h-0 flex-1 overflow-auto rounded-lg border border-line bg-surface"
+      className="group/table relative min-h-0 flex-1 overflow-auto rounded-lg border border-line bg-surface short:h-[calc(100dvh-1rem)] short:flex-none"
       data-scroller
       onScroll={markScrolled}
       {...OPEN_ROW}

@@ -92,7 +92,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   useScreen(root, `${title} · ${project.name}`);
 
   return (
-    <div ref={root} className="flex h-full flex-col">
+    <div ref={root} className="flex h-full flex-col short:h-auto">
       <div className={classNames(GRID, 'flex flex-col gap-3 pt-4 pb-3')}>
         <div className="flex items-center justify-between gap-3">
           <h1 tabIndex={-1} className={HEADING}>

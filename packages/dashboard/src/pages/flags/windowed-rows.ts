@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type MouseEvent, type RefObject, useEffect, useRef } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useShortcut } from '../../browser/use-shortcut.ts';
-import { useWindow } from '../../components/windowing.ts';
+import { offsetIn, scrollBoxOf, useWindow } from '../../components/windowing.ts';
 import type { Selection } from '../../flags/selection.ts';
 import type { Columns } from './column-choice.ts';
 
@@ -48,6 +48,9 @@ interface RowSizes {
   readonly columns: number;
 }
 
+/** Space below the last row, in pixels: it can be scrolled clear of a message. */
+const END_PX = 88;
+
 /** Rows drawn above and below the visible ones. */
 const SPARE_ROWS = 8;
 
@@ -71,8 +74,9 @@ export function useFlagRows(
   useEffect(() => {
     const element = scroller.current;
     if (element === null || markedRow === -1) return;
+    const box = scrollBoxOf(element);
     // In the middle, clear of the table's head and of messages.
-    element.scrollTop = topPx + markedRow * heightPx - (element.clientHeight - heightPx) / 2;
+    box.scrollTop = offsetIn(box, element) + topPx + markedRow * heightPx - (box.clientHeight - heightPx) / 2;
   }, [scroller, markedRow, heightPx, topPx]);
 
   const items = flags.slice(first, end).map(
@@ -89,7 +93,7 @@ export function useFlagRows(
       onToggle: selection && onToggle,
     }),
   );
-  return { items, before, after };
+  return { items, before, after: after + END_PX };
 }
 
 interface RowList extends RowSizes {
@@ -173,11 +177,11 @@ function placeOfFocus(element: HTMLElement): Place {
 }
 
 function scrollTo(element: HTMLElement, row: number, heightPx: number, topPx: number): void {
-  const top = row * heightPx;
+  const box = scrollBoxOf(element);
+  const top = offsetIn(box, element) + row * heightPx;
   const bottom = topPx + top + heightPx;
-  if (top < element.scrollTop) element.scrollTop = top;
-  else if (bottom > element.scrollTop + element.clientHeight)
-    element.scrollTop = bottom - element.clientHeight;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { scrollBoxOf } from '../../components/windowing.ts';
 
 /** How far outside of the screen a part of a list is still drawn, in pixels. */
 const MARGIN_PX = 1200;
@@ -64,7 +65,7 @@ function NearScreen({ children }: { children: ReactNode }) {
         if (latest.isIntersecting) setHeight(undefined);
         else if (!box.contains(document.activeElement)) setHeight(latest.boundingClientRect.height);
       },
-      { root: box.closest('main'), rootMargin: `${MARGIN_PX}px 0px` },
+      { root: scrollBoxOf(box), rootMargin: `${MARGIN_PX}px 0px` },
     );
     observer.observe(box);
     return () => observer.disconnect();

@@ -1,5 +1,5 @@
 import HistoryIcon from 'lucide-react/icons/history';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditFilter, useAudit } from '../../api/audit.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
@@ -26,7 +26,12 @@ export function Timeline({
   environments: readonly EnvironmentRecord[];
 }) {
   const { entries, error, refetch, ...log } = useAudit(filter);
-  const days = useMemo(() => groupChanges(entries ?? []), [entries]);
+  const days = useMemo(
+    () => groupChanges(entries ?? []).map(({ day, changes }) => ({ day, bursts: burstsOf(changes) })),
+    [entries],
+  );
+  const lines = days.reduce((sum, { bursts }) => sum + bursts.length, 0);
+  useFilled({ ...log, isShort: entries !== undefined && lines < LEAST_LINES, list: JSON.stringify(filter) });
   const isFresh = useIsNew(JSON.stringify(filter), entries);
   const canRevert = useCan('editor');
   const [reverted, setReverted] = useState<Change>();
@@ -51,11 +56,11 @@ export function Timeline({
           length === 0 ? (
             <NothingFound isFiltered={isFiltered} />
           ) : (
-            days.map(({ day, changes }) => (
+            days.map(({ day, bursts }) => (
               <section key={day} className="mb-4" aria-label={day}>
                 <DayHeading day={day} />
                 <div className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
-                  <Parts items={burstsOf(changes)} seqOf={({ newest }) => newest.seq}>
+                  <Parts items={bursts} seqOf={({ newest }) => newest.seq}>
                     {(burst) => <BurstItem key={burst.id} burst={burst} list={list} />}
                   </Parts>
                 </div>
@@ -77,6 +82,32 @@ export function Timeline({
       )}
     </>
   );
+}
+
+/** Changes of a script share a line: with fewer lines than these, older entries are loaded at once, but only some pages of them. */
+const LEAST_LINES = 20;
+const MOST_FILLS = 10;
+
+/** Loads older entries while the list is short; anew for another `list`. */
+function useFilled({
+  list,
+  isShort,
+  hasOlder,
+  isLoadingOlder,
+  olderError,
+  loadOlder,
+}: Pick<ReturnType<typeof useAudit>, 'hasOlder' | 'isLoadingOlder' | 'olderError' | 'loadOlder'> & {
+  readonly list: string;
+  readonly isShort: boolean;
+}): void {
+  const filled = useRef({ list, times: 0 });
+  const isDue = isShort && hasOlder && !isLoadingOlder && olderError === null;
+  useEffect(() => {
+    if (filled.current.list !== list) filled.current = { list, times: 0 };
+    if (!isDue || filled.current.times === MOST_FILLS) return;
+    filled.current.times++;
+    loadOlder();
+  });
 }
 
 function NothingFound({ isFiltered }: { isFiltered: boolean }) {

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/field.tsx';
 import { RefusalNote, useForm } from '../../components/form.tsx';
@@ -35,6 +35,9 @@ export function NewAccountForm({
     },
     submit: () => submit({ email, name, password }),
   });
+
+  const { ref } = form.props;
+  useEffect(() => ref.current?.querySelector<HTMLElement>('input:not([readonly])')?.focus(), [ref]);
 
   return (
     <form className="flex flex-col gap-4" {...form.props}>

@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { sharedWorld } from './support/world.ts';
+
+const FLAGS = 60;
+
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+  const steps = Array.from({ length: FLAGS }, (_, index) => ({
+    key: `checkout-flag-number-${index}`,
+    state: { enabled: true, value: { limit: index } },
+  }));
+  await management.change('shop', 'staging', steps);
+});
+
+/** How many pixels of the window a list fills once the page is scrolled to it; all of them if it ends in the window. */
+async function filledBy(page: Page, selector: string): Promise<number> {
+  return Number(
+    await page.evaluate(`(() => {
+      const list = document.querySelector(${JSON.stringify(selector)});
+      list.scrollIntoView({ block: 'start' });
+      const { top, bottom } = list.getBoundingClientRect();
+      return bottom <= innerHeight ? innerHeight : innerHeight - Math.max(0, top);
+    })()`),
+  );
+}
+
+// 200 % of 1280 x 800, and the smallest window that has to work: 400 % of 1280 x 1024. (WCAG 1.4.10)
+test.each([
+  [640, 400],
+  [320, 256],
+])(
+  'at %d x %d the page scrolls with its header, down to the last row, and never sideways',
+  async (width, height) => {
+    const { page, check } = await world.open('/projects/shop/flags', { width, height });
+    const rows = page.locator('[data-row]');
+    await rows.first().waitFor();
+    expect(await filledBy(page, '[data-scroller]')).toBeGreaterThan(height * 0.8);
+    await check();
+
+    // The keys that move through the rows scroll the page, and the last row is drawn.
+    await rows.first().getByRole('link').first().focus();
+    for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key);
+    await page.waitForFunction(`document.activeElement?.closest('[data-row]') !== null`);
+    await page.evaluate(`document.querySelector('[data-scroller]').scrollIntoView({ block: 'end' })`);
+    const last = page.locator(`[data-row="${FLAGS - 1}"]`);
+    await last.waitFor();
+    expect((await last.boundingBox())?.y).toBeLessThan(height);
+
+    for (const path of [
+      'flags/checkout-flag-number-1',
+      ...['history', 'compare', 'schedules', 'clients', 'environments', 'settings', 'clean-up'],
+    ]) {
+      await page.goto(`/projects/shop/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+      expect([path, (await filledBy(page, 'main')) > height * 0.8]).toEqual([path, true]);
+      await check();
+    }
+    await page.close();
+  },
+  120_000,
+);
