@@ -29,6 +29,7 @@ const DOCUMENTS = ['diffProject', 'importProject'];
 const ADMIN_READS = [
   ...['listAccessTokens', 'listInvitations', 'listRelayTokens', 'getHoldings'],
   ...['listWebhooks', 'getWebhook', 'listWebhookDeliveries'],
+  ...['listInstallationWebhooks', 'getInstallationWebhook', 'listInstallationWebhookDeliveries'],
 ];
 
 let app: TestApp;

@@ -54,6 +54,11 @@ const hook = async ({ app, path }: Place) => {
   await app.done('POST', `${path}/webhooks`, { body: HOOK });
   return `${path}/webhooks/hook`;
 };
+const siemHook = ({ fresh }: Place) => ({ name: fresh, url: HOOK.url });
+const siem = async (place: Place) => {
+  await place.app.done('POST', '/api/webhooks', { body: siemHook(place) });
+  return `/api/webhooks/${place.fresh}`;
+};
 const plan = async (place: Place) => {
   const { path } = place;
   return `${path}/rollouts/${await made(place, `${path}/rollouts`, { flag: 'a', ...PLAN })}`;
@@ -147,6 +152,14 @@ export const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise
     return { path: `${path}/webhooks/hook/skip`, body: { seq } };
   },
   deleteWebhook: async (place) => ({ path: await hook(place) }),
+  createInstallationWebhook: (place) => ({ path: '/api/webhooks', body: siemHook(place) }),
+  updateInstallationWebhook: async (place) => ({ path: await siem(place), body: { status: 'paused' } }),
+  rotateInstallationWebhook: async (place) => ({ path: `${await siem(place)}/rotate`, body: {} }),
+  skipInstallationWebhookChange: async (place) => {
+    const { seq } = await place.app.done('POST', '/api/webhooks', { body: siemHook(place) });
+    return { path: `/api/webhooks/${place.fresh}/skip`, body: { seq } };
+  },
+  deleteInstallationWebhook: async (place) => ({ path: await siem(place) }),
   createAccessToken: ({ fresh }) => ({ path: '/api/tokens', body: { name: fresh } }),
   revokeAccessToken: async (place) => ({
     path: `/api/tokens/${await made(place, '/api/tokens', { name: place.fresh })}`,
@@ -170,6 +183,6 @@ export const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise
  */
 export const OTHERS = [
   ...['diffProject', 'testWebhook', 'replayWebhook', 'changePassword', 'closeOwnReference'],
-  ...['createOwnToken', 'revokeOwnToken'],
+  ...['createOwnToken', 'revokeOwnToken', 'testInstallationWebhook', 'replayInstallationWebhook'],
   ...['approveProposal', 'applyProposal', 'rejectProposal', 'acknowledgeProposal'],
 ];

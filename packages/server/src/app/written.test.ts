@@ -13,6 +13,8 @@ const EXCEPTIONS = [
   'archiveFlags',
   'testWebhook',
   'replayWebhook',
+  'testInstallationWebhook',
+  'replayInstallationWebhook',
   'closeOwnReference',
   // They need a second person; nouns/proposals has their tests.
   ...['approveProposal', 'applyProposal', 'rejectProposal', 'withdrawProposal', 'acknowledgeProposal'],
@@ -117,6 +119,15 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('updateWebhook', call('PATCH', `${hooks}/h`, { body: { format: 'slack' } }));
     await written('rotateWebhook', call('POST', `${hooks}/h/rotate`, { body: {} }));
     await written('deleteWebhook', call('DELETE', `${hooks}/h`));
+    const siem = await written('createInstallationWebhook', call('POST', '/api/webhooks', hook));
+    const skipped = { body: { seq: siem.seq } };
+    await written('skipInstallationWebhookChange', call('POST', '/api/webhooks/h/skip', skipped));
+    await written(
+      'updateInstallationWebhook',
+      call('PATCH', '/api/webhooks/h', { body: { status: 'paused' } }),
+    );
+    await written('rotateInstallationWebhook', call('POST', '/api/webhooks/h/rotate', { body: {} }));
+    await written('deleteInstallationWebhook', call('DELETE', '/api/webhooks/h'));
     const publication = `${preview}/publication`;
     await written('publishEnvironment', call('PUT', publication, { body: { withoutKey: true } }));
     await written('withdrawEnvironment', call('DELETE', publication));

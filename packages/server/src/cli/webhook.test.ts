@@ -107,3 +107,25 @@ test('invalid URLs, names and options are refused, and the error says what would
   );
   expect((await halyard('webhook show x --project shop')).exitCode).toBe(3);
 }, 60_000);
+
+test('a webhook of the installation gets what belongs to no project, and is named by --installation', async () => {
+  const url = receiver.url('siem');
+  const { out } = await halyard(`webhook create siem --installation --to ${url}`);
+  await halyard('token create --name robot --role viewer');
+  const [, message] = await until('two messages have arrived', () => {
+    const got = receiver.messages('siem');
+    return got.length === 2 ? got : undefined;
+  });
+  if (message === undefined) throw new Error('the message is missing');
+  expect(new Verifier(out.trim()).verify(message.body, message.headers)).toMatchObject({
+    type: 'audit',
+    data: { actor: 'token:admin', events: [{ action: 'token.created' }] },
+  });
+  expect((await halyard('webhook list --installation')).out).toMatch(/\nsiem +http/);
+  expect((await halyard('webhook list --installation --project shop')).exitCode).toBe(2);
+  expect(await halyard('webhook list')).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining('--installation'),
+  });
+  expect((await halyard('webhook delete siem --installation --yes')).exitCode).toBe(0);
+});

@@ -8,7 +8,11 @@ import { printAnswer, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
 /** The options of every command here. */
-const WEBHOOK = { project: required('<project>', 'Project of the webhook'), ...CONNECTION };
+const WEBHOOK = {
+  project: option('<project>', 'Project of the webhook (default HALYARD_PROJECT)'),
+  installation: toggle('A webhook of the whole installation, which gets every entry of the audit log'),
+  ...CONNECTION,
+};
 
 const URL_HELP = 'HTTPS URL to send messages to';
 
@@ -33,25 +37,26 @@ export const webhookCommands: readonly CliCommand[] = [
     options: { ...WEBHOOK, to: required('<url>', URL_HELP), ...SETTINGS },
     examples: [
       'halyard webhook create ci --project shop --to https://ci.example.com/halyard > secret.txt',
+      'halyard webhook create siem --installation --to https://siem.example.com/halyard > secret.txt',
       'halyard webhook create chat --project shop --to https://hooks.slack.com/services/... --format slack --env production',
     ],
-    request: ({ project, name, ...options }) => ({
+    request: ({ name, ...options }, shell) => ({
       method: 'POST',
-      path: apiPath`/projects/${project}/webhooks`,
+      path: listOf(options, shell),
       body: { name, ...settingsOf(options) },
     }),
     secret: {
       member: 'secret',
-      sentence: (fields, { project, name }) =>
-        `Webhook ${name} sends ${describeScope(fields)} of ${project} to ${fields.text('url')}.\n` +
+      sentence: (fields, { name }) =>
+        `Webhook ${name} sends ${describeScope(fields)} to ${fields.text('url')}.\n` +
         'Save its signing secret now. You cannot see it again.',
     },
   }),
   command({
     usage: 'list',
-    about: 'List the webhooks of a project, without their secrets.',
+    about: 'List the webhooks of a project or of the installation, without their secrets.',
     options: WEBHOOK,
-    request: ({ project }) => ({ path: apiPath`/projects/${project}/webhooks` }),
+    request: (which, shell) => ({ path: listOf(which, shell) }),
     list: {
       member: 'webhooks',
       headings: ['NAME', 'URL', 'FORMAT', 'CHANGES', 'STATUS', 'WAITING', 'WAITING SINCE', 'GIVEN UP'],
@@ -65,26 +70,26 @@ export const webhookCommands: readonly CliCommand[] = [
         shortTime(item.optionalText('pendingSince')),
         String(item.any('givenUp')),
       ],
-      empty: ({ project }) =>
-        `No webhooks in ${project}. Create one with "halyard webhook create <name> --project ${project} --to <url>".`,
+      empty: (which) =>
+        `No webhooks here. Create one with "halyard webhook create <name>${wordsOf(which)} --to <url>".`,
     },
   }),
   command({
     usage: 'show <name>',
     about: 'Show one webhook.',
     options: WEBHOOK,
-    request: (which) => ({ path: pathOf(which) }),
+    request: (which, shell) => ({ path: pathOf(which, shell) }),
     answer: describeWebhook,
   }),
   command({
     usage: 'update <name>',
     about: 'Change a webhook. Options you leave out keep their values.',
     options: { ...WEBHOOK, to: option('<url>', URL_HELP), ...SETTINGS },
-    request: (which) => {
+    request: (which, shell) => {
       const body = settingsOf(which);
       if (Object.values(body).every((value) => value === undefined))
         throw usageError('Nothing to change. Add --to, --format, --env or --events.');
-      return { method: 'PATCH', path: pathOf(which), body };
+      return { method: 'PATCH', path: pathOf(which, shell), body };
     },
     answer: (_fields, { name }) => `Updated webhook ${name}.\n`,
   }),
@@ -98,7 +103,7 @@ export const webhookCommands: readonly CliCommand[] = [
     usage: 'deliveries <name>',
     about: 'List the last 100 attempts, the newest first.',
     options: WEBHOOK,
-    request: (which) => ({ path: `${pathOf(which)}/deliveries` }),
+    request: (which, shell) => ({ path: `${pathOf(which, shell)}/deliveries` }),
     list: {
       member: 'deliveries',
       headings: ['NUMBER', 'TIME', 'CHANGE', 'WHY', 'OUTCOME', 'STATUS', 'MS', 'DETAIL'],
@@ -112,8 +117,8 @@ export const webhookCommands: readonly CliCommand[] = [
         String(item.any('durationMs')),
         shorten(item.optionalText('error') ?? item.optionalText('answer') ?? '', 80),
       ],
-      empty: ({ project, name }) =>
-        `The webhook ${name} has sent nothing yet. Try "halyard webhook test ${name} --project ${project}".`,
+      empty: (which) =>
+        `The webhook ${which.name} has sent nothing yet. Try "halyard webhook test ${which.name}${wordsOf(which)}".`,
     },
   }),
   command({
@@ -129,9 +134,9 @@ export const webhookCommands: readonly CliCommand[] = [
     about: 'Skip the change that the webhook sends next. The changes behind it are tried at once.',
     options: WEBHOOK,
     help: 'Run "halyard webhook show" to see the change that fails. "halyard webhook resume --skip" skips all that wait.',
-    request: ({ seq, ...which }) => ({
+    request: ({ seq, ...which }, shell) => ({
       method: 'POST',
-      path: `${pathOf(which)}/skip`,
+      path: `${pathOf(which, shell)}/skip`,
       body: { seq: changeNumber(seq) },
     }),
     answer: (fields, { name, seq }) =>
@@ -144,11 +149,11 @@ export const webhookCommands: readonly CliCommand[] = [
       ...WEBHOOK,
       overlap: option('<hours>', 'Hours in which messages are signed with the old secret too (default 24)'),
     },
-    request: ({ overlap, ...which }) => {
+    request: ({ overlap, ...which }, shell) => {
       if (overlap !== undefined && !/^\d{1,3}(\.\d+)?$/.test(overlap))
         throw usageError(`--overlap must be a number of hours, such as 24, not "${overlap}".`);
       const body = { overlapHours: overlap === undefined ? undefined : Number(overlap) };
-      return { method: 'POST', path: `${pathOf(which)}/rotate`, body };
+      return { method: 'POST', path: `${pathOf(which, shell)}/rotate`, body };
     },
     secret: {
       member: 'secret',
@@ -163,16 +168,20 @@ export const webhookCommands: readonly CliCommand[] = [
     usage: 'pause <name>',
     about: 'Stop sending. Changes wait until you resume.',
     options: WEBHOOK,
-    request: (which) => ({ method: 'PATCH', path: pathOf(which), body: { status: 'paused' } }),
+    request: (which, shell) => ({
+      method: 'PATCH',
+      path: pathOf(which, shell),
+      body: { status: 'paused' },
+    }),
     answer: (_fields, { name }) => `Paused webhook ${name}.\n`,
   }),
   command({
     usage: 'resume <name>',
     about: 'Resume sending, waiting changes first. Also enables a webhook that the server disabled.',
     options: { ...WEBHOOK, skip: toggle('Skip the waiting changes') },
-    request: ({ skip, ...which }) => ({
+    request: ({ skip, ...which }, shell) => ({
       method: 'PATCH',
-      path: pathOf(which),
+      path: pathOf(which, shell),
       body: { status: 'active', skipPending: skip },
     }),
     answer: (_fields, { name }) => `Resumed webhook ${name}.\n`,
@@ -185,7 +194,7 @@ export const webhookCommands: readonly CliCommand[] = [
       about: 'Confirm',
       loses: ({ name }) => `This deletes the webhook ${name} and the messages that it has not sent yet.`,
     },
-    request: (which) => ({ method: 'DELETE', path: pathOf(which) }),
+    request: (which, shell) => ({ method: 'DELETE', path: pathOf(which, shell) }),
     done: ({ name }) => `Deleted webhook ${name}.`,
   }),
 ];
@@ -193,8 +202,24 @@ export const webhookCommands: readonly CliCommand[] = [
 /** A webhook, and how to reach the server that has it. */
 type Which = ValuesOf<typeof WEBHOOK> & { readonly name: string };
 
-function pathOf({ project, name }: Which): string {
-  return apiPath`/projects/${project}/webhooks/${name}`;
+/** Where the webhooks of the project or of the installation are. */
+function listOf({ project, installation }: Pick<Which, 'project' | 'installation'>, { env }: Shell): string {
+  if (installation && project !== undefined) throw usageError('Add --project or --installation, not both.');
+  if (installation) return apiPath`/webhooks`;
+  const name = project ?? env.HALYARD_PROJECT;
+  if (!name)
+    throw usageError("Add --project <project>, or --installation for the whole installation's webhooks.");
+  return apiPath`/projects/${name}/webhooks`;
+}
+
+function pathOf(which: Which, shell: Shell): string {
+  return `${listOf(which, shell)}/${encodeURIComponent(which.name)}`;
+}
+
+/** The options that name the place in a command to copy. */
+function wordsOf({ project, installation }: Pick<Which, 'project' | 'installation'>): string {
+  if (installation) return ' --installation';
+  return project === undefined ? '' : ` --project ${project}`;
 }
 
 /** How many changes wait: `12`, or `12 or more` where the server did not count further. */
@@ -253,7 +278,7 @@ async function sendByHand(
   { action, body }: { readonly action: 'test' | 'replay'; readonly body?: object },
   shell: Shell,
 ): Promise<void> {
-  const path = `${pathOf(which)}/${action}`;
+  const path = `${pathOf(which, shell)}/${action}`;
   const answer = await connect(shell, which).request({
     method: 'POST',
     path,

@@ -165,7 +165,26 @@ async function useWebhooks(): Promise<void> {
   await ask('GET', `${path}/deliveries`);
   await ask('GET', path);
   await ask('GET', `${PROJECT}/webhooks`);
+  await until('the change is delivered', async () => (await ask('GET', path)).deliveredSeq >= seq);
+  await ask('PATCH', path, { status: 'paused' });
+  const { seq: waiting } = await ask('PATCH', `${PRODUCTION}/flags/a`, { rolloutPct: 97 });
+  await ask('POST', `${path}/skip`, { seq: waiting });
   await ask('DELETE', path);
+
+  const siem = '/api/webhooks/siem';
+  const { seq: made } = await ask('POST', '/api/webhooks', { name: 'siem', url: receiver.url('siem') });
+  await until('the creation is delivered', async () => (await ask('GET', siem)).deliveredSeq >= made);
+  const { seq: paused } = await ask('PATCH', siem, { status: 'paused' });
+  await ask('POST', `${siem}/skip`, { seq: paused });
+  const { next } = await ask('GET', '/api/audit/follow');
+  await ask('GET', `/api/audit/follow?after=${made}&project=shop&limit=2&wait=true`);
+  await ask('GET', `/api/audit/follow?after=${next}`);
+  await ask('GET', '/api/audit/verification');
+  await ask('POST', `${siem}/test`);
+  await ask('POST', `${siem}/replay`, { seq: made });
+  await ask('POST', `${siem}/rotate`, {});
+  for (const read of [siem, `${siem}/deliveries`, '/api/webhooks']) await ask('GET', read);
+  await ask('DELETE', siem);
 }
 
 async function readFlags(): Promise<void> {

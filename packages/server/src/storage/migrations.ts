@@ -1,6 +1,6 @@
 /**
  * The schema's history: step n (from 1) leads from version n - 1 to n. A step that has been released never changes;
- * the next change is a new step. Only what both engines read: CREATE TABLE, CREATE INDEX, ADD COLUMN; TEXT, BIGINT;
+ * the next change is a new step. Only what both engines read: CREATE TABLE, CREATE INDEX, ADD COLUMN, RENAME; TEXT, BIGINT;
  * the collation C.
  *
  * JSON is TEXT, because PostgreSQL's jsonb reorders members and refuses `\u0000`. Times are epoch milliseconds.
@@ -461,5 +461,71 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       entries TEXT NOT NULL,
       commitments TEXT
     )`,
+  ],
+  [
+    // Webhooks of the whole installation have no project. A column cannot lose its NOT NULL on SQLite, so the tables are made
+    // again, those that refer to them as well.
+    `CREATE TABLE webhooks_2 (
+      id TEXT NOT NULL PRIMARY KEY,
+      project_id TEXT REFERENCES projects (id) ON DELETE CASCADE,
+      name TEXT NOT NULL,
+      url TEXT NOT NULL,
+      format TEXT NOT NULL,
+      environments TEXT NOT NULL,
+      events TEXT NOT NULL,
+      secret TEXT NOT NULL,
+      previous_secret TEXT,
+      previous_secret_until BIGINT,
+      status TEXT NOT NULL,
+      reason TEXT,
+      position BIGINT NOT NULL,
+      deliveries BIGINT NOT NULL,
+      given_up BIGINT NOT NULL,
+      failures BIGINT NOT NULL,
+      failing_since BIGINT,
+      next_attempt_at BIGINT,
+      leased_by TEXT,
+      leased_until BIGINT,
+      created_at BIGINT NOT NULL,
+      UNIQUE (project_id, name)
+    )`,
+    `INSERT INTO webhooks_2 (id, project_id, name, url, format, environments, events, secret, previous_secret, previous_secret_until, status,
+        reason, position, deliveries, given_up, failures, failing_since, next_attempt_at, leased_by, leased_until, created_at)
+      SELECT id, project_id, name, url, format, environments, events, secret, previous_secret, previous_secret_until, status,
+        reason, position, deliveries, given_up, failures, failing_since, next_attempt_at, leased_by, leased_until, created_at FROM webhooks`,
+    `CREATE TABLE webhook_deliveries_2 (
+      webhook_id TEXT NOT NULL REFERENCES webhooks_2 (id) ON DELETE CASCADE,
+      number BIGINT NOT NULL,
+      seq BIGINT,
+      message_id TEXT NOT NULL,
+      cause TEXT NOT NULL,
+      outcome TEXT NOT NULL,
+      at BIGINT NOT NULL,
+      duration_ms BIGINT NOT NULL,
+      status BIGINT,
+      error TEXT,
+      answer TEXT,
+      PRIMARY KEY (webhook_id, number)
+    )`,
+    `INSERT INTO webhook_deliveries_2
+        (webhook_id, number, seq, message_id, cause, outcome, at, duration_ms, status, error, answer)
+      SELECT webhook_id, number, seq, message_id, cause, outcome, at, duration_ms, status, error, answer
+        FROM webhook_deliveries`,
+    `CREATE TABLE webhook_hours_2 (
+      webhook_id TEXT NOT NULL REFERENCES webhooks_2 (id) ON DELETE CASCADE,
+      hour BIGINT NOT NULL,
+      delivered BIGINT NOT NULL,
+      failed BIGINT NOT NULL,
+      PRIMARY KEY (webhook_id, hour)
+    )`,
+    `INSERT INTO webhook_hours_2 (webhook_id, hour, delivered, failed)
+      SELECT webhook_id, hour, delivered, failed FROM webhook_hours`,
+    'DROP TABLE webhook_hours',
+    'DROP TABLE webhook_deliveries',
+    'DROP TABLE webhooks',
+    'ALTER TABLE webhooks_2 RENAME TO webhooks',
+    'ALTER TABLE webhook_deliveries_2 RENAME TO webhook_deliveries',
+    'ALTER TABLE webhook_hours_2 RENAME TO webhook_hours',
+    'CREATE UNIQUE INDEX webhooks_of_installation ON webhooks (name) WHERE project_id IS NULL',
   ],
 ];

@@ -169,7 +169,14 @@ describe.each(ENGINES)('approvals on $name', (engine: TestEngine) => {
     const [{ action, target, after, operation: seq }] = entries;
     expect([action, target, after.changes]).toEqual(['proposal.created', id, [{ key: FLAG }]]);
 
-    const event = { action, environment: 'production', target, after: JSON.stringify(after), isCut: false };
+    const event = {
+      id: 'e',
+      action,
+      environment: 'production',
+      target,
+      after: JSON.stringify(after),
+      isCut: false,
+    };
     const message = {
       messageId: 'm',
       seq,

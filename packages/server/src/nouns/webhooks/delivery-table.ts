@@ -22,14 +22,17 @@ const HOUR_MS = 3_600_000;
 const PENDING = 500;
 
 /**
- * Active webhooks of these projects, or of all, with changes to deliver; those that wait longest first. A lease or a next
+ * Active webhooks of these projects and of the installation, or of all, with changes to deliver; those that wait longest first. A lease or a next
  * attempt that is farther ahead of `now` than a right clock could set it is left out.
  */
 export async function readPending(
   db: Queryable,
   { node, now, projects }: Pick<Lease, 'node' | 'now'> & { readonly projects?: readonly string[] },
 ): Promise<readonly PendingWebhook[]> {
-  const chosen = projects === undefined ? '' : `AND project_id IN (${placeholders(projects.length, 3)})`;
+  const chosen =
+    projects === undefined
+      ? ''
+      : `AND (project_id IS NULL OR project_id IN (${placeholders(projects.length, 3)}))`;
   const rows = await db.query<NullableColumns<PendingWebhook>>(
     `SELECT * FROM (SELECT id, ${PENDING_SINCE} AS "pendingSince",
         CASE WHEN next_attempt_at <= $3 THEN next_attempt_at END AS "nextAttemptAt",

@@ -16,6 +16,7 @@ type Receiver = Pick<WebhookTarget, 'format' | 'project' | 'name'>;
 export function messageBody(webhook: Receiver, message: WebhookMessage, dashboardUrl: string): string {
   const { seq, at, actor, note, events, omitted } = message;
   const { project } = webhook;
+  if (project === undefined) return installationBody(message, dashboardUrl);
   const url = `${dashboardUrl}/projects/${encodeURIComponent(project)}/${pageOf(message)}`;
   if (webhook.format === 'slack') return writeJson({ text: changeText(project, message, url) });
   return writeJson({
@@ -36,6 +37,35 @@ export function messageBody(webhook: Receiver, message: WebhookMessage, dashboar
         ...(isCut ? { truncated: true } : {}),
       })),
       ...(omitted > 0 ? { omitted } : {}),
+    },
+  });
+}
+
+/** The body for a webhook of the installation: with everything that the audit log says to administrators. */
+function installationBody(
+  { seq, at, actor, ip, note, events, omitted }: WebhookMessage,
+  dashboardUrl: string,
+): string {
+  return writeJson({
+    type: 'audit',
+    timestamp: isoTime(at),
+    data: {
+      seq,
+      actor,
+      ip,
+      note,
+      url: `${dashboardUrl}/audit`,
+      events: events.map(({ id, action, project, environment, target, before, after, isCut }) => ({
+        id,
+        action,
+        project,
+        environment,
+        target,
+        before: rawJson(before),
+        after: rawJson(after),
+        truncated: isCut ? true : undefined,
+      })),
+      omitted: omitted > 0 ? omitted : undefined,
     },
   });
 }

@@ -82,11 +82,12 @@ export async function readMessage(
   const firstOf = (rows: string) => `(SELECT id FROM audit_log WHERE ${rows} ORDER BY position LIMIT 1)`;
 
   const rows = await db.query<EventRow>(
-    `SELECT actor, note, at, action, target, environment, total, bytes <= ${limit} AS fits,
+    `SELECT id, actor, ip, note, at, action, target, project, environment, total, bytes <= ${limit} AS fits,
         COALESCE(${firstOf(`operation_seq = ${at}`)}, ${firstOf(`seq = ${at}`)}) AS "firstId",
         CASE WHEN bytes <= ${limit} THEN before END AS before,
         CASE WHEN bytes <= ${limit} THEN after END AS after
       FROM (SELECT audit_log.*, count(*) OVER () AS total,
+          (SELECT name FROM projects WHERE projects.id = audit_log.project_id) AS project,
           (SELECT name FROM environments WHERE environments.id = audit_log.environment_id) AS environment,
           sum(length(COALESCE(before, '')) + length(COALESCE(after, ''))) OVER (ORDER BY position) AS bytes
         FROM audit_log WHERE ${condition} AND ${operation}) AS entries
@@ -101,6 +102,7 @@ export async function readMessage(
     messageId: `chg_${seq}_${first.firstId.slice(-12)}`,
     at: first.at,
     actor: first.actor,
+    ...(first.ip === null ? {} : { ip: first.ip }),
     ...(first.note === null ? {} : { note: first.note }),
     events: rows.map(toEvent),
     omitted: first.total - rows.length,
@@ -137,6 +139,7 @@ export async function readEndOfLog(db: Queryable): Promise<number> {
 type EventRow = NullableColumns<Omit<WebhookEvent, 'isCut'>> & {
   readonly firstId: string;
   readonly actor: string;
+  readonly ip: string | null;
   readonly note: string | null;
   readonly at: number;
   readonly total: number;
@@ -144,9 +147,9 @@ type EventRow = NullableColumns<Omit<WebhookEvent, 'isCut'>> & {
   readonly fits: boolean | number;
 };
 
-function toEvent({ action, target, environment, before, after, fits }: EventRow): WebhookEvent {
+function toEvent({ id, action, target, project, environment, before, after, fits }: EventRow): WebhookEvent {
   return {
-    ...withoutNulls<Omit<WebhookEvent, 'isCut'>>({ action, target, environment, before, after }),
+    ...withoutNulls<Omit<WebhookEvent, 'isCut'>>({ id, action, target, project, environment, before, after }),
     isCut: !fits,
   };
 }
@@ -158,6 +161,8 @@ function scopeOf({ projectId, environments, events }: WebhookScope) {
   const nouns = (list: readonly string[], not = '') =>
     list.map((noun) => `action ${not} LIKE ${add(`${noun}.%`)}`);
 
+  // A webhook of the installation gets everything.
+  if (projectId === '') return { condition: `$1 = ''`, parameters };
   const conditions = ['audit_log.project_id = $1', ...nouns(PEOPLE_NOUNS, 'NOT')];
   if (environments.length > 0) {
     const names = placeholders(environments.length, parameters.length);
@@ -170,8 +175,9 @@ function scopeOf({ projectId, environments, events }: WebhookScope) {
   return { condition: conditions.join(' AND '), parameters };
 }
 
-/** The first entries of the project after a position. Adds to the parameters, the first of which is the project's id. */
+/** The first entries in its place after a position. Adds to the parameters, the first of which is the project's id. */
 function waitingEntries(cursor: number, limit: number, parameters: Parameter[]): string {
+  const place = parameters[0] === '' ? `$1 = ''` : 'project_id = $1';
   return `SELECT seq, operation_seq, project_id, environment_id, action, at FROM audit_log
-    WHERE project_id = $1 AND seq > $${parameters.push(cursor)} ORDER BY seq LIMIT ${limit}`;
+    WHERE ${place} AND seq > $${parameters.push(cursor)} ORDER BY seq LIMIT ${limit}`;
 }

@@ -35,12 +35,34 @@ export const ChangeMessageSchema = z
   })
   .openapi('ChangeMessage');
 
+/** The body of a message of a webhook of the installation. */
+export const AuditMessageSchema = z
+  .object({
+    type: z.literal('audit'),
+    timestamp: TimeSchema.openapi({ description: 'When the change was committed.' }),
+    data: z.object({
+      seq: z.number().int().openapi({ description: 'The number of the change: grows with each message.' }),
+      actor: z.string(),
+      ip: z.string().optional(),
+      note: z.string().optional(),
+      url: z.string().openapi({ description: 'The audit log in the dashboard.' }),
+      events: z
+        .array(EventSchema.extend({ id: z.string(), project: NameSchema.optional() }))
+        .openapi({ description: 'At most 100; `GET /api/changes/{seq}` has all.' }),
+      omitted: z.number().int().optional().openapi({ description: 'How many events were left out.' }),
+    }),
+  })
+  .openapi('AuditMessage');
+
 /** The body of a test message. */
 export const PingMessageSchema = z
   .object({
     type: z.literal('ping'),
     timestamp: TimeSchema,
-    data: z.object({ project: NameSchema, webhook: NameSchema }),
+    data: z.object({
+      project: NameSchema.optional().openapi({ description: 'Absent for a webhook of the installation.' }),
+      webhook: NameSchema,
+    }),
   })
   .openapi('PingMessage');
 
@@ -56,12 +78,13 @@ const headers = z.object({
 export function describeMessages(app: ManagementApp): void {
   for (const [name, schema, summary] of [
     ['change', ChangeMessageSchema, 'A change of the project'],
+    ['audit', AuditMessageSchema, 'A change anywhere in the installation, people and tokens included'],
     ['ping', PingMessageSchema, 'A test'],
   ] as const) {
     app.openAPIRegistry.registerWebhook({
       method: 'post',
       path: name,
-      operationId: `receive${name === 'ping' ? 'Ping' : 'Change'}`,
+      operationId: `receive${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       tags: ['Webhooks'],
       summary,
       description: 'Signed as Standard Webhooks describes. Sent by Halyard to the address of a webhook.',

@@ -1,7 +1,7 @@
-import { defined } from '@halyard/protocol';
+import { defined, type ErrorCode } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { created, done, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type Call, type ManagementApp, mount, type Operation } from '../../management/api/operation.ts';
 import { DoneSchema, NameSchema, seqMember } from '../../management/api/schemas.ts';
 import { describeMessages } from './message-schema.ts';
 import { KEPT_DELIVERIES } from './webhook.ts';
@@ -27,26 +27,64 @@ import {
   testWebhook,
   updateWebhook,
   type WebhookContext,
+  type WebhookPlace,
 } from './webhooks.ts';
 
 const tag = 'Webhooks';
-const path = '/api/projects/{project}/webhooks';
-const onePath = `${path}/{webhook}` as const;
+const ONE = '/{webhook}';
 const errors = ['project_not_found', 'not_found'] as const;
+
+/** What errors of projects an operation has of which there is one for the installation, too. */
+const OF_PROJECTS = new Set<ErrorCode>(['project_not_found', 'environment_not_found']);
+
+/**
+ * Mounts an operation for the webhooks of projects, and for those of the installation, which administrators of all projects manage.
+ * `path` is what follows the list.
+ */
+function mountBoth<Body = undefined>(
+  app: ManagementApp,
+  { path, ...operation }: Operation<string, Body, undefined>,
+  handle: (
+    call: Omit<Call<string, Body, undefined>, 'params'> & { readonly params: WebhookPlace },
+  ) => Promise<Response>,
+): void {
+  const { id, summary, errors = [] } = operation;
+  // `WebhookPlace`: the parameters of both paths. The list has no `webhook`, and does not ask for it.
+  const run = (call: Call<string, Body, undefined>) =>
+    handle({ ...call, params: call.params as WebhookPlace });
+
+  mount(
+    app,
+    { ...operation, path: `/api/projects/{project}/webhooks${path}`, summary: `${summary} (project)` },
+    run,
+  );
+  mount(
+    app,
+    {
+      ...operation,
+      path: `/api/webhooks${path}`,
+      id: id.replace('Webhook', 'InstallationWebhook'),
+      summary: `${summary} (installation)`,
+      errors: errors.filter((code) => !OF_PROJECTS.has(code)),
+      scope: 'server',
+    },
+    run,
+  );
+}
 
 /** Mounts the routes of webhooks. */
 export function mountWebhooks(app: ManagementApp, context: WebhookContext): void {
   describeMessages(app);
-  mount(
+  mountBoth(
     app,
     {
       method: 'get',
-      path,
+      path: '',
       id: 'listWebhooks',
       tag,
       errors: ['project_not_found'],
       role: 'admin',
-      summary: 'List the webhooks of a project',
+      summary: 'List webhooks',
       answer: {
         status: 200,
         description: 'The webhooks by name, at most 20, never their secrets.',
@@ -54,14 +92,14 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       },
     },
     async ({ params, actor }) =>
-      ok({ webhooks: (await listWebhooks(context, actor, params.project)).map(webhookRecord) }),
+      ok({ webhooks: (await listWebhooks(context, actor, params)).map(webhookRecord) }),
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'post',
-      path,
+      path: '',
       id: 'createWebhook',
       tag,
       errors: ['project_not_found', 'environment_not_found', 'already_exists'],
@@ -78,17 +116,17 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     },
     async ({ params, body, actor }) => {
       const { name, url, format = 'json', environments = [], events = [] } = body;
-      const input = { project: params.project, name, url, format, environments, events };
+      const input = { ...defined({ project: params.project }), name, url, format, environments, events };
       const { record, secret } = await createWebhook(context, actor, input);
       return created({ ...webhookRecord(record), secret });
     },
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'get',
-      path: onePath,
+      path: ONE,
       id: 'getWebhook',
       tag,
       errors,
@@ -99,11 +137,11 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     async ({ params, actor }) => ok(webhookRecord(await getWebhook(context, actor, params))),
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'patch',
-      path: onePath,
+      path: ONE,
       id: 'updateWebhook',
       tag,
       errors: [...errors, 'environment_not_found'],
@@ -128,11 +166,11 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       ok(webhookRecord(await updateWebhook(context, actor, { ...params, ...defined(body) }))),
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'post',
-      path: `${onePath}/rotate`,
+      path: `${ONE}/rotate`,
       id: 'rotateWebhook',
       tag,
       errors,
@@ -159,11 +197,11 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     },
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'post',
-      path: `${onePath}/test`,
+      path: `${ONE}/test`,
       id: 'testWebhook',
       tag,
       errors: [...errors, 'rate_limited'],
@@ -177,11 +215,11 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     },
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'post',
-      path: `${onePath}/replay`,
+      path: `${ONE}/replay`,
       id: 'replayWebhook',
       tag,
       errors: [...errors, 'rate_limited'],
@@ -204,11 +242,11 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     },
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'post',
-      path: `${onePath}/skip`,
+      path: `${ONE}/skip`,
       id: 'skipWebhookChange',
       tag,
       errors,
@@ -233,11 +271,11 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       ok(webhookRecord(await skipWebhookChange(context, actor, { ...params, seq: body.seq }))),
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'get',
-      path: `${onePath}/deliveries`,
+      path: `${ONE}/deliveries`,
       id: 'listWebhookDeliveries',
       tag,
       errors,
@@ -253,11 +291,11 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       ok({ deliveries: (await listDeliveries(context, actor, params)).map(deliveryRecord) }),
   );
 
-  mount(
+  mountBoth(
     app,
     {
       method: 'delete',
-      path: onePath,
+      path: ONE,
       id: 'deleteWebhook',
       tag,
       errors,

@@ -6,7 +6,6 @@ import type { LogRow } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { write } from '../../management/write.ts';
-import { lockProject } from '../projects/project-table.ts';
 import { readPending, releaseLeases, settleLease, takeLease } from './delivery-table.ts';
 import { readNextMessage, readOlder } from './message-query.ts';
 import { afterFailure, WEBHOOK_RETRIES, whyDisabled } from './pace.ts';
@@ -20,6 +19,7 @@ import {
 } from './webhook.ts';
 import type { Attempt, WebhookSender } from './webhook-sender.ts';
 import { readTarget, storeWebhook } from './webhook-table.ts';
+import { lockPlace } from './webhooks.ts';
 
 /** Webhooks that this node delivers for at once, and messages until another webhook has its turn. */
 const LIMITS = { active: 64, turn: 50 } as const;
@@ -58,7 +58,7 @@ export class WebhookRunner {
   readonly #alarm = new Alarm();
   #isRunning = false;
   #running: Promise<void> | undefined;
-  /** Projects with changes since the last look; all of them at the first. */
+  /** Projects with changes since the last look, empty for what belongs to none; all of them at the first. */
   #changed = new Set<string>();
   #polledAt = Number.NEGATIVE_INFINITY;
   #pendingSince: number | undefined;
@@ -87,7 +87,7 @@ export class WebhookRunner {
 
   /** A row of the log was applied. */
   readonly applied = ({ projectId }: Pick<LogRow, 'projectId'>): void => {
-    if (!this.#isRunning || projectId === '') return;
+    if (!this.#isRunning) return;
     this.#changed.add(projectId);
     this.#alarm.ring();
   };
@@ -274,7 +274,7 @@ export class WebhookRunner {
   async #disable({ id, projectId, name, project }: WebhookTarget, reason: string): Promise<void> {
     const { context, log } = this.#parts;
     await write(context, SYSTEM, async (tx) => {
-      await lockProject(tx, projectId);
+      await lockPlace(tx, { id, projectId });
       const current = await readTarget(tx, id);
       if (current?.status === 'active') await storeWebhook(tx, current, { status: 'disabled', reason });
     });

@@ -9,18 +9,24 @@ import type { NewWebhook, Webhook, WebhookTarget, WebhookUpdate } from './webhoo
 export type TargetRow = NullableColumns<
   Omit<WebhookTarget, 'environments' | 'events' | 'project' | 'pendingSince'>
 > & {
-  readonly project: string;
+  readonly project: string | null;
   readonly pendingSince: number | null;
   readonly environments: string;
   readonly events: string;
 };
 
-/** When the first entry after a webhook's position was written. */
-export const PENDING_SINCE = `(SELECT audit_log.at FROM audit_log WHERE audit_log.project_id = webhooks.project_id
-    AND audit_log.seq > webhooks.position ORDER BY audit_log.seq LIMIT 1)`;
+const firstWaiting = (scope: string) =>
+  `(SELECT audit_log.at FROM audit_log WHERE ${scope} audit_log.seq > webhooks.position ORDER BY audit_log.seq LIMIT 1)`;
+
+/** When the first entry after a webhook's position was written: of its project, or of the installation. */
+export const PENDING_SINCE = `CASE WHEN webhooks.project_id IS NULL THEN ${firstWaiting('')}
+    ELSE ${firstWaiting('audit_log.project_id = webhooks.project_id AND')} END`;
+
+/** The webhooks of the project with the id $1; of the installation, if that is empty. */
+const IN_PLACE = `(project_id = $1 OR (project_id IS NULL AND $1 = ''))`;
 
 /** The columns of a {@link TargetRow}. */
-export const WEBHOOK_COLUMNS = `id, project_id AS "projectId", name, url, format, environments, events, status, reason,
+export const WEBHOOK_COLUMNS = `id, COALESCE(project_id, '') AS "projectId", name, url, format, environments, events, status, reason,
   position AS cursor, deliveries, given_up AS "givenUp", failures, failing_since AS "failingSince",
   next_attempt_at AS "nextAttemptAt", previous_secret_until AS "previousSecretUntil", created_at AS "createdAt",
   secret, previous_secret AS "previousSecret", ${PENDING_SINCE} AS "pendingSince",
@@ -36,9 +42,9 @@ export function toTarget({ environments, events, ...row }: TargetRow): WebhookTa
   };
 }
 
-/** The webhooks of a project, by name, without their secrets. */
+/** The webhooks of a project by name, without their secrets; of the installation for an empty id. */
 export async function readWebhooks(db: Queryable, projectId: string): Promise<readonly Webhook[]> {
-  const found = await readTargets(db, 'WHERE project_id = $1', [projectId]);
+  const found = await readTargets(db, `WHERE ${IN_PLACE}`, [projectId]);
   return found.map(withoutSecrets).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -48,7 +54,7 @@ export async function readWebhook(
   projectId: string,
   name: string,
 ): Promise<Webhook | undefined> {
-  const [found] = await readTargets(db, 'WHERE project_id = $1 AND name = $2', [projectId, name]);
+  const [found] = await readTargets(db, `WHERE ${IN_PLACE} AND name = $2`, [projectId, name]);
   return found && withoutSecrets(found);
 }
 
@@ -76,7 +82,7 @@ function withoutSecrets({
   return webhook;
 }
 
-/** Inserts a webhook, which starts with the changes after it. `already_exists` when the project has a webhook of that name. */
+/** Inserts a webhook, which starts with the changes after it. `already_exists` when its place has a webhook of that name. */
 export async function insertWebhook(tx: Tx, webhook: NewWebhook, secret: string): Promise<Webhook> {
   const { id, projectId, name, url, format, environments, events, createdAt } = webhook;
 
@@ -87,7 +93,7 @@ export async function insertWebhook(tx: Tx, webhook: NewWebhook, secret: string)
       ON CONFLICT DO NOTHING RETURNING id`,
     [
       id,
-      projectId,
+      projectId === '' ? null : projectId,
       name,
       url,
       format,
@@ -191,7 +197,7 @@ function note(
   { projectId, name }: Webhook,
   texts: { readonly before?: string; readonly after?: string },
 ): void {
-  tx.journal.audit({ action, projectId, target: name, ...texts });
+  tx.journal.audit({ action, target: name, ...texts, ...(projectId === '' ? {} : { projectId }) });
 }
 
 /** A webhook for the audit log, which all viewers can read: only the origin of its address, as the rest may be a secret. */

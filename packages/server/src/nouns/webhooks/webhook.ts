@@ -26,8 +26,9 @@ export interface WebhookSettings {
 /** An address that gets the changes of a project, without its secret. Times in epoch milliseconds. */
 export interface Webhook extends WebhookSettings {
   readonly id: string;
+  /** Empty: it belongs to the installation, and gets every entry of the audit log. */
   readonly projectId: string;
-  /** Unique in the project. */
+  /** Unique in its place. */
   readonly name: string;
   readonly status: WebhookStatus;
   /** Why it is disabled. */
@@ -78,8 +79,8 @@ export const COUNTED_HOURS = 24;
 
 /** A webhook with its secrets, for the node that sends its messages. */
 export interface WebhookTarget extends Webhook {
-  /** Name of the project. */
-  readonly project: string;
+  /** Name of the project; absent for a webhook of the installation. */
+  readonly project?: string;
   readonly secret: string;
   readonly previousSecret?: string;
 }
@@ -114,6 +115,8 @@ export const KEPT_DELIVERIES = 100;
 /** One audit entry in a message, with the name of its environment. */
 export interface WebhookEvent extends Pick<AuditEntry, 'action' | 'target' | 'before' | 'after'> {
   readonly environment?: string;
+  readonly id: string;
+  readonly project?: string;
   /** Whether `before` and `after` were left out because the message is large. */
   readonly isCut: boolean;
 }
@@ -124,6 +127,7 @@ export interface WebhookMessage {
   readonly messageId: string;
   readonly at: number;
   readonly actor: string;
+  readonly ip?: string;
   readonly note?: string;
   /** The first ones, in order; at least one. */
   readonly events: readonly WebhookEvent[];

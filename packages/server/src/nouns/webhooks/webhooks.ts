@@ -5,6 +5,7 @@ import type { ManagementContext } from '../../management/context.ts';
 import { checkName } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { readOperation } from '../history/audit-query.ts';
 import { readChangedPlaces } from '../history/changed-query.ts';
@@ -38,7 +39,8 @@ export const ROTATION_HOURS = { most: 168, default: 24 } as const;
 
 /** A webhook by its name. */
 export interface WebhookPlace {
-  readonly project: string;
+  /** Absent for a webhook of the installation. */
+  readonly project?: string;
   readonly webhook: string;
 }
 
@@ -53,15 +55,14 @@ export interface WebhookWithSecret {
   readonly secret: string;
 }
 
-/** The webhooks of a project, by name. `project_not_found`. */
+/** The webhooks of a project or of the installation, by name. `project_not_found`. */
 export function listWebhooks(
   context: ManagementContext,
   actor: Actor,
-  project: string,
+  { project }: Pick<WebhookPlace, 'project'>,
 ): Promise<readonly WebhookHealth[]> {
   return context.store.read(async (db) => {
-    const { id } = await findProject(db, actor, project);
-    return readHealth(db, await readWebhooks(db, id), context.now());
+    return readHealth(db, await readWebhooks(db, await findPlace(db, actor, project)), context.now());
   });
 }
 
@@ -81,7 +82,7 @@ export function getWebhook(
 export async function createWebhook(
   context: WebhookContext,
   actor: Actor,
-  input: WebhookSettings & { readonly project: string; readonly name: string },
+  input: WebhookSettings & { readonly project?: string; readonly name: string },
 ): Promise<WebhookWithSecret> {
   const { name } = input;
   checkName('webhook', name);
@@ -89,14 +90,16 @@ export async function createWebhook(
   const secret = newSecret(context);
 
   const record = await writeRecord(context, actor, async (tx) => {
-    const { id: projectId } = await findProject(tx, actor, input.project);
-    await lockProject(tx, projectId);
+    const projectId = await findPlace(tx, actor, input.project);
+    if (projectId !== '') await lockProject(tx, projectId);
 
     const others = await readWebhooks(tx, projectId);
     if (others.length >= MAX_WEBHOOKS) {
-      throw invalid(`The project has ${MAX_WEBHOOKS} webhooks, which is the most: delete one first.`);
+      throw invalid(
+        `The ${projectId === '' ? 'installation' : 'project'} has ${MAX_WEBHOOKS} webhooks, which is the most: delete one first.`,
+      );
     }
-    await checkEnvironments(tx, projectId, settings.environments);
+    await checkScope(tx, projectId, settings);
 
     const webhook = { id: context.newId(), projectId, name, createdAt: context.now(), ...settings };
     return withHealth(context, tx, await insertWebhook(tx, webhook, secret));
@@ -120,13 +123,13 @@ export function updateWebhook(
 ): Promise<Written<WebhookHealth>> {
   return writeRecord(context, actor, async (tx) => {
     // Locked, so that a concurrent change is not lost.
-    await lockProject(tx, (await findProject(tx, actor, input.project)).id);
+    await lockPlace(tx, await findWebhook(tx, actor, input));
     const webhook = await findWebhook(tx, actor, input);
 
     const settings = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
     // An environment that was deleted may stay.
     const added = settings.environments.filter((name) => !webhook.environments.includes(name));
-    await checkEnvironments(tx, webhook.projectId, added);
+    await checkScope(tx, webhook.projectId, { ...settings, environments: added });
 
     const stored = await storeWebhook(tx, webhook, {
       ...settings,
@@ -148,7 +151,7 @@ export function skipWebhookChange(
 ): Promise<Written<WebhookHealth>> {
   return writeRecord(context, actor, async (tx) => {
     const { id, projectId } = await findWebhook(tx, actor, place);
-    await lockProject(tx, projectId);
+    await lockPlace(tx, { id, projectId });
     // No attempt delivers the change between the look and the skip.
     await lockWebhook(tx, id);
 
@@ -280,10 +283,19 @@ async function findWebhook(
   actor: Actor,
   { project, webhook }: WebhookPlace,
 ): Promise<Webhook> {
-  const { id } = await findProject(db, actor, project);
-  const found = await readWebhook(db, id, webhook);
+  const found = await readWebhook(db, await findPlace(db, actor, project), webhook);
   if (found !== undefined) return found;
   throw notFound(webhook);
+}
+
+/** The id of the project; empty for the installation. */
+async function findPlace(db: Queryable, actor: Actor, project: string | undefined): Promise<string> {
+  return project === undefined ? '' : (await findProject(db, actor, project)).id;
+}
+
+/** Locks what a change of a webhook must not meet: others in its project, or the webhook itself. */
+export async function lockPlace(tx: Tx, { id, projectId }: Pick<Webhook, 'id' | 'projectId'>): Promise<void> {
+  await (projectId === '' ? lockWebhook(tx, id) : lockProject(tx, projectId));
 }
 
 async function findTarget(db: Queryable, actor: Actor, place: WebhookPlace): Promise<WebhookTarget> {
@@ -294,7 +306,7 @@ async function findTarget(db: Queryable, actor: Actor, place: WebhookPlace): Pro
 }
 
 function notFound(name: string): ServiceError {
-  const message = `The webhook ${quote(name)} does not exist: list the project's webhooks to find it.`;
+  const message = `The webhook ${quote(name)} does not exist: list the webhooks of its place to find it.`;
   return new ServiceError('not_found', message);
 }
 
@@ -313,6 +325,19 @@ function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): W
     environments: [...new Set(environments)].sort(),
     events: [...new Set(events)].sort(),
   };
+}
+
+/** A webhook of the installation gets everything, so that what it leaves out need not be asked. */
+async function checkScope(
+  db: Queryable,
+  projectId: string,
+  { format, environments, events }: WebhookSettings,
+): Promise<void> {
+  if (projectId !== '') return await checkEnvironments(db, projectId, environments);
+  if (format === 'json' && environments.length === 0 && events.length === 0) return;
+  throw invalid(
+    'A webhook of the installation gets every entry as JSON: leave out "environments", "events" and "format".',
+  );
 }
 
 async function checkEnvironments(db: Queryable, projectId: string, names: readonly string[]): Promise<void> {
