@@ -116,7 +116,7 @@ function contextOf(kernel: Kernel, engine: SimulatedEngine): ManagementContext {
   const store = new SqlStore(engine, { now: () => Date.now(), newId: () => kernel.chance.hex() });
   return {
     store,
-    stateWriters: new StateWriters(store),
+    stateWriters: new StateWriters(store, 'environment'),
     waitForApplied: async () => {},
     assertWritable: () => {},
     now: () => Date.now(),

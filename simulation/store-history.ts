@@ -100,7 +100,7 @@ class StoreHistory {
 
     void this.#revokeAgain(store);
     for (const each of this.#stores) {
-      const writers = new StateWriters(each);
+      const writers = new StateWriters(each, 'environment');
       for (let index = 0; index < WRITERS; index++) void this.#writeAgain(each, writers);
     }
     await this.#pause(WRITING_MS + ENDING_MS - 1_000);

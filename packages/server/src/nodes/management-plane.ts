@@ -24,7 +24,7 @@ import { rolloutRunner } from '../nouns/rollouts/rollout-runner.ts';
 import { scheduleRunner } from '../nouns/schedules/schedule-runner.ts';
 import { IdentityProvider } from '../nouns/sso/identity-provider.ts';
 import { SSO_PATHS, type Sso } from '../nouns/sso/sso.ts';
-import { StateWriters } from '../nouns/states/state-writers.ts';
+import { lockOf, StateWriters } from '../nouns/states/state-writers.ts';
 import { SqlUsageStore } from '../nouns/usage/usage-table.ts';
 import { WebhookRunner } from '../nouns/webhooks/webhook-runner.ts';
 import { WebhookSender } from '../nouns/webhooks/webhook-sender.ts';
@@ -91,7 +91,7 @@ export class ManagementPlane {
 
     const context: ManagementContext = {
       store,
-      stateWriters: new StateWriters(store),
+      stateWriters: new StateWriters(store, lockOf(config)),
       waitForApplied: (seq) => readers.waitForApplied(seq),
       assertWritable: () => {
         if (!plane.follower.isLive)

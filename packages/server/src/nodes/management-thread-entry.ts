@@ -104,7 +104,7 @@ interface NodeSide {
 
 /** Opens the database and mounts the operations over it. Loaded here, so that the node's own thread loads none of it. */
 async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied }: NodeSide) {
-  const [{ openDatabase }, { LazyDatabase, SqlStore }, { createHeavyOperations }, { StateWriters }] =
+  const [{ openDatabase }, { LazyDatabase, SqlStore }, { createHeavyOperations }, { lockOf, StateWriters }] =
     await Promise.all([
       import('../storage/schema.ts'),
       import('../storage/store.ts'),
@@ -129,7 +129,7 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
   const store = new Store(database);
   const operate = createHeavyOperations({
     store,
-    stateWriters: new StateWriters(store),
+    stateWriters: new StateWriters(store, lockOf(settings)),
     waitForApplied,
     // The node asserts it when it gives the turn.
     assertWritable: () => {},

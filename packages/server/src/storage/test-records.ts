@@ -108,7 +108,7 @@ const writers = new WeakMap<Store, StateWriters>();
 
 /** Changes one state, in a group with the others that are written to the store at the same time. */
 export function writeState(store: Store, write: StateWrite): Promise<Committed<StateWritten>> {
-  const known = writers.get(store) ?? new StateWriters(store);
+  const known = writers.get(store) ?? new StateWriters(store, 'environment');
   writers.set(store, known);
   return known.add(write);
 }

@@ -155,7 +155,7 @@ export class TestApp {
         return super.add(write);
       }
     }
-    return new Writers(store);
+    return new Writers(store, this.home.database.engine === 'sqlite' ? 'database' : 'environment');
   }
 
   #store(): Store {

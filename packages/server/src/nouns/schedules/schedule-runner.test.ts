@@ -27,7 +27,7 @@ beforeEach(async () => {
   isReady = true;
   context = {
     store: home.store,
-    stateWriters: new StateWriters(home.store),
+    stateWriters: new StateWriters(home.store, 'environment'),
     waitForApplied: async () => {},
     assertWritable: () => {},
     now: Date.now,

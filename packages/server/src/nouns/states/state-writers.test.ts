@@ -4,12 +4,12 @@ import type { Environment } from '../../domain/project.ts';
 import { CommitUncertainError, type Database } from '../../storage/database.ts';
 import { SqlStore, type Store } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestEngine, withTransactions } from '../../storage/test-engines.ts';
-import { ADA, auditEntries, readLog, seed, writeState } from '../../storage/test-records.ts';
-import { readEnvironment } from '../environments/environment-table.ts';
+import { ADA, auditEntries, makeEnvironment, readLog, seed, writeState } from '../../storage/test-records.ts';
+import { insertEnvironment, readEnvironment } from '../environments/environment-table.ts';
 import { readFlags } from '../flags/flag-table.ts';
 import { changeStates } from './change-states.ts';
 import { readStoredStates } from './state-table.ts';
-import type { StateWrite } from './state-writers.ts';
+import { type StateWrite, StateWriters } from './state-writers.ts';
 
 setDefaultTimeout(60_000);
 
@@ -282,5 +282,48 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
       readEnvironment(reader, environment.projectId, 'production'),
     );
     expect(found?.revision).toBe(70);
+  });
+});
+
+describe('writers of several environments', () => {
+  const [SQLITE] = ENGINES;
+  const sqlite = () => openTestStore(SQLITE as TestEngine); // `ENGINES` begins with it
+
+  test('share a transaction where one lock is for all: each has its own revision, and a seq in their order', async () => {
+    await using home = await sqlite();
+    const { project } = await seed(home.store, ['a']);
+    await home.store.commit(ADA, (tx) => insertEnvironment(tx, makeEnvironment(project, 'staging')));
+    const { watch, database } = watched(home.database);
+    const writers = new StateWriters(new SqlStore(database), 'database');
+
+    const places = ['production', 'staging', 'nowhere', 'production', 'staging'];
+    const outcomes = await Promise.allSettled(
+      places.map((environment, index) => writers.add({ ...setting('a', index), environment })),
+    );
+
+    expect(watch.transactions).toBe(1);
+    expect(outcomes).toMatchObject([
+      { value: { seq: 4, result: { environmentRevision: 1 } } },
+      { value: { seq: 5, result: { environmentRevision: 1 } } },
+      { reason: { code: 'environment_not_found' } },
+      { value: { seq: 6, result: { environmentRevision: 2, before: text(0) } } },
+      { value: { seq: 7, result: { environmentRevision: 2, before: text(1) } } },
+    ]);
+  });
+
+  test('fail apart: a statement that fails for one of them fails that one alone', async () => {
+    await using home = await sqlite();
+    const { project } = await seed(home.store, []);
+    await home.store.commit(ADA, (tx) => insertEnvironment(tx, makeEnvironment(project, 'staging')));
+    for (const statement of POISON.sqlite) await home.database.query(statement);
+    const writers = new StateWriters(home.store, 'database');
+
+    const outcomes = await Promise.allSettled([
+      writers.add(setting('a', 1)),
+      writers.add({ ...setting('poison', 1), environment: 'staging' }),
+      writers.add({ ...setting('b', 1), environment: 'staging' }),
+    ]);
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 });

@@ -59,16 +59,24 @@ export interface StateWritten {
 /** Limits of one group: the next writers are in the next group. */
 const GROUP = { writers: 64, characters: 1024 * 1024 } as const;
 
-/** Writers of one environment that wait at most; more are refused as busy. */
+/** Writers of one lane that wait at most; more are refused as busy. */
 const MAX_WAITING = 1000;
+
+/** What a write transaction locks: its environment, or the whole database. */
+export type LockedBy = 'environment' | 'database';
+
+/** What locks on the engine of these settings: SQLite has one lock, PostgreSQL one for each row. */
+export function lockOf({ databaseUrl }: { readonly databaseUrl?: string }): LockedBy {
+  return databaseUrl === undefined ? 'database' : 'environment';
+}
 
 /** One writer, and how it learns of its outcome. */
 interface Writer extends PromiseWithResolvers<Committed<StateWritten>> {
   readonly write: StateWrite;
 }
 
-/** The writers of one environment, in the order in which they came. */
-interface Lane extends EnvironmentNames {
+/** Writers that wait for the same lock, in the order in which they came. */
+interface Lane {
   readonly waiting: Writer[];
   /** How many of them are written alone, because a group with them failed. */
   alone: number;
@@ -78,21 +86,24 @@ interface Lane extends EnvironmentNames {
 type Outcome = { readonly result: StateWritten; readonly journal?: Journal } | { readonly refusal: unknown };
 
 /**
- * Commits changes of single states in groups: writers of one environment, which would wait for each other's lock anyway,
- * share a transaction. It reads what all of them need in one round trip, lets them decide one after the other, each on
- * what the one before it left, and writes all changes with the second. A writer that refuses has written nothing, so a group
- * needs no savepoints. A group takes only writers that are ready, so it never waits for a request.
+ * Commits changes of single states in groups: writers that would wait for each other's lock anyway share a transaction. Those
+ * are the writers of one environment, and on SQLite all of them. It reads what the writers of an environment need in one
+ * round trip, lets them decide one after the other, each on what the one before it left, and writes all changes with the
+ * last. A writer that refuses has written nothing, so a group needs no savepoints. A group takes only writers that are ready,
+ * so it never waits for a request.
  */
 export class StateWriters {
   readonly #store: Pick<Store, 'commitGroup'>;
+  readonly #lockedBy: LockedBy;
   readonly #lanes = new Map<string, Lane>();
 
-  constructor(store: Pick<Store, 'commitGroup'>) {
+  constructor(store: Pick<Store, 'commitGroup'>, lockedBy: LockedBy) {
     this.#store = store;
+    this.#lockedBy = lockedBy;
   }
 
   /**
-   * Writes with the next group of the environment. Settles after the commit, with the refusal of `next` as well: what it was
+   * Writes with the next group of the lane. Settles after the commit, with the refusal of `next` as well: what it was
    * shown is true then. Rejects as {@link Store.commit} does, and with `project_not_found`, `environment_not_found`, and what
    * `next` throws.
    */
@@ -101,10 +112,11 @@ export class StateWriters {
     // Here, so that a text that cannot be stored fails only its own writer.
     checkTexts([project, environment, key, actor.name, actor.ip ?? null, actor.note ?? null]);
 
-    const name = JSON.stringify([project, environment]);
+    const name = this.#lockedBy === 'database' ? '' : nameOf(write);
     const known = this.#lanes.get(name);
-    const lane = known ?? { project, environment, waiting: [], alone: 0 };
-    if (lane.waiting.length >= MAX_WAITING) throw new StoreBusy('too many writers wait for this environment');
+    const lane = known ?? { waiting: [], alone: 0 };
+    if (lane.waiting.length >= MAX_WAITING)
+      throw new StoreBusy(`too many writers wait for this ${this.#lockedBy}`);
 
     const writer = { write, ...Promise.withResolvers<Committed<StateWritten>>() };
     lane.waiting.push(writer);
@@ -130,7 +142,7 @@ export class StateWriters {
         // Late, so that those that came while this one waited for the database are with it.
         group ??= lane.waiting.splice(0, lane.alone > 0 ? 1 : GROUP.writers);
 
-        const outcomes = await decideAll(tx, lane, group);
+        const outcomes = await decideAll(tx, group);
         const journals = outcomes.flatMap((o) =>
           'journal' in o && o.journal !== undefined ? [o.journal] : [],
         );
@@ -194,29 +206,45 @@ function settle(group: readonly Writer[], outcomes: readonly Outcome[], seqs: re
 }
 
 /** The outcomes of the first writers of the group, as many as its limits allow; at least one. */
-async function decideAll(tx: GroupTx, lane: Lane, group: readonly Writer[]): Promise<readonly Outcome[]> {
-  const found = await lockAndRead(tx, lane, [...new Set(group.map(({ write }) => write.key))]);
-  if (found === undefined) {
-    const refusal = await missing(tx, lane);
-    return group.map(() => ({ refusal }));
-  }
-
-  const draft = new GroupDraft(found, tx.now());
+async function decideAll(tx: GroupTx, group: readonly Writer[]): Promise<readonly Outcome[]> {
+  const places = new Map<string, GroupDraft | Error>();
   const outcomes: Outcome[] = [];
+  let characters = 0;
+
   for (const { write } of group) {
-    if (draft.characters > GROUP.characters) break;
+    if (characters > GROUP.characters) break;
+    const name = nameOf(write);
+    const place = places.get(name) ?? (await openPlace(tx, write, group));
+    places.set(name, place);
+
     try {
-      outcomes.push(draft.apply(write, tx.journalOf(write.actor)));
+      if (place instanceof Error) throw place;
+      const before = place.characters;
+      outcomes.push(place.apply(write, tx.journalOf(write.actor)));
+      characters += place.characters - before;
     } catch (refusal) {
       outcomes.push({ refusal });
     }
   }
 
-  for (const statement of draft.statements()) tx.sql.atCommit(statement);
+  for (const place of places.values())
+    if (place instanceof GroupDraft) for (const statement of place.statements()) tx.sql.atCommit(statement);
   return outcomes;
 }
 
-/** The changes of a group, with the flags that they create. */
+/** Locks the environment of a write and reads what the group needs of it; the refusal where it does not exist. */
+async function openPlace(tx: GroupTx, names: EnvironmentNames, group: readonly Writer[]) {
+  const name = nameOf(names);
+  const keys = new Set(group.filter(({ write }) => nameOf(write) === name).map(({ write }) => write.key));
+  const found = await lockAndRead(tx, names, [...keys]);
+  return found === undefined ? await missing(tx, names) : new GroupDraft(found, tx.now());
+}
+
+function nameOf({ project, environment }: EnvironmentNames): string {
+  return JSON.stringify([project, environment]);
+}
+
+/** The changes of a group in one environment, with the flags that they create. */
 class GroupDraft {
   readonly #draft: StateDraft;
   readonly #flags: Found['flags'];
