@@ -283,8 +283,8 @@ function refusalOf(
 /** Replaces the server's message, which is about headers. */
 function rejectedToken(origin: string): string {
   return (
-    `The server rejected the access token from ${origin}: it is unknown there, expired or revoked. Set another one in ` +
-    "HALYARD_TOKEN or with --token, or set --data to the server's data folder."
+    `The server rejected the access token from ${origin}: it is unknown there, expired or revoked. Run "halyard login", set ` +
+    "another one in HALYARD_TOKEN or with --token, or set --data to the server's data folder."
   );
 }
 
@@ -298,8 +298,8 @@ function exitCodeOf(status: number): ExitCode {
 
 function noToken(problem = 'No access token found.'): CliError {
   return new CliError(
-    `${problem} Set HALYARD_TOKEN or --token, or set --data to the data folder of a server on this machine that you ` +
-      'can read.',
+    `${problem} Set HALYARD_TOKEN or --token, run "halyard login", or set --data to the data folder of a server on this ` +
+      'machine that you can read.',
     { exitCode: EXIT.denied },
   );
 }

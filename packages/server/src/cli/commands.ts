@@ -46,6 +46,18 @@ export const COMMANDS: Catalog = {
     summary: 'Send the changes of a project to other systems',
     load: async () => (await import('./webhook.ts')).webhookCommands,
   },
+  login: {
+    summary: 'Log in to a server: store its address and an access token as a profile',
+    load: async () => (await import('./login.ts')).loginCommand,
+  },
+  logout: {
+    summary: 'Forget a profile and its token',
+    load: async () => (await import('./login.ts')).logoutCommand,
+  },
+  profile: {
+    summary: 'List profiles, or choose the current one',
+    load: async () => (await import('./login.ts')).profileCommands,
+  },
   watch: {
     summary: 'Watch the changes of an environment as they happen',
     load: async () => (await import('./watch.ts')).watchCommand,

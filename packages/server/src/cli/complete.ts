@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readProfiles } from '../config/profiles.ts';
 import { flagOf } from '../config/settings.ts';
 import { type ApiRequest, apiPath } from './api-client.ts';
 import { type Catalog, type CliCommand, connect } from './command.ts';
@@ -139,12 +140,14 @@ async function valuesOf(
   const kind = value.replace(/[^a-z]/g, '');
   if (kind === 'shell') return SHELLS.map((word) => ({ word, about: '' }));
   if (kind === 'file' || kind === 'folder') return pathsFrom(started);
+  if (kind === 'profile')
+    return readProfiles(shell.env).profiles.map(({ name, url }) => ({ word: name, about: url }));
 
   const project = given.get('project') || shell.env.HALYARD_PROJECT || '';
   const list = listOf(kind, { project, key: given.get('key') ?? '' });
   if (list === undefined) return [];
   const options = Object.fromEntries(
-    ['url', 'token', 'data'].flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : [])),
+    ['url', 'token', 'data', 'profile'].flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : [])),
   );
   const { fields } = await connect(shell, options).request({ ...list.request, timeoutMs: TIMEOUT_MS });
   return fields.list(list.member).map((item) => ({

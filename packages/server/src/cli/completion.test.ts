@@ -31,7 +31,7 @@ test.each([
   ['', expect.arrayContaining(['serve', 'flag', 'completion'])],
   ['fl', ['flag']],
   ['flag se', ['set']],
-  ['flag set new-checkout --pro', ['--project', '--propose']],
+  ['flag set new-checkout --pro', ['--profile', '--project', '--propose']],
   ['flag set new-checkout --project s', ['shop', 'shipping'].sort()],
   ['flag set --project shop new-', ['new-cart', 'new-checkout']],
   ['flag set x --project shop --env ', ['development', 'staging', 'production']],

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { flagOf } from '../config/settings.ts';
 import type { CliCommand } from './command.ts';
-import type { OptionSpec } from './options.ts';
+import { CONNECTION, type OptionSpec } from './options.ts';
 import type { Shell } from './shell.ts';
 
 /** Adds arguments, options, subcommands and actions to a command of commander. A list is a group of commands. */
@@ -38,6 +38,9 @@ function defineOne(target: Command, command: CliCommand, shell: Shell): void {
 /** The variables that stand for options which nearly every command needs. */
 const VARIABLES: Readonly<Record<string, string>> = { project: 'HALYARD_PROJECT', env: 'HALYARD_ENV' };
 
+/** The options that nearly every command has: help lists them below its own. */
+const SERVER: readonly OptionSpec[] = [CONNECTION.url, CONNECTION.token, CONNECTION.data, CONNECTION.profile];
+
 function wordsOf(usage: string): readonly string[] {
   return usage.split(' ');
 }
@@ -50,6 +53,7 @@ function optionsOf(name: string, spec: OptionSpec, { env }: Shell): readonly Opt
   const word = flagOf(name);
   const option = new Option(value === undefined ? word : `${word} ${value}`, about);
   option.makeOptionMandatory(isRequired);
+  if (SERVER.includes(spec)) option.helpGroup('Server:');
   if (choices !== undefined) option.choices([...choices]);
   if (byDefault !== undefined) option.default(byDefault);
   if (conflicts !== undefined) option.conflicts(conflicts);

@@ -45,6 +45,9 @@ Address of the server; the default is this machine.
 .B HALYARD_TOKEN
 Access token.
 .TP
+.B HALYARD_PROFILE
+Profile of \fBhalyard login\fR, instead of the current one.
+.TP
 .B HALYARD_PROJECT
 Project of commands that need \fB\-\-project\fR.
 .TP

@@ -16,6 +16,7 @@ export const mcpCommand = localCommand({
     url: CONNECTION.url,
     token: CONNECTION.token,
     data: CONNECTION.data,
+    profile: CONNECTION.profile,
   },
   help:
     'A host such as an editor starts this command. The agent acts with the access token, and only within its rights. Changes\n' +
@@ -34,7 +35,8 @@ export const mcpCommand = localCommand({
     const warn = (sentence: string) => shell.writeError(`warning: ${sentence}\n`);
     const report = (error: unknown) =>
       shell.writeError(`error: ${error instanceof Error ? error.stack : error}\n`);
-    const connection = resolveConnection(flags, shell.env);
+    // What a person has logged in to with their own rights is not for an agent, unless they say so.
+    const connection = resolveConnection(flags, shell.env, 'named');
 
     const session = await openSession({
       mayWrite: readOnly !== true,

@@ -50,7 +50,7 @@ async function explainError(code: string, shell: Shell, options: OutputOptions):
 export const openapiCommand = localCommand({
   usage: 'openapi',
   about: 'Print the OpenAPI document of the server. Needs no token.',
-  options: { url: CONNECTION.url },
+  options: { url: CONNECTION.url, profile: CONNECTION.profile },
   examples: ['halyard openapi > openapi.json'],
   run: async (options, shell) => {
     // Not `connect`: an unreadable token file must not fail a command that needs no token.

@@ -18,6 +18,8 @@ export interface Shell {
   writeError(text: string): void;
   /** Reads all of standard input. Throws a usage error unless it is UTF-8. */
   readInput(): Promise<string>;
+  /** Asks for a secret without showing it; from a pipe, the first line of standard input. */
+  readSecret(question: string): Promise<string>;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -33,8 +35,35 @@ export function processShell(env: EnvironmentVariables): Shell {
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
     readInput: async () => decodeUtf8(await Bun.stdin.bytes(), 'Standard input'),
+    readSecret: async (question) =>
+      process.stdin.isTTY
+        ? await readHidden(question)
+        : (decodeUtf8(await Bun.stdin.bytes(), 'Standard input').split(/\r?\n/)[0] ?? ''),
     now: () => Date.now(),
   };
+}
+
+/** Reads a line from the terminal, which does not show it. Ctrl+C and the end of the input give up. */
+async function readHidden(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  stderr.write(question);
+  stdin.setRawMode(true);
+  try {
+    let typed = '';
+    for await (const bytes of stdin) {
+      for (const character of String(bytes)) {
+        if (character === '\r' || character === '\n') return typed;
+        if (character === '\u0003' || character === '\u0004') throw usageError('Nothing was entered.');
+        if (character === '\u007f' || character === '\b') typed = typed.slice(0, -1);
+        else typed += character;
+      }
+    }
+    return typed;
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+    stderr.write('\n');
+  }
 }
 
 function invocation(): string {

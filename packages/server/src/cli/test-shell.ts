@@ -46,6 +46,10 @@ export async function runCaptured(
       options.onError?.(err);
     },
     readInput: async () => options.input ?? '',
+    readSecret: async (question) => {
+      err += question;
+      return (options.input ?? '').split('\n')[0] ?? '';
+    },
     now: () => Date.now(),
   };
   const exitCode = await runCli(argv, shell);

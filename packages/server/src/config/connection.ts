@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type EnvironmentVariables, readSecretFile } from './config.ts';
+import { findKeyring } from './keyring.ts';
+import { type Profile, profileNamed, readProfiles } from './profiles.ts';
 import { httpUrl, readSetting } from './setting-readers.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -9,6 +11,7 @@ export interface ConnectionFlags {
   readonly url?: string;
   readonly token?: string;
   readonly data?: string;
+  readonly profile?: string;
 }
 
 /** The addresses of a server. */
@@ -30,15 +33,22 @@ export interface Connection extends ServerAddress {
 }
 
 /**
- * Finds the server: `--url`, `HALYARD_URL`, this machine at the ports that the settings of `serve` name. Throws a
- * {@link ConfigError}.
+ * Finds the server: `--url`, `HALYARD_URL`, that of the profile ({@link profileFor}), this machine at the ports that the settings of
+ * `serve` name. Throws a {@link ConfigError}.
  */
-export function resolveAddress(
-  flags: Pick<ConnectionFlags, 'url'>,
+export function resolveAddress(flags: ConnectionFlags, env: EnvironmentVariables): ServerAddress {
+  return addressWith(profileFor(flags, env, 'any'), flags, env);
+}
+
+function addressWith(
+  profile: Profile | undefined,
+  flags: ConnectionFlags,
   env: EnvironmentVariables,
 ): ServerAddress {
+  // An option counts more than any variable.
+  const variable = flags.profile === undefined ? env.HALYARD_URL || undefined : undefined;
   const name = flags.url === undefined ? 'HALYARD_URL' : '--url';
-  const givenUrl = flags.url ?? (env.HALYARD_URL || undefined);
+  const givenUrl = flags.url ?? variable ?? profile?.url;
   const url = readSetting(httpUrl, givenUrl ?? managementAddress(env), { name, secret: false });
   if (!url.ok) throw new ConfigError([url.problem]);
   return { url: url.value, readUrl: givenUrl === undefined ? mainAddress(env) : url.value };
@@ -46,24 +56,107 @@ export function resolveAddress(
 
 /**
  * Finds the server ({@link resolveAddress}) and the access token: `--token`, the file `admin-token` in the folder of
- * `--data`, `HALYARD_TOKEN`, `HALYARD_ADMIN_TOKEN`, then that file in the folder of `HALYARD_DATA` or the default one.
- * The token of the default folder is used for servers on this machine only, so that it never goes to another one by
- * accident. Throws a {@link ConfigError}.
+ * `--data`, `HALYARD_TOKEN`, `HALYARD_ADMIN_TOKEN`, that file in the folder of `HALYARD_DATA`, the profile, the default folder.
+ * The tokens of a profile and of the default folder are only used for their own server, so that they never go to another one by
+ * accident. With `named`, only a profile that is named counts, and not the current one. Throws a {@link ConfigError}.
  */
-export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
-  const address = resolveAddress(flags, env);
+export function resolveConnection(
+  flags: ConnectionFlags,
+  env: EnvironmentVariables,
+  profiles: 'any' | 'named' = 'any',
+): Connection {
+  const profile = profileFor(flags, env, profiles);
+  const address = addressWith(profile, flags, env);
   const { token, data } = flags;
-  const given = token === undefined ? undefined : { token, tokenOrigin: '--token' };
   const found =
-    given ??
-    (data === undefined ? tokenInVariables(env) : undefined) ??
-    tokenInDataFolder(address.url, data ?? (env.HALYARD_DATA || undefined));
+    token === undefined
+      ? findToken({ url: address.url, data, profile, profiles, isOption: flags.profile !== undefined }, env)
+      : { token, tokenOrigin: '--token' };
+
   if (found.token !== undefined && !/^[\x21-\x7e]+$/.test(found.token)) {
     throw new ConfigError([
       'The access token contains invalid characters. Copy the whole token again, without spaces.',
     ]);
   }
   return { ...address, ...found };
+}
+
+interface TokenSearch {
+  readonly url: string;
+  readonly data: string | undefined;
+  readonly profile: Profile | undefined;
+  readonly profiles: 'any' | 'named';
+  /** Whether an option named the profile. */
+  readonly isOption: boolean;
+}
+
+function findToken(
+  { url, data, profile, profiles, isOption }: TokenSearch,
+  env: EnvironmentVariables,
+): FoundToken {
+  if (data !== undefined) return tokenInDataFolder(url, data);
+  // The administration token and the data folder are those of a server here.
+  const variables = profile === undefined ? ['HALYARD_TOKEN', 'HALYARD_ADMIN_TOKEN'] : ['HALYARD_TOKEN'];
+  const inVariables = isOption ? undefined : tokenInVariables(variables, env);
+  if (inVariables !== undefined) return inVariables;
+  if (profile !== undefined) return tokenOfProfile(profile, url, env);
+  if (env.HALYARD_DATA) return tokenInDataFolder(url, env.HALYARD_DATA);
+
+  const known =
+    profiles === 'named' ? undefined : readProfiles(env).profiles.find((each) => each.url === url);
+  return known === undefined ? tokenInDataFolder(url, undefined) : tokenOfProfile(known, url, env);
+}
+
+/** Never for another server than the one that the token was stored for. */
+function tokenOfProfile(
+  { name, url, token }: Profile,
+  wanted: string,
+  env: EnvironmentVariables,
+): FoundToken {
+  const tokenOrigin = `the profile "${name}"`;
+  if (url !== wanted)
+    return { tokenProblem: `The token of ${tokenOrigin} is for ${url}, not for ${wanted}.` };
+  const stored = token ?? findKeyring(env)?.read({ profile: name, url });
+  if (stored !== undefined) return { token: stored, tokenOrigin };
+  return { tokenProblem: `The keyring does not give the token of ${tokenOrigin}.` };
+}
+
+/** Variables that name a server or a token: where one is set, the current profile does not count. */
+const NAMING = [
+  'HALYARD_URL',
+  'HALYARD_TOKEN',
+  'HALYARD_TOKEN_FILE',
+  'HALYARD_ADMIN_TOKEN',
+  'HALYARD_ADMIN_TOKEN_FILE',
+  'HALYARD_DATA',
+  'HALYARD_HOST',
+  'HALYARD_PORT',
+  'HALYARD_MANAGEMENT_HOST',
+  'HALYARD_MANAGEMENT_PORT',
+] as const;
+
+/** The first variable that names a server or a token. */
+export function namedInVariables(env: EnvironmentVariables): string | undefined {
+  return NAMING.find((name) => env[name]);
+}
+
+/**
+ * The profile that counts: the one that `--profile` or `HALYARD_PROFILE` names, or the current one if neither an option nor a
+ * variable names a server or a token. So a token that is meant for a server here never goes to that of a profile. Throws a
+ * {@link ConfigError}.
+ */
+function profileFor(
+  { url, token, data, profile }: ConnectionFlags,
+  env: EnvironmentVariables,
+  which: 'any' | 'named',
+): Profile | undefined {
+  const name = profile ?? (env.HALYARD_PROFILE || undefined);
+  if (name !== undefined) return profileNamed(readProfiles(env), name);
+
+  const isNamed = [url, token, data, namedInVariables(env)].some((each) => each !== undefined);
+  if (isNamed || which === 'named') return undefined;
+  const { current, profiles } = readProfiles(env);
+  return profiles.find((each) => each.name === current);
 }
 
 /** The main address of a server on this machine with these settings. */
@@ -86,8 +179,8 @@ function addressOf(host = '', port = ''): string {
 /** A token with its origin, or why there is none. */
 type FoundToken = Pick<Connection, 'token' | 'tokenOrigin' | 'tokenProblem'>;
 
-function tokenInVariables(env: EnvironmentVariables): FoundToken | undefined {
-  for (const name of ['HALYARD_TOKEN', 'HALYARD_ADMIN_TOKEN']) {
+function tokenInVariables(names: readonly string[], env: EnvironmentVariables): FoundToken | undefined {
+  for (const name of names) {
     const token = secretOf(name, env);
     if (token !== undefined) return { token, tokenOrigin: env[name] ? name : `${name}_FILE` };
   }
