@@ -192,6 +192,8 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   const row = reads.getByRole('row', { name: /^production/ });
   expect(await row.getByRole('cell').allTextContents()).toEqual(['2K', '2K', 'last hour']);
   await check();
+  await page.goto(`${node.url}/projects/counted/flags/idle`);
+  await reads.getByText('No client has read this flag yet.').waitFor();
   await page.goto(`${node.url}/projects/counted/flags`);
   await page.getByText('not read for 30 days').waitFor();
   expect(await page.getByRole('row').filter({ hasText: 'not read' }).getByRole('link').textContent()).toBe(

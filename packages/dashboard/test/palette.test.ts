@@ -29,6 +29,25 @@ describe('the command palette and the keyboard', () => {
     expect(await stateOf(world, 'production', 'new-checkout')).toEqual({ enabled: true });
   }, 60_000);
 
+  test('what was used last comes first, with its present state', async () => {
+    await world.management.putState('shop', 'staging', 'lamp', { enabled: true });
+    const { page, check } = await world.open('/projects/shop/flags/lamp');
+    await page.getByRole('heading', { name: 'lamp' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const recent = page.getByRole('group', { name: 'Recent' }).getByRole('option');
+    await recent.first().getByText('on in staging').waitFor();
+    await page.getByPlaceholder(/^Search or jump/).fill('turn off lamp stag');
+    await page.getByRole('option', { name: 'Turn off lamp in staging' }).click();
+    await page.getByText('lamp is off in staging').first().waitFor();
+
+    await page.goto('/projects/shop/history');
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await recent.first().getByText('Turn on lamp in staging').waitFor();
+    expect(await recent.last().textContent()).toStartWith('lampoff everywhere');
+    await check();
+  }, 60_000);
+
   test('flipping a flag back during the write does not count as another person’s change', async () => {
     await world.management.putState('shop', 'development', 'twice', { enabled: false, value: 1 });
     const { page } = await world.open('/projects/shop/flags');
@@ -107,7 +126,7 @@ describe('the command palette and the keyboard', () => {
     await world.management.putState('museum', 'development', 'web', { enabled: true });
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder(/^Search or jump/).fill('web');
-    await page.getByRole('option', { name: 'web', exact: true }).waitFor();
+    await page.getByRole('option', { name: 'web on in development', exact: true }).waitFor();
     const first = page.getByRole('dialog', { name: 'Commands' }).getByRole('option').first();
     expect(await first.textContent()).toContain('Webhooks');
     await page.getByRole('option', { name: 'New webhook' }).click();
@@ -153,7 +172,7 @@ describe('the palette over ten thousand flags', () => {
     await page.getByRole('link', { name: 'flag-00000' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder(/^Search or jump/).pressSequentially('flag-07777');
-    await page.getByRole('option', { name: 'flag-07777', exact: true }).waitFor();
+    await page.getByRole('option', { name: 'flag-07777 on in development', exact: true }).waitFor();
     expect(await page.getByRole('dialog').getByRole('option').count()).toBeLessThan(20);
   }, 60_000);
 });

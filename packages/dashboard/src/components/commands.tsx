@@ -1,3 +1,4 @@
+import type { LucideIcon } from 'lucide-react';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { useShortcut } from '../browser/use-shortcut.ts';
 
@@ -13,6 +14,10 @@ export interface Command {
   readonly keywords?: readonly string[];
   /** The equivalent keys, as "n". */
   readonly shortcut?: string;
+  /** Default: that of the group. */
+  readonly icon?: LucideIcon;
+  /** Shown at the end, such as the present state. */
+  readonly hint?: ReactNode;
   readonly run: () => void;
 }
 

@@ -1,11 +1,21 @@
-import { type Dispatch, lazy, type SetStateAction, Suspense, useCallback, useRef, useState } from 'react';
-import { useLocation } from 'wouter';
+import {
+  type Dispatch,
+  lazy,
+  type SetStateAction,
+  Suspense,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
+import { useLocation, useRoute } from 'wouter';
 import { PROJECT_SCREENS, PROJECT_SETTINGS, useCurrentProject } from '../browser/links.ts';
 import { useShortcut } from '../browser/use-shortcut.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { PartBoundary } from '../components/part-boundary.tsx';
 import { messages } from './messages.ts';
 import { PALETTE_FIELD, PALETTE_FRAME } from './palette-style.ts';
+import { remember } from './recent.ts';
 
 const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
 const KeyboardHelp = lazy(async () => ({
@@ -35,6 +45,7 @@ export function CommandPalette({
   });
   useShortcut('?', onHelp);
   useNavigationKeys();
+  useVisitedFlags();
 
   return (
     <PartBoundary
@@ -78,6 +89,15 @@ function Loading({
       />
     </Dialog>
   );
+}
+
+/** Remembers the flags whose pages are opened, however they are reached. */
+function useVisitedFlags(): void {
+  const [isFlag, place] = useRoute<{ project: string; key: string }>('/projects/:project/flags/:key');
+  const { project = '', key = '' } = place ?? {};
+  useEffect(() => {
+    if (isFlag) remember(project, `flag.go.${key}`);
+  }, [isFlag, project, key]);
 }
 
 /** How long after `g` the second key counts, in milliseconds. */

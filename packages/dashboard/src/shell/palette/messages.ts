@@ -1,3 +1,5 @@
+import type { FlagState } from '../../api/types.ts';
+
 /** The texts of the command palette and of the list of keys, which are loaded when they are opened. */
 export const messages = {
   palette: {
@@ -5,6 +7,7 @@ export const messages = {
     noMatch: (text: string) => `Nothing matches “${text}”.`,
     keys: { select: 'select', run: 'run', close: 'Esc close', all: '? shortcuts' },
     groups: {
+      recent: 'Recent',
       flags: 'Flags',
       change: 'Change',
       create: 'Create',
@@ -15,6 +18,13 @@ export const messages = {
     },
     turn: (enabled: boolean, key: string, environment: string) =>
       `Turn ${enabled ? 'on' : 'off'} ${key} in ${environment}`,
+    onIn: (environments: readonly string[]) =>
+      environments.length === 0 ? 'off everywhere' : `on in ${environments.join(', ')}`,
+    now: (state: FlagState | undefined) => {
+      if (state === undefined) return 'not set';
+      if (!state.enabled) return 'off';
+      return state.rolloutPct === undefined ? 'on' : `on, ${state.rolloutPct} %`;
+    },
     copyKey: (key: string) => `Copy key ${key}`,
     copied: (key: string) => `Copied ${key}`,
     createFlag: (key: string) => `Create flag ${key}`,

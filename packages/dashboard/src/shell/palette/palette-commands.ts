@@ -1,5 +1,8 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
-import { useEffect, useMemo, useState } from 'react';
+import Copy from 'lucide-react/icons/copy';
+import ToggleLeft from 'lucide-react/icons/toggle-left';
+import ToggleRight from 'lucide-react/icons/toggle-right';
+import { createElement, useEffect, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useFlags } from '../../api/flags.ts';
 import { useEnvironments, useProjects } from '../../api/projects.ts';
@@ -14,6 +17,8 @@ import { type Command, useOfferedCommands } from '../../components/commands.tsx'
 import { copyText } from '../../components/copy.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { messages as shell } from '../messages.ts';
+import { recentIn } from '../recent.ts';
+import { FlagStates, SwitchState } from './flag-hints.tsx';
 import { matchCommands, matchFlags } from './match.ts';
 import { messages } from './messages.ts';
 
@@ -39,7 +44,7 @@ export function useFlagCommands(project: string, text: string): readonly Command
   const changeState = useChangeState(project);
   const readOnlyReason = useReadOnlyReason();
   return useMemo(() => {
-    if (text.trim() === '') return [];
+    if (text.trim() === '') return recentIn(project).flatMap(again);
     const names = environments.map(({ name }) => name);
     const found = matchFlags(flags, text, { environments: names, most: MOST });
     const isNew = !flags.some(({ key }) => key === text.trim());
@@ -50,14 +55,29 @@ export function useFlagCommands(project: string, text: string): readonly Command
       ...(canEdit && isNew && FLAG_KEY_PATTERN.test(text.trim()) ? [create(text.trim())] : []),
     ];
 
-    function goTo({ key, description }: FlagRecord): Command {
+    function goTo(flag: FlagRecord): Command {
+      const { key } = flag;
       return {
         id: `flag.go.${key}`,
         title: key,
         group: words.groups.flags,
-        keywords: [description],
+        keywords: [flag.description],
+        hint: createElement(FlagStates, { flag, environments }),
         run: () => navigate(links.flag(project, key)),
       };
+    }
+
+    /** The command that was used before, if its flag still exists. */
+    function again(id: string): readonly Command[] {
+      const [, verb, rest = ''] = /^flag\.(go|toggle)\.(.+)$/.exec(id) ?? [];
+      const [place = ''] = rest.split('.', 1);
+      const key = verb === 'toggle' ? rest.slice(place.length + 1) : rest;
+      const flag = flags.find((each) => each.key === key);
+      if (flag === undefined) return [];
+      if (verb === 'go') return [goTo(flag)];
+      const environment = environments.find(({ name }) => name === place);
+      const isPossible = environment !== undefined && readOnlyReason(environment) === undefined;
+      return isPossible ? [toggle(flag, environment)] : [];
     }
 
     function actionsOf(flag: FlagRecord): Command[] {
@@ -73,6 +93,8 @@ export function useFlagCommands(project: string, text: string): readonly Command
         id: `flag.toggle.${environment.name}.${flag.key}`,
         title: words.turn(enabled, flag.key, environment.name),
         group: words.groups.change,
+        icon: enabled ? ToggleRight : ToggleLeft,
+        hint: createElement(SwitchState, { environment, record: before }),
         keywords: ['toggle', 'flip', enabled ? 'enable' : 'disable', flag.description, ...flag.tags],
         run: () =>
           void changeState({ key: flag.key, environment, before, after: { ...before?.state, enabled } }),
@@ -84,6 +106,7 @@ export function useFlagCommands(project: string, text: string): readonly Command
         id: `flag.copy.${key}`,
         title: words.copyKey(key),
         group: words.groups.change,
+        icon: Copy,
         keywords: ['flag', description, ...tags],
         run: () =>
           void copyText(key).then(

@@ -1,7 +1,14 @@
 import { Command } from 'cmdk';
+import type { LucideIcon } from 'lucide-react';
 import ArrowDown from 'lucide-react/icons/arrow-down';
+import ArrowRight from 'lucide-react/icons/arrow-right';
 import ArrowUp from 'lucide-react/icons/arrow-up';
 import CornerDownLeft from 'lucide-react/icons/corner-down-left';
+import Flag from 'lucide-react/icons/flag';
+import Folder from 'lucide-react/icons/folder';
+import Plus from 'lucide-react/icons/plus';
+import Search from 'lucide-react/icons/search';
+import SlidersHorizontal from 'lucide-react/icons/sliders-horizontal';
 import { useEffect, useState } from 'react';
 import { useCurrentProject } from '../../browser/links.ts';
 import type { Command as Offer } from '../../components/commands.tsx';
@@ -9,6 +16,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Kbd } from '../../components/kbd.tsx';
 import { messages as shell } from '../messages.ts';
 import { PALETTE_FIELD, PALETTE_FRAME } from '../palette-style.ts';
+import { recentIn, remember } from '../recent.ts';
 import { isNamed, matchCommands } from './match.ts';
 import { messages } from './messages.ts';
 import { CREATE_FLAG, useFlagCommands, useGeneralCommands, useSearchCommands } from './palette-commands.ts';
@@ -103,9 +111,12 @@ function Results({
 }: ResultsProps & { project: string | undefined; flags: readonly Offer[] }) {
   const general = matchCommands(useGeneralCommands(project, onHelp), text);
   const found = useSearchCommands(project, text);
+  const recent = text.trim() === '' ? recentOf(project, [...flags, ...general]) : [];
   const screens = general.filter((each) => each.group === words.groups.goTo && isNamed(each, text));
   // A Set keeps the first place of each.
-  const offers = [...new Set([...screens, ...flags, ...general, ...found])];
+  const others = [...new Set([...screens, ...(text.trim() === '' ? [] : flags), ...general, ...found])];
+  // The palette knows each by its ID.
+  const offers = [...recent, ...others.filter(({ id }) => !recent.some((each) => each.id === id))];
   // Last, so that Enter never creates a flag where something exists by that name.
   const sorted = [
     ...offers.filter(({ id }) => id !== CREATE_FLAG),
@@ -126,17 +137,20 @@ function Results({
           heading={group}
           className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3"
         >
-          {commands.map(({ id, title, shortcut, run }) => (
+          {commands.map(({ id, title, shortcut, hint, icon: Icon = ICONS[group], run }) => (
             <Command.Item
               key={id}
               value={id}
               onSelect={() => {
+                remember(project ?? '', id);
                 onClose();
                 run();
               }}
               className="flex min-h-8 cursor-pointer items-center gap-3 rounded-md px-2.5 py-1 data-[selected=true]:bg-hover data-[selected=true]:outline data-[selected=true]:-outline-offset-1 data-[selected=true]:outline-line-strong"
             >
+              {Icon && <Icon size={15} className="shrink-0 text-ink-3" aria-hidden />}
               <span className="min-w-0 flex-1 break-words">{title}</span>
+              {hint}
               {shortcut !== undefined && <Kbd keys={shortcut} />}
             </Command.Item>
           ))}
@@ -145,3 +159,26 @@ function Results({
     </>
   );
 }
+
+/** How many of the commands that were used last are offered. */
+const FEW = 6;
+
+/** The commands that were used last, as far as they are offered now. */
+function recentOf(project: string | undefined, offers: readonly Offer[]): readonly Offer[] {
+  const byId = new Map(offers.map((offer) => [offer.id, offer]));
+  const used = recentIn(project ?? '').flatMap((id) => byId.get(id) ?? []);
+  return used.slice(0, FEW).map((offer): Offer => {
+    const { icon = ICONS[offer.group] } = offer;
+    return { ...offer, group: words.groups.recent, ...(icon && { icon }) };
+  });
+}
+
+/** What the commands of a group look like. */
+const ICONS: Readonly<Record<string, LucideIcon | undefined>> = {
+  [words.groups.flags]: Flag,
+  [words.groups.create]: Plus,
+  [words.groups.goTo]: ArrowRight,
+  [words.groups.projects]: Folder,
+  [words.groups.settings]: SlidersHorizontal,
+  [words.groups.everywhere]: Search,
+};
