@@ -150,6 +150,7 @@ describe('schedules', () => {
     await card.getByRole('button', { name: 'Roll out in steps' }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll out checkout in steps' });
     await dialog.getByText('On for everyone by').waitFor();
+    await dialog.getByText('The flag is off. The first step turns it on.').waitFor();
     await check();
 
     // The same words as the server's, before anything is sent.

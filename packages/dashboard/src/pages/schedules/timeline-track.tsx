@@ -21,13 +21,17 @@ export function Track({ item, now }: { item: TimelineItem; now: number }) {
     messages.stepAt(label, dueText(new Date(at).toISOString()).local),
   );
   const word = messages.statuses[status];
-  const badge = word !== '' && <Badge kind={BADGES[status]}>{word}</Badge>;
+  const badge = word !== '' && (
+    <span aria-hidden className="inline-flex">
+      <Badge kind={BADGES[status]}>{word}</Badge>
+    </span>
+  );
   const nameOf = usePersonName();
 
   return (
     <>
       <span className="sr-only">
-        {messages.spoken([...words, messages.by(nameOf(item.by).name), item.note ?? ''])}
+        {messages.spoken([word, ...words, messages.by(nameOf(item.by).name), item.note ?? ''])}
       </span>
       {isLater(item, now) ? (
         <span className="flex min-h-6 flex-wrap items-center gap-x-2 text-xs text-ink-2">
@@ -48,6 +52,9 @@ const DOTS: Readonly<Record<ItemStatus, string>> = {
   waiting: 'border-dashed border-accent bg-surface',
 };
 
+/** What a word beside the first dot needs before the next dot, as a share of the axis. */
+const BADGE_ROOM = 0.35;
+
 function Dots({
   item: { status, moments },
   now,
@@ -60,6 +67,8 @@ function Dots({
   const dots = dotsOf(moments, now);
   const beyond = moments.length - dots.reduce((sum, dot) => sum + dot.moments.length, 0);
   const end = beyond > 0 ? 1 : (dots.at(-1)?.share ?? 0);
+  // The icon of the line says the same, in color.
+  const hasRoom = (dots[1]?.share ?? 1) - (dots[0]?.share ?? 0) >= BADGE_ROOM;
 
   return (
     <span className="relative mx-1.5 block h-7">
@@ -82,7 +91,7 @@ function Dots({
           aria-hidden
           className={classNames(
             'absolute top-1/2 size-3 -translate-x-1/2 -translate-y-1/2 rounded-full border-2 forced-color-adjust-none',
-            DOTS[status],
+            DOTS[status === 'overdue' && (first?.at ?? now) >= now ? 'planned' : status],
           )}
           style={{ left: `${share * 100}%` }}
         />
@@ -95,7 +104,7 @@ function Dots({
               {label}
             </span>
           )}
-          {index === 0 && badge}
+          {index === 0 && (dots.length === 1 || hasRoom) && badge}
         </Beside>
       ))}
       {dots.length === 0 && <Beside share={0}>{badge}</Beside>}

@@ -1,3 +1,6 @@
+import type { LucideIcon } from 'lucide-react';
+import CircleAlert from 'lucide-react/icons/circle-alert';
+import CirclePause from 'lucide-react/icons/circle-pause';
 import Clock from 'lucide-react/icons/clock';
 import TrendingUp from 'lucide-react/icons/trending-up';
 import UserCheck from 'lucide-react/icons/user-check';
@@ -9,7 +12,7 @@ import { useTimeRefresh } from '../../components/time-ago.tsx';
 import { daysFrom } from './axis.ts';
 import { messages } from './messages.ts';
 import { TimelineCard } from './timeline-card.tsx';
-import { isLater, type TimelineItem } from './timeline-items.ts';
+import { type ItemStatus, isLater, type TimelineItem } from './timeline-items.ts';
 import { Track } from './timeline-track.tsx';
 import { WhoAndWhy } from './who-and-why.tsx';
 
@@ -82,13 +85,27 @@ function Days({ now }: { now: number }) {
   );
 }
 
+function iconOf({ source, status }: TimelineItem): LucideIcon {
+  if (status === 'overdue') return CircleAlert;
+  if (status === 'paused') return CirclePause;
+  if (status === 'waiting') return UserCheck;
+  return 'plan' in source ? TrendingUp : Clock;
+}
+
+const ICON_COLORS: Readonly<Record<ItemStatus, string>> = {
+  planned: 'text-ink-3',
+  overdue: 'text-danger',
+  paused: 'text-warn',
+  waiting: 'text-accent',
+};
+
 /** One plan or change: its flag, its dots, and once it is pressed its card. */
 function Line({ project, item, now }: { project: string; item: TimelineItem; now: number }) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const environment = useEnvironments(project).find(({ name }) => name === item.environment);
   const [first] = item.keys;
-  const Icon = 'plan' in item.source ? TrendingUp : 'proposal' in item.source ? UserCheck : Clock;
+  const Icon = iconOf(item);
 
   return (
     <li className="border-t border-line">
@@ -105,7 +122,7 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
           onClick={() => setOpen(!isOpen)}
         >
           <span className="flex min-w-0 items-center gap-2">
-            <Icon size={13} aria-hidden className="shrink-0 text-ink-3" />
+            <Icon size={13} aria-hidden className={classNames('shrink-0', ICON_COLORS[item.status])} />
             <span className="truncate font-mono text-xs">
               {item.keys.length === 1 ? first : messages.flags(item.keys.length)}
             </span>

@@ -61,7 +61,8 @@ describe.each(ENGINES)('the delivery of webhooks on $name', (engine: TestEngine)
     await runner.runOnce();
 
     expect((await deleted)?.status).toBe(200);
-    for (const [table, column] of Object.entries({ webhooks: 'id', webhook_deliveries: 'webhook_id' })) {
+    const tables = { webhooks: 'id', webhook_deliveries: 'webhook_id', webhook_hours: 'webhook_id' };
+    for (const [table, column] of Object.entries(tables)) {
       const rows = `SELECT ${column} FROM ${table} WHERE ${column} = $1`;
       expect(await app.context.store.query(rows, [hook?.id ?? ''])).toEqual([]);
     }
