@@ -66,6 +66,10 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/operators', screen(() => import('./pages/operators/operators-page.tsx'), 'OperatorsPage')],
   ['/tokens', screen(() => import('./pages/secrets/tokens-page.tsx'), 'TokensPage')],
   ['/relay-tokens', screen(() => import('./pages/secrets/relay-tokens-page.tsx'), 'RelayTokensPage')],
+  [
+    '/webhooks',
+    screen(() => import('./pages/webhooks/installation-webhooks-page.tsx'), 'InstallationWebhooksPage'),
+  ],
   ['/audit', screen(() => import('./pages/history/audit-page.tsx'), 'AuditPage')],
   ['/account', screen(() => import('./pages/account/account-page.tsx'), 'AccountPage')],
 ];

@@ -18,6 +18,7 @@ const SCREENS = [
   '/tokens',
   '/relay-tokens',
   '/audit',
+  '/webhooks',
   '/account',
 ];
 

@@ -101,3 +101,28 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   await other.page.getByText('Viewing and managing webhooks requires an administrator.').waitFor();
   await other.check();
 }, 60_000);
+
+test('a webhook of the installation is managed with the settings, and takes no filter', async () => {
+  const receiver = new Receiver();
+  const { page, check } = await world.open('/webhooks');
+  await page.getByRole('heading', { name: 'No audit webhooks yet' }).waitFor();
+  await check();
+  await page.keyboard.press('n');
+  const form = page.getByRole('dialog', { name: 'New webhook' });
+  await form.getByLabel('Name').fill('siem');
+  await form.getByLabel('Address').fill(receiver.url('siem'));
+  expect(await form.getByLabel('Format').count()).toBe(0);
+  await form.getByRole('button', { name: 'Create webhook' }).click();
+  await page.getByRole('button', { name: "Done, I've saved it" }).click();
+  const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'siem' }) });
+  await row.getByText('Every entry of the audit log').waitFor();
+  await page.getByRole('button', { name: 'Send test to siem' }).click();
+  await page.getByText(/^The receiver answered 200 after/).waitFor();
+  await check();
+  await page.getByRole('link', { name: 'Audit webhooks' }).waitFor();
+
+  const narrow = await world.open('/webhooks', { width: 390, theme: 'dark' });
+  await narrow.page.getByRole('rowheader', { name: 'siem' }).waitFor();
+  await narrow.check();
+  receiver.stop();
+}, 60_000);

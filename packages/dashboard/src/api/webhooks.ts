@@ -13,13 +13,24 @@ interface WebhookInput {
   readonly events: readonly string[];
 }
 
-/** The webhooks of a project. Only administrators can read them. */
+/** Stands for the project where webhooks belong to the whole installation. */
+export const INSTALLATION = '';
+
+function listOf(project: string): string {
+  return project === INSTALLATION ? api`webhooks` : api`projects/${project}/webhooks`;
+}
+
+function pathOf(project: string, name: string): string {
+  return `${listOf(project)}/${encodeURIComponent(name)}`;
+}
+
+/** The webhooks of a project, or of the {@link INSTALLATION}. Only administrators can read them. */
 export function useWebhooks(project: string, isAllowed: boolean) {
   return useQuery({
     queryKey: queryKeys.webhooks(project),
     enabled: isAllowed,
     queryFn: async ({ signal }) => {
-      const path = api`projects/${project}/webhooks`;
+      const path = listOf(project);
       return (await request<{ webhooks: readonly WebhookRecord[] }>('GET', path, { signal })).webhooks;
     },
     refetchInterval: ({ state }) => untilAttempt(state.data),
@@ -57,7 +68,7 @@ export function useWebhookDeliveries(project: string, name: string) {
   return useQuery({
     queryKey: [...queryKeys.webhooks(project), name],
     queryFn: async ({ signal }) => {
-      const path = api`projects/${project}/webhooks/${name}/deliveries`;
+      const path = `${pathOf(project, name)}/deliveries`;
       return (await request<{ deliveries: readonly WebhookDelivery[] }>('GET', path, { signal })).deliveries;
     },
   });
@@ -69,7 +80,7 @@ export function createWebhook(
   name: string,
   input: WebhookInput,
 ): Promise<WebhookRecord & { readonly secret: string }> {
-  return request('POST', api`projects/${project}/webhooks`, { body: { name, ...input } });
+  return request('POST', listOf(project), { body: { name, ...input } });
 }
 
 /** Changes, pauses or resumes a webhook, or skips all that waits. */
@@ -78,12 +89,12 @@ export function updateWebhook(
   name: string,
   change: Partial<WebhookInput> & { readonly status?: 'active' | 'paused'; readonly skipPending?: true },
 ): Promise<WebhookRecord> {
-  return request('PATCH', api`projects/${project}/webhooks/${name}`, { body: change });
+  return request('PATCH', pathOf(project, name), { body: change });
 }
 
 /** Skips the change that a webhook delivers next. */
 export function skipWebhookChange(project: string, name: string, seq: number): Promise<WebhookRecord> {
-  return request('POST', api`projects/${project}/webhooks/${name}/skip`, { body: { seq } });
+  return request('POST', `${pathOf(project, name)}/skip`, { body: { seq } });
 }
 
 /** Replaces the signing secret. As with {@link createWebhook}, only this response contains it. */
@@ -91,20 +102,20 @@ export function rotateWebhook(
   project: string,
   name: string,
 ): Promise<WebhookRecord & { readonly secret: string }> {
-  return request('POST', api`projects/${project}/webhooks/${name}/rotate`, { body: {} });
+  return request('POST', `${pathOf(project, name)}/rotate`, { body: {} });
 }
 
 /** Sends a test message and waits for the answer. */
 export function testWebhook(project: string, name: string): Promise<WebhookDelivery> {
-  return request('POST', api`projects/${project}/webhooks/${name}/test`);
+  return request('POST', `${pathOf(project, name)}/test`);
 }
 
 /** Sends the message of a change again and waits for the answer. */
 export function replayWebhook(project: string, name: string, seq: number): Promise<WebhookDelivery> {
-  return request('POST', api`projects/${project}/webhooks/${name}/replay`, { body: { seq } });
+  return request('POST', `${pathOf(project, name)}/replay`, { body: { seq } });
 }
 
 /** Deletes a webhook. */
 export function deleteWebhook(project: string, name: string): Promise<undefined> {
-  return request('DELETE', api`projects/${project}/webhooks/${name}`);
+  return request('DELETE', pathOf(project, name));
 }

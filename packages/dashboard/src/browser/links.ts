@@ -24,9 +24,11 @@ export const links = {
   tokens: '/tokens',
   relayTokens: '/relay-tokens',
   audit: '/audit',
+  installationWebhooks: '/webhooks',
   account: '/account',
   // Pages of the server, beside the dashboard.
   languages: '/docs/languages',
+  siemGuide: '/docs/operations/siem',
   webhookGuide: '/docs/operations/webhooks#how-to-verify-a-message',
 } as const;
 
@@ -60,6 +62,7 @@ export const SETTINGS_SCREENS = [
   { name: 'Access tokens', address: links.tokens, isForAdmins: true },
   { name: 'Relay tokens', address: links.relayTokens, isForAdmins: true },
   { name: 'Audit log', address: links.audit, isForAdmins: false },
+  { name: 'Audit webhooks', address: links.installationWebhooks, isForAdmins: true },
   { name: 'Projects', address: links.projects, isForAdmins: false },
   { name: 'Account', address: links.account, isForAdmins: false },
 ] as const;

@@ -16,6 +16,25 @@ export const messages = {
   emptyTitle: 'No webhooks yet',
   empty: 'Create one to post changes to a chat, or to run a job whenever a flag changes.',
 
+  // Those of the whole installation
+  installation: {
+    title: 'Audit webhooks',
+    intro: (docs: string) => (
+      <>
+        An audit webhook sends every entry of the audit log to another system, such as a SIEM: all projects,
+        people, tokens and sign-ins.{' '}
+        <a href={docs} className="text-accent underline">
+          How to connect a SIEM
+        </a>
+      </>
+    ),
+    readOnly: 'Viewing and managing audit webhooks',
+    create: 'New audit webhook',
+    emptyTitle: 'No audit webhooks yet',
+    empty: 'Create one to keep a copy of the audit log in another system.',
+    everyEntry: 'Every entry of the audit log',
+  },
+
   // The list
   list: 'Webhooks',
   columns: [

@@ -8,7 +8,7 @@ import Trash from 'lucide-react/icons/trash-2';
 import { useState } from 'react';
 import { isMade } from '../../api/api-error.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
+import type { WebhookRecord } from '../../api/types.ts';
 import { deleteWebhook, rotateWebhook, testWebhook, updateWebhook } from '../../api/webhooks.ts';
 import { toastFailure, useAction, useConfirmedAction } from '../../components/actions.tsx';
 import { Button } from '../../components/button.tsx';
@@ -19,6 +19,7 @@ import { toast } from '../../components/toasts.tsx';
 import { reportDelivery } from './deliveries-dialog.tsx';
 import { messages } from './messages.tsx';
 import { useSkip } from './skip.ts';
+import type { WebhookPlace } from './webhook-dialogs.tsx';
 
 /** The dialog of a webhook that is open; a new secret is only here. */
 export type OpenDialog = 'edit' | 'deliveries' | { readonly secret: string };
@@ -29,7 +30,7 @@ export function WebhookActions({
   webhook,
   onOpen,
 }: {
-  project: ProjectRecord;
+  project: WebhookPlace;
   webhook: WebhookRecord;
   onOpen: (dialog: OpenDialog) => void;
 }) {

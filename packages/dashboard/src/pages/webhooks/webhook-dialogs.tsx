@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { isRefusal } from '../../api/api-error.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
-import { createWebhook, updateWebhook } from '../../api/webhooks.ts';
+import { createWebhook, INSTALLATION, updateWebhook } from '../../api/webhooks.ts';
 import { NameField, TextField } from '../../components/field.tsx';
 import { type Form, FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
@@ -12,6 +12,9 @@ import { MultiSelect } from '../../components/multi-select.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { messages } from './messages.tsx';
+
+/** What a webhook needs of its project; one of the installation has an empty name, and gets everything. */
+export type WebhookPlace = Pick<ProjectRecord, 'name' | 'environments'>;
 
 /** The settings while they are edited. */
 interface Draft {
@@ -24,7 +27,7 @@ interface Draft {
 const EMPTY: Draft = { url: '', format: 'json', environments: [], events: [] };
 
 /** Creates a webhook and shows its signing secret once. */
-export function CreateWebhookDialog({ project, onClose }: { project: ProjectRecord; onClose: () => void }) {
+export function CreateWebhookDialog({ project, onClose }: { project: WebhookPlace; onClose: () => void }) {
   const [name, setName] = useState('');
   const [draft, setDraft] = useState(EMPTY);
   // Only in this component's state, so that it disappears with the dialog.
@@ -70,7 +73,7 @@ export function EditWebhookDialog({
   webhook,
   onClose,
 }: {
-  project: ProjectRecord;
+  project: WebhookPlace;
   webhook: WebhookRecord;
   onClose: () => void;
 }) {
@@ -138,7 +141,7 @@ function SettingFields({
   urlProblem,
   onChange,
 }: {
-  project: ProjectRecord;
+  project: WebhookPlace;
   draft: Draft;
   urlHint: string;
   urlProblem: string | undefined;
@@ -162,26 +165,30 @@ function SettingFields({
         value={draft.url}
         onChange={(url) => onChange({ ...draft, url: url.trim() })}
       />
-      <SelectField
-        label={messages.format}
-        value={draft.format}
-        choices={messages.formats}
-        onSelect={(format) => onChange({ ...draft, format: format === 'slack' ? 'slack' : 'json' })}
-      />
-      <SelectionField
-        label={messages.environments}
-        none={messages.anyEnvironment}
-        options={environments}
-        selected={draft.environments}
-        onChange={(selected) => onChange({ ...draft, environments: selected })}
-      />
-      <SelectionField
-        label={messages.events}
-        none={messages.anyEvent}
-        options={WEBHOOK_EVENTS}
-        selected={draft.events}
-        onChange={(selected) => onChange({ ...draft, events: selected })}
-      />
+      {project.name !== INSTALLATION && (
+        <>
+          <SelectField
+            label={messages.format}
+            value={draft.format}
+            choices={messages.formats}
+            onSelect={(format) => onChange({ ...draft, format: format === 'slack' ? 'slack' : 'json' })}
+          />
+          <SelectionField
+            label={messages.environments}
+            none={messages.anyEnvironment}
+            options={environments}
+            selected={draft.environments}
+            onChange={(selected) => onChange({ ...draft, environments: selected })}
+          />
+          <SelectionField
+            label={messages.events}
+            none={messages.anyEvent}
+            options={WEBHOOK_EVENTS}
+            selected={draft.events}
+            onChange={(selected) => onChange({ ...draft, events: selected })}
+          />
+        </>
+      )}
     </>
   );
 }

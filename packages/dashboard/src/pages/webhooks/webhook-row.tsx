@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
+import type { WebhookRecord } from '../../api/types.ts';
+import { INSTALLATION } from '../../api/webhooks.ts';
 import { Badge } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
@@ -9,12 +10,12 @@ import { DeliveriesDialog } from './deliveries-dialog.tsx';
 import { reasonOf } from './delivery-groups.ts';
 import { messages } from './messages.tsx';
 import { type OpenDialog, WebhookActions } from './webhook-actions.tsx';
-import { EditWebhookDialog, WebhookSecretDialog } from './webhook-dialogs.tsx';
+import { EditWebhookDialog, type WebhookPlace, WebhookSecretDialog } from './webhook-dialogs.tsx';
 
 const [, statusColumn, attemptsColumn, waitingColumn] = messages.columns;
 
 /** A webhook: whether it works, why it does not, its attempts of a day, and what waits. */
-export function WebhookRow({ project, webhook }: { project: ProjectRecord; webhook: WebhookRecord }) {
+export function WebhookRow({ project, webhook }: { project: WebhookPlace; webhook: WebhookRecord }) {
   const { name, url, environments, events } = webhook;
   const [open, setOpen] = useState<OpenDialog>();
   const close = () => setOpen(undefined);
@@ -28,8 +29,14 @@ export function WebhookRow({ project, webhook }: { project: ProjectRecord; webho
         </span>
         <span className="block pl-4 font-mono text-xs text-ink-3">{url}</span>
         <span className="block pl-4 text-xs text-ink-3">
-          {events.length === 0 ? messages.allChanges : messages.changesOf(events)}{' '}
-          {environments.length === 0 ? messages.inAll : messages.inSome(environments)}
+          {project.name === INSTALLATION ? (
+            messages.installation.everyEntry
+          ) : (
+            <>
+              {events.length === 0 ? messages.allChanges : messages.changesOf(events)}{' '}
+              {environments.length === 0 ? messages.inAll : messages.inSome(environments)}
+            </>
+          )}
         </span>
       </RecordHead>
       <RecordCell label={statusColumn.label} className="max-sm:col-span-full">

@@ -50,6 +50,7 @@ test('serves the page for every screen, and for nothing else', async () => {
       '/operators',
       '/tokens',
       '/relay-tokens',
+      '/webhooks',
       '/audit',
       '/account',
     ],

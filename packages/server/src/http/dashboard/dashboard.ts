@@ -15,7 +15,7 @@ export interface DashboardOptions {
 /** The addresses of the dashboard's screens. Each answers the same page, which reads its own address. */
 const SCREENS: readonly RegExp[] = [
   /^\/$/,
-  /^\/(sign-in|setup|invitation|operators|tokens|relay-tokens|audit|account)$/,
+  /^\/(sign-in|setup|invitation|operators|tokens|relay-tokens|audit|webhooks|account)$/,
   /^\/projects(\/[^/]+)?$/,
   /^\/projects\/[^/]+\/(flags|clean-up|compare|settings|members|keys|environments|webhooks|schedules|proposals|history|clients)$/,
   /^\/projects\/[^/]+\/(flags|proposals)\/[^/]+$/,
