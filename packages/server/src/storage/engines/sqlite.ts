@@ -208,8 +208,9 @@ class SqliteDatabase implements OpenDatabase {
         checkIdentities(this.#identities);
         return retryWhileBusy(() => connection.run(text, parameters), LOG_PATIENCE_MS);
       },
+      // Of the connection that writes: it does not count its own commits, whose rows the sessions have been handed.
       dataVersion: () =>
-        connection.run<{ data_version: number }>('PRAGMA data_version')[0]?.data_version ?? 0,
+        this.#connection.run<{ data_version: number }>('PRAGMA data_version')[0]?.data_version ?? 0,
       close: () => connection.close(),
     };
   }
@@ -252,7 +253,7 @@ function refuseAfter(failure: unknown): void {
 
 /** The connection a {@link SqliteLogSession} reads through. */
 interface LogReader extends Queryable {
-  /** A number that changes when another connection has committed. Throws when the file cannot be read. */
+  /** A number that changes when another process has committed. Throws when the file cannot be read. */
   dataVersion(): number;
   /** Ends what was opened for this session. */
   close(): void;
