@@ -188,11 +188,29 @@ function describePlan(fields: Fields): readonly string[] {
   ];
 }
 
+/** The names that are new, removed or changed: `+dark, -light, ~blue`; the order alone has no name. */
+function describeNamed(before: Fields, after: Fields): string {
+  const [old, young] = [before, after].map(
+    (one) =>
+      new Map(one.list('namedValues').map((each) => [each.text('name'), JSON.stringify(each.any('value'))])),
+  );
+  const marks = [...new Set([...(old?.keys() ?? []), ...(young?.keys() ?? [])])].flatMap((name) => {
+    const [was, is] = [old?.get(name), young?.get(name)];
+    if (was === is) return [];
+    return [`${was === undefined ? '+' : is === undefined ? '-' : '~'}${name}`];
+  });
+  return marks.length === 0 ? 'have other descriptions or another order' : marks.join(', ');
+}
+
 /** The members that differ: `color red -> pink`. */
 function describeFields(one: Fields): string {
   const [before, after] = [one.fields('before'), one.fields('after')];
   return after.names
-    .map((name) => `${name} ${shortJson(before.any(name))} -> ${shortJson(after.any(name))}`)
+    .map((name) =>
+      name === 'namedValues'
+        ? `named values ${describeNamed(before, after)}`
+        : `${name} ${shortJson(before.any(name))} -> ${shortJson(after.any(name))}`,
+    )
     .join(', ');
 }
 

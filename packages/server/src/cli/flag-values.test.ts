@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type NodeProcess, startNode } from '@halyard/testing';
+import { type NodeProcess, startNode, temporaryFolder } from '@halyard/testing';
 import { commandsAt } from './test-shell.ts';
 
 let node: NodeProcess;
@@ -44,6 +44,22 @@ test('a state keeps a value that is changed or removed, which the command says',
   const { state, valueName } = await json(['flag', 'get', 'banner', ...PRODUCTION]);
   expect([state.value, valueName]).toEqual(['1', undefined]);
   expect((await halyard([...VALUES, '--remove', 'a,b'])).exitCode).toBe(0);
+});
+
+test('a document with other named values shows which they are', async () => {
+  await seen(['flag', 'set', 'levels', ...PRODUCTION, '--on']);
+  const levels = ['flag', 'values', 'levels', '--project', 'shop'];
+  await seen([...levels, 'low=1', 'high=2', 'gone=3']);
+  using folder = temporaryFolder();
+  const file = folder.file('flags.yaml');
+  await halyard(['export', '--project', 'shop', '--out', file]);
+  expect((await halyard(['diff', file])).exitCode).toBe(0);
+
+  await seen([...levels, 'high=20', 'new=4', '--remove', 'gone']);
+  const changed = await halyard(['diff', file], { isTerminal: true });
+  expect(changed.out).toContain('~ flag levels: named values ~high, -new, +gone\n');
+  await halyard(['import', file, '--policy', 'enforce']);
+  expect((await halyard(['diff', file])).exitCode).toBe(0);
 });
 
 test('mistakes are refused with what is right', async () => {
