@@ -1,6 +1,7 @@
 /** `bun run interop [program…]`: drives published providers and the examples against a real node. */
 import { tryChart } from './chart/try-chart.ts';
 import { CLIENTS, type OwnClient, prepareClient } from './clients.ts';
+import { tryFirefox } from './firefox/try-firefox.ts';
 import { LANGUAGES, type Language } from './languages.ts';
 import { type PreparedProgram, prepare, run } from './programs.ts';
 import { ProviderProgram } from './protocol.ts';
@@ -25,7 +26,18 @@ const rows: Row[] = [];
 const failures: string[] = [];
 const examples = exampleNames().map((name) => `examples/${name}`);
 const languages = [...LANGUAGES, ...CLIENTS].map(({ folder }) => folder);
-const known = [...languages, 'clients', 'flagd', 'cli', 'publishing', 'chart', 'examples', ...examples];
+const known = [
+  ...languages,
+  'clients',
+  'flagd',
+  'cli',
+  'publishing',
+  'firefox',
+  'chart',
+  'firefox',
+  'examples',
+  ...examples,
+];
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -78,6 +90,15 @@ if (isChosen('chart')) {
     return typeof outcome === 'string'
       ? { name: 'chart', provider: '', runtime: '', result: `skipped, ${outcome}` }
       : { name: 'chart', provider: '', runtime: outcome.helm, result: outcome.result };
+  });
+}
+if (isChosen('firefox')) {
+  await attempt('firefox', async () => {
+    const outcome = await tryFirefox();
+    if (typeof outcome === 'string')
+      return { name: 'firefox', provider: '', runtime: '', result: `skipped, ${outcome}` };
+    for (const step of outcome.steps) say(`  ${step}`);
+    return { name: 'firefox', provider: '', runtime: outcome.version, result: 'the dashboard works' };
   });
 }
 for (const name of examples) {
