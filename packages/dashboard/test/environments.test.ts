@@ -225,6 +225,9 @@ test('a document is compared flag by flag, and imported as it was shown or not a
   await management.createProject('depot');
   for (const key of ['kept', 'gone'])
     await management.putState('depot', 'production', key, { enabled: true, value: { limit: 1 } });
+  await management.request('PATCH', '/api/projects/depot/environments/production', {
+    body: { reasonRequired: true },
+  });
   const { page, check } = await world.open('/projects/depot/settings');
   const choose = async (name: string, lines: readonly string[]) => {
     const buffer = Buffer.from(lines.join('\n'));
@@ -262,8 +265,11 @@ test('a document is compared flag by flag, and imported as it was shown or not a
   await dialog.getByText('is protected.').waitFor();
   await check();
 
-  await management.putState('depot', 'production', 'late', { enabled: true });
-  await dialog.getByLabel('Note').fill('From the repository');
+  const headers = { 'X-Change-Note': 'n' };
+  await management.putState('depot', 'production', 'late', { enabled: true }, { headers });
+  await dialog.getByRole('button', { name: 'Import 3 changes' }).click();
+  await dialog.getByText('Say why').waitFor();
+  await dialog.getByLabel('Reason').fill('From the repository');
   await dialog.getByRole('button', { name: 'Import 3 changes' }).click();
   await dialog.getByText('The project has changed in the meantime.').waitFor();
   await list.getByText('late').waitFor();

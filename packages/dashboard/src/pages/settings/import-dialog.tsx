@@ -14,6 +14,7 @@ import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord, ImportPlan, ProjectRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
+import { messages as dialogs } from '../../changes/dialog-messages.ts';
 import { NoteField } from '../../changes/note-field.tsx';
 import { PausedPlans } from '../../changes/production-guard.tsx';
 import { ProtectedNote } from '../../changes/protected-note.tsx';
@@ -61,16 +62,20 @@ export function ImportDialog({
   const plan = preview.data;
   const touched = plan === undefined ? [] : touchedBy(plan, project.environments);
   const needsApproval = plan?.notAllowed?.some(({ code }) => code === 'approval_required') === true;
+  const needsReason = plan?.notAllowed?.some(({ code }) => code === 'reason_required') === true;
   const guarded = touched.filter((environment) => environment.protected);
   const count = plan === undefined ? 0 : thingsOf(plan).length;
 
   const form = useForm({
+    problems: {
+      note: needsReason && !needsApproval && note.trim() === '' ? dialogs.noteMissing : undefined,
+    },
     submit: async () => {
       if (plan === undefined) return;
       setOutdated(false);
       const wanted = await askApproval({
         project: project.name,
-        environments: needsApproval ? touched : [],
+        environments: touched.filter(({ approvals }) => needsApproval || approvals === 0),
         what: messages.what(document.name),
         list: <ImportPreview plan={plan} environments={project.environments} />,
         note: note.trim(),
@@ -132,7 +137,14 @@ export function ImportDialog({
           ))}
           {isNothing(plan) && <p className="text-ink-2">{messages.nothing}</p>}
           <ImportPreview plan={plan} environments={project.environments} />
-          {count > 0 && !needsApproval && <NoteField value={note} onChange={setNote} />}
+          {count > 0 && !needsApproval && (
+            <NoteField
+              value={note}
+              isRequired={needsReason}
+              error={form.problem('note')}
+              onChange={setNote}
+            />
+          )}
         </>
       )}
     </FormDialog>
