@@ -14,7 +14,7 @@ const PAUSES = {
   gather: 5_000,
   spread: 2_000,
   between: 20,
-  error: 5_000,
+  error: 10_000,
   idle: 3_600_000,
 } as const;
 
@@ -42,6 +42,7 @@ export class ChainRunner {
   /** When there is something to chain, on the monotonic clock; at the start, there may be something from before. */
   #dueAt: number | undefined = performance.now() + PAUSES.start;
   #isRunning = false;
+  #hasFailed = false;
   #running: Promise<void> | undefined;
 
   constructor(parts: ChainRunnerParts) {
@@ -114,13 +115,13 @@ export class ChainRunner {
   async #tryOnce(endsAt?: number): Promise<boolean> {
     try {
       await this.runOnce(endsAt);
+      this.#hasFailed = false;
       return true;
     } catch (err) {
-      // The follower reports outages, and a standby can never be written.
-      this.#parts.log[err instanceof StoreOutage ? 'debug' : 'warn'](
-        { err },
-        'audit entries could not be chained; retrying',
-      );
+      // Said once: a standby can never be written. The follower reports outages.
+      const isKnown = this.#hasFailed || err instanceof StoreOutage;
+      this.#hasFailed = true;
+      this.#parts.log[isKnown ? 'debug' : 'warn']({ err }, 'audit entries could not be chained; retrying');
       return false;
     }
   }
