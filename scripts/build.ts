@@ -15,7 +15,7 @@ const { values } = parseArgs({ options: { target: { type: 'string', default: her
 const target = TARGETS.find((known) => known === `bun-${values.target}`);
 if (target === undefined && values.target !== here) {
   process.stderr.write(
-    `error: ${values.target} is not a platform that Halyard is built for: ${TARGETS.join(', ')}\n`,
+    `error: ${values.target} is not a platform that Halyard is built for: ${TARGETS.map((known) => known.slice('bun-'.length)).join(', ')}\n`,
   );
   process.exit(2);
 }
