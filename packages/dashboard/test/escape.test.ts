@@ -13,6 +13,8 @@ const SCREENS = [
   '/projects/shop/keys',
   '/projects/shop/webhooks',
   '/projects/shop/environments',
+  '/projects/shop/settings',
+  '/projects/shop/members',
   '/?projects',
   '/operators',
   '/tokens',
