@@ -159,7 +159,7 @@ function DifferenceRow({
         <RecordCell label={to.name}>
           <StateSummary state={toState} valueText={toText} />
         </RecordCell>
-        <RecordCell label={messages.differsIn} className="text-xs text-ink-2 max-sm:hidden">
+        <RecordCell label={messages.differsIn} className="text-xs text-ink-2 max-sm:hidden!">
           {names}
         </RecordCell>
       </RecordRow>

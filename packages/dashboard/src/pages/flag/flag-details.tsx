@@ -35,7 +35,7 @@ export function FlagDetails({
   const canEdit = useCan('editor');
   const known = useKnownTexts(project.name);
   const nameOf = useOwnerName();
-  const { description, tags, owner, createdAt } = flag;
+  const { description, tags, owner } = flag;
 
   return (
     <div className="-mt-1 flex flex-col gap-2">
@@ -123,9 +123,6 @@ export function FlagDetails({
           {flag.permanent ? words.permanent : words.temporary}
         </EditableFact>
 
-        <Fact name={words.created}>
-          <TimeAgo at={createdAt} />
-        </Fact>
         {last !== undefined && (
           <Fact name={words.lastChange}>
             <span>

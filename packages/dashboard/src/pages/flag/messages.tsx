@@ -33,7 +33,6 @@ export const messages = {
     lifetime: 'Lifetime',
     temporary: 'Temporary',
     permanent: 'Permanent',
-    created: 'Created',
     lastChange: 'Last change',
     by: 'by',
     edit: (name: string) => `Edit: ${name}`,
