@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import { type Actor, SYSTEM } from '../domain/audit.ts';
-import { ServiceError } from '../domain/errors.ts';
+import { invalid, ServiceError } from '../domain/errors.ts';
 import type { StateText } from '../domain/project.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { write } from '../management/write.ts';
@@ -105,14 +105,30 @@ export async function importDocument(
   file: string,
 ): Promise<{ readonly project: string; readonly flags: number } | undefined> {
   if ((await listProjects(context, SYSTEM)).length > 0) return undefined;
+
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new Error(`Cannot read ${file} to import it. Check the path and its permissions.`, { cause });
   });
+
   const { readDocument } = await import('../nouns/documents/declaration.ts');
   try {
     const declaration = await readDocument(text, text.trimStart().startsWith('{') ? 'json' : 'yaml');
     const { project, flags } = declaration;
-    await importDeclaration(context, FIRST_START, { declaration, policy: 'create-only', prune: false });
+    if (
+      declaration.keys !== undefined ||
+      declaration.webhooks !== undefined ||
+      declaration.members !== undefined
+    ) {
+      throw invalid(
+        'It has keys, webhooks or members, whose secrets no one would see: import it with "halyard import" instead.',
+      );
+    }
+    await importDeclaration(context, FIRST_START, {
+      declaration,
+      policy: 'create-only',
+      prune: false,
+      remove: [],
+    });
     return { project, flags: flags.size };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

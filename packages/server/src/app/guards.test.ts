@@ -36,7 +36,7 @@ async function importOf(project: string): Promise<ImportRules> {
     flags: { used: { environments: { production: { enabled: false } } } },
   };
   const declaration = await readDeclaration(JSON.stringify(document));
-  return { declaration, policy: 'enforce', prune: true };
+  return { declaration, policy: 'enforce', prune: true, remove: [] };
 }
 
 interface Prepared {

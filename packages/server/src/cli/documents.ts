@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { defined } from '@halyard/protocol';
 import { type ApiAnswer, type ApiRequest, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
@@ -7,6 +8,10 @@ import { describeStep } from './flag-state.ts';
 import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf, WISH } from './options.ts';
 import { printAnswer, printable, printDocument, shortJson } from './output.ts';
 import { decodeUtf8, type Shell } from './shell.ts';
+
+/** The sections of a document beside its flags, and those from which an import removes. */
+const SECTIONS = ['settings', 'keys', 'webhooks', 'members'];
+const REMOVABLE = ['keys', 'webhooks', 'members'];
 
 /** `halyard export` */
 export const exportCommand = command({
@@ -18,14 +23,19 @@ export const exportCommand = command({
       choices: ['yaml', 'json', 'flagd'],
     }),
     env: option('<environment>', 'Environment to export; only, and always, with --format flagd'),
+    with: option(
+      '<sections>',
+      `What else to export, separated by commas: ${SECTIONS.join(', ')}; never secrets`,
+    ),
     omitRollouts: toggle('With --format flagd: leave out flags that are rolled out to a part of the users'),
     out: option('<file>', 'Write to this file instead of standard output'),
   },
   examples: [
     'halyard export --project shop --out flags.yaml',
+    'halyard export --project shop --with settings,keys,webhooks,members --out shop.yaml',
     'halyard export --project shop --format flagd --env production --out flags.flagd.json',
   ],
-  run: async ({ project, env, omitRollouts = false, out, ...options }, shell) => {
+  run: async ({ project, env, with: sections, omitRollouts = false, out, ...options }, shell) => {
     if ((options.format === 'flagd') !== (env !== undefined) || (omitRollouts && env === undefined))
       throw usageError('--env goes with --format flagd, which needs it; --omit-rollouts goes with both.');
     if (env !== undefined) {
@@ -41,10 +51,16 @@ export const exportCommand = command({
 
     const format = options.format ?? (options.json || out?.endsWith('.json') ? 'json' : 'yaml');
     const path = apiPath`/projects/${project}/export`;
-    const { text } = await connect(shell, options).request({ path, query: { format } });
+    const query = { format, ...defined({ with: sections }) };
+    const { text } = await connect(shell, options).request({ path, query });
     await printDocument(shell, text, { out, sentence: `Wrote project ${project} to ${out}.` });
   },
 });
+
+const REMOVE = option(
+  '<sections>',
+  'Also remove what the file lacks, of these sections: keys, webhooks, members; by default it stays',
+);
 
 const PRUNE = toggle('Also remove states and archive flags that are not in the file; by default they stay');
 
@@ -58,6 +74,7 @@ export const importCommand = command({
       default: 'create-only',
     }),
     prune: PRUNE,
+    remove: REMOVE,
     dryRun: toggle('Show what would change, and which of these changes you may not make'),
     note: NOTE,
     ...WISH,
@@ -81,7 +98,7 @@ export const importCommand = command({
 export const diffCommand = command({
   usage: 'diff <file>',
   about: 'Show what "halyard import --policy enforce" would change; "-" reads standard input.',
-  options: { prune: PRUNE },
+  options: { prune: PRUNE, remove: REMOVE },
   help:
     'Writes text even when piped; --json writes JSON. Requires the role viewer only.\n' +
     'Exit codes: 0 no differences, 5 differences, others as for every command.',
@@ -104,8 +121,13 @@ async function sendDocument(
   {
     file,
     prune,
+    remove,
     ...options
-  }: ValuesOf<typeof CONNECTION> & { readonly file: string; readonly prune?: boolean },
+  }: ValuesOf<typeof CONNECTION> & {
+    readonly file: string;
+    readonly prune?: boolean;
+    readonly remove?: string;
+  },
   shell: Shell,
   { query, ...request }: Pick<ApiRequest, 'path' | 'query' | 'note'>,
 ): Promise<ApiAnswer> {
@@ -113,7 +135,7 @@ async function sendDocument(
   return await connect(shell, options).request({
     ...request,
     method: 'POST',
-    query: { ...query, prune: String(prune === true) },
+    query: { ...query, prune: String(prune === true), ...defined({ remove }) },
     timeoutMs: IMPORT_TIMEOUT_MS,
     body,
     contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
@@ -142,6 +164,7 @@ function describeImport(fields: Fields): string {
   const kept = fields.number('kept');
   return lines(
     ...describePlan(fields),
+    ...describeSecrets(fields),
     ...(kept > 0 ? [`Kept ${kept} that differ; --policy enforce overwrites them.`] : []),
     ...(isDryRun ? describeNotAllowed(fields) : []),
     isDryRun ? `Dry run: would change ${count} of ${project}.` : `Changed ${count} of ${project}.`,
@@ -168,7 +191,13 @@ function describePlan(fields: Fields): readonly string[] {
   const only = fields.fields('onlyInProject');
   const flags = only.texts('flags');
   const states = only.list('states').map((state) => `${state.text('environment')}/${state.text('key')}`);
-  const hint = flags.length + states.length === 0 ? [] : ['--prune archives or removes what the file lacks.'];
+  const others = REMOVABLE.flatMap((section) =>
+    only.texts(section).map((name) => `  ${section.slice(0, -1)} ${name} is not in the file`),
+  );
+  const hint = [
+    ...(flags.length + states.length === 0 ? [] : ['--prune archives or removes what the file lacks.']),
+    ...(others.length === 0 ? [] : [`--remove ${REMOVABLE.join(',')} removes what the file lacks of these.`]),
+  ];
 
   return [
     ...(fields.boolean('projectCreated') ? [`+ project ${fields.text('project')}`] : []),
@@ -182,8 +211,10 @@ function describePlan(fields: Fields): readonly string[] {
     ...each('flagsRestored', (key) => `~ flag ${key}: restore from the archive`),
     ...each('flagsArchived', (key) => `- flag ${key}: archive`),
     ...fields.list('changes').map(describeChange),
+    ...describeSections(fields),
     ...flags.map((key) => `  flag ${key} is not in the file`),
     ...states.map((place) => `  ${place} is not in the file`),
+    ...others,
     ...hint,
   ];
 }
@@ -200,6 +231,40 @@ function describeNamed(before: Fields, after: Fields): string {
     return [`${was === undefined ? '+' : is === undefined ? '-' : '~'}${name}`];
   });
   return marks.length === 0 ? 'have other descriptions or another order' : marks.join(', ');
+}
+
+/** The keys, webhooks and members that are created (+), changed (~) and removed (-). */
+function describeSections(fields: Fields): readonly string[] {
+  const roleOf = (role: Fields) =>
+    `${role.text('role')}${role.boolean('canChangeProtected') ? ' + protected' : ''}`;
+  return [
+    ...fields
+      .list('keysCreated')
+      .map((key) => `+ key ${key.text('name')}: ${key.texts('environments').join(', ')}`),
+    ...fields.list('keysRevoked').map((key) => `- key ${key.text('name')} (${key.text('id')}): revoke`),
+    ...fields.list('webhooksCreated').map((webhook) => `+ webhook ${webhook.text('name')}`),
+    ...fields.list('webhooksUpdated').map((webhook) => `~ webhook ${webhook.text('name')}`),
+    ...fields.texts('webhooksDeleted').map((name) => `- webhook ${name}: delete`),
+    ...fields.list('membersChanged').map((member) => {
+      const [before, after] = ['before', 'after'].map((name) =>
+        member.any(name) === undefined ? undefined : roleOf(member.fields(name)),
+      );
+      const mark = before === undefined ? '+' : after === undefined ? '-' : '~';
+      const role = before === undefined ? after : `${before} -> ${after ?? 'none'}`;
+      return `${mark} member ${member.text('email')}: ${role}`;
+    }),
+  ];
+}
+
+/** The secrets of what was created, which no later answer has. */
+function describeSecrets(fields: Fields): readonly string[] {
+  const secrets = [
+    ...fields.list('keysCreated').map((key) => ['key', key.text('name'), key.optionalText('key')] as const),
+    ...fields
+      .list('webhooksCreated')
+      .map((webhook) => ['webhook', webhook.text('name'), webhook.optionalText('secret')] as const),
+  ].flatMap(([what, name, secret]) => (secret === undefined ? [] : [`${what} ${name}: ${secret}`]));
+  return secrets.length === 0 ? [] : ['Save these now. You cannot see them again:', ...secrets];
 }
 
 /** The members that differ: `color red -> pink`. */

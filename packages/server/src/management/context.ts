@@ -20,6 +20,8 @@ export interface ManagementContext {
   newId(): string;
   /** Waits, in milliseconds; default: the real clock. */
   pause?(ms: number): Promise<void>;
+  /** Why webhooks can never reach this address, to end a sentence that begins with its name; `undefined` if they can. */
+  problemOfAddress?(url: string): string | undefined;
   /** Called when a change has been scheduled, for the runner on this node. Time in epoch milliseconds. */
   scheduled?(dueAt: number): void;
 }

@@ -89,9 +89,11 @@ export class ManagementPlane {
     const deliveries = new SqlDeliveryStore(database);
     const node = newNodeName();
 
+    const poster = new GuardedPoster({ networks: config.webhookNetworks });
     const context: ManagementContext = {
       store,
       stateWriters: new StateWriters(store, lockOf(config)),
+      problemOfAddress: (url) => poster.problemOf(url),
       waitForApplied: (seq) => readers.waitForApplied(seq),
       assertWritable: () => {
         if (!plane.follower.isLive)
@@ -131,7 +133,7 @@ export class ManagementPlane {
     );
 
     const sender = new WebhookSender({
-      poster: new GuardedPoster({ networks: config.webhookNetworks }),
+      poster,
       now: context.now,
       dashboardUrl: parts.dashboardUrl,
       version: VERSION,
@@ -166,7 +168,10 @@ export class ManagementPlane {
 
     const { data, databaseUrl } = config;
     this.#thread = new ManagementThread({
-      settings: { data, ...(databaseUrl === undefined ? {} : { databaseUrl }) },
+      settings: {
+        data,
+        ...defined({ databaseUrl, webhookNetworks: config.webhookNetworks }),
+      },
       isSmall: () => isSmall(plane),
       assertWritable: context.assertWritable,
       waitForApplied: context.waitForApplied,

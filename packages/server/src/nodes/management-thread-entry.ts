@@ -104,13 +104,19 @@ interface NodeSide {
 
 /** Opens the database and mounts the operations over it. Loaded here, so that the node's own thread loads none of it. */
 async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied }: NodeSide) {
-  const [{ openDatabase }, { LazyDatabase, SqlStore }, { createHeavyOperations }, { lockOf, StateWriters }] =
-    await Promise.all([
-      import('../storage/schema.ts'),
-      import('../storage/store.ts'),
-      import('../app/thread-app.ts'),
-      import('../nouns/states/state-writers.ts'),
-    ]);
+  const [
+    { openDatabase },
+    { LazyDatabase, SqlStore },
+    { createHeavyOperations },
+    { lockOf, StateWriters },
+    { GuardedPoster },
+  ] = await Promise.all([
+    import('../storage/schema.ts'),
+    import('../storage/store.ts'),
+    import('../app/thread-app.ts'),
+    import('../nouns/states/state-writers.ts'),
+    import('../http/guarded-post.ts'),
+  ]);
   const database = new LazyDatabase(() => openDatabase({ ...settings, databasePoolSize: POOL_SIZE }));
 
   /**
@@ -127,10 +133,12 @@ async function openOperations(settings: ThreadSettings, { inTurn, waitForApplied
   }
 
   const store = new Store(database);
+  const poster = new GuardedPoster({ networks: settings.webhookNetworks });
   const operate = createHeavyOperations({
     store,
     stateWriters: new StateWriters(store, lockOf(settings)),
     waitForApplied,
+    problemOfAddress: (url) => poster.problemOf(url),
     // The node asserts it when it gives the turn.
     assertWritable: () => {},
     now: Date.now,

@@ -12,6 +12,8 @@ import type { HeavyCall } from '../management/api/heavy-call.ts';
 export interface ThreadSettings {
   readonly data: string;
   readonly databaseUrl?: string;
+  /** Networks that webhooks can reach although they are private. */
+  readonly webhookNetworks?: readonly string[];
 }
 
 /** From the node to its thread. Messages about one call or question have its `id`. */

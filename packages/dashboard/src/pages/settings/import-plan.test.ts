@@ -8,6 +8,12 @@ const NOTHING: ImportPlan = {
   prune: true,
   projectCreated: false,
   environmentsCreated: [],
+  keysCreated: [],
+  keysRevoked: [],
+  webhooksCreated: [],
+  webhooksUpdated: [],
+  webhooksDeleted: [],
+  membersChanged: [],
   environmentsUpdated: [],
   flagsCreated: [],
   flagsUpdated: [],
@@ -15,7 +21,7 @@ const NOTHING: ImportPlan = {
   flagsRestored: [],
   changes: [],
   kept: 0,
-  onlyInProject: { flags: [], states: [] },
+  onlyInProject: { flags: [], states: [], keys: [], webhooks: [], members: [] },
   dryRun: true,
   seq: 0,
 };
@@ -66,7 +72,7 @@ test('an equal document changes nothing', () => {
       { environment: 'qa', key: 'c' },
     ],
   };
-  expect(onlyInProject({ ...NOTHING, onlyInProject: onlyThere })).toEqual([
+  expect(onlyInProject({ ...NOTHING, onlyInProject: { ...NOTHING.onlyInProject, ...onlyThere } })).toEqual([
     ['flag', 1],
     ['states', 2],
   ]);

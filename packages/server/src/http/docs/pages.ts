@@ -60,6 +60,7 @@ import offBoarding from '../../../../../docs/operations/off-boarding.md' with { 
 import oneNode from '../../../../../docs/operations/one-node.md' with { type: 'text' };
 import people from '../../../../../docs/operations/people.md' with { type: 'text' };
 import pooler from '../../../../../docs/operations/pooler.md' with { type: 'text' };
+import projectAsCode from '../../../../../docs/operations/project-as-code.md' with { type: 'text' };
 import proxies from '../../../../../docs/operations/proxies.md' with { type: 'text' };
 import publishing from '../../../../../docs/operations/publishing.md' with { type: 'text' };
 import relays from '../../../../../docs/operations/relays.md' with { type: 'text' };
@@ -174,6 +175,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/approvals', approvals],
   ['operations/clean-up', cleanUp],
   ['operations/flags-as-code', flagsAsCode],
+  ['operations/project-as-code', projectAsCode],
   ['operations/named-values', namedValues],
   ['operations/delivery', delivery],
   ['operations/usage', usage],

@@ -1,11 +1,14 @@
 import { elementsOf } from '@halyard/protocol';
+import { isoTime } from '../../domain/iso-time.ts';
 import {
   DECLARATION_VERSION,
   type Declaration,
   type DeclarationFormat,
   type DeclaredEnvironment,
   type DeclaredFlag,
+  SECTIONS_VERSION,
 } from './document.ts';
+import { GUARD_MEMBERS } from './sections.ts';
 
 /**
  * Writes a declaration, sorted by names and keys, so that equal projects have equal bytes. Each state is on one
@@ -15,16 +18,65 @@ export function writeDeclaration(declaration: Declaration, format: DeclarationFo
   return format === 'json' ? writeJsonForm(declaration) : writeYamlForm(declaration);
 }
 
-function writeJsonForm({ project, environments, flags }: Declaration): string {
+function writeJsonForm(declaration: Declaration): string {
+  const { project, environments, flags } = declaration;
   const listed = environments.map((environment) => `    ${jsonEnvironment(environment)}`);
   const entries = sorted(flags).map(([key, flag]) => `    ${json(key)}: ${jsonFlag(flag)}`);
+  const sections = sectionLines(declaration).map(([name, lines]) => {
+    const listed = lines.map((line) => `    ${line}`).join(',\n');
+    return `  "${name}": ${lines.length === 0 ? '[]' : `[\n${listed}\n  ]`}`;
+  });
   return `{
-  "halyard": ${DECLARATION_VERSION},
+  "halyard": ${versionOf(declaration)},
   "project": ${json(project)},
   "environments": ${listed.length === 0 ? '[]' : `[\n${listed.join(',\n')}\n  ]`},
-  "flags": ${block(entries, '  ')}
+  "flags": ${block(entries, '  ')}${sections.map((section) => `,\n${section}`).join('')}
 }
 `;
+}
+
+/** A document that is about flags alone keeps the version that every program reads. */
+function versionOf({ environments, keys, webhooks, members }: Declaration): number {
+  const hasGuards = environments.some(({ appearance = {} }) =>
+    GUARD_MEMBERS.some((name) => name in appearance),
+  );
+  const hasSections = (keys ?? webhooks ?? members) !== undefined;
+  return hasGuards || hasSections ? SECTIONS_VERSION : DECLARATION_VERSION;
+}
+
+/** The sections beside the flags, with each item as JSON on a line. Members that are as by default are left out. */
+function sectionLines({
+  keys,
+  webhooks,
+  members,
+}: Declaration): readonly (readonly [string, readonly string[]])[] {
+  const sections = {
+    keys: keys?.map(({ name, environments, expiresAt }) =>
+      line({ name, environments, expiresAt: expiresAt === undefined ? undefined : isoTime(expiresAt) }),
+    ),
+    webhooks: webhooks?.map(({ name, url, format, environments, events, paused }) =>
+      line({
+        name,
+        url,
+        format: format === 'json' ? undefined : format,
+        environments: environments.length === 0 ? undefined : environments,
+        events: events.length === 0 ? undefined : events,
+        paused: paused || undefined,
+      }),
+    ),
+    members: members?.map(({ email, role, canChangeProtected }) =>
+      line({ email, role, canChangeProtected: (role !== 'admin' && canChangeProtected) || undefined }),
+    ),
+  };
+  return Object.entries(sections).flatMap(([name, lines]) =>
+    lines === undefined ? [] : [[name, lines] as const],
+  );
+}
+
+/** On one line, with a blank after each colon, which YAML needs in places and people like. */
+function line(members: Readonly<Record<string, unknown>>): string {
+  const written = Object.entries(members).filter(([, value]) => value !== undefined);
+  return `{${written.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(', ')}}`;
 }
 
 function jsonEnvironment({ name, appearance }: DeclaredEnvironment): string {
@@ -59,14 +111,18 @@ function writtenDetails(flag: DeclaredFlag): readonly (readonly [name: string, t
 }
 
 /** YAML 1.2 accepts JSON within a line, so strings and states are written as JSON. */
-function writeYamlForm({ project, environments, flags }: Declaration): string {
-  const head = [`halyard: ${DECLARATION_VERSION}`, `project: ${yamlKey(project)}`];
+function writeYamlForm(declaration: Declaration): string {
+  const { project, environments, flags } = declaration;
+  const head = [`halyard: ${versionOf(declaration)}`, `project: ${yamlKey(project)}`];
   const listed = environments.map((environment) => `  - ${yamlEnvironment(environment)}`);
   const entries = sorted(flags).flatMap(([key, flag]) => yamlFlag(key, flag));
   const lines = [
     ...head,
     ...(listed.length === 0 ? ['environments: []'] : ['environments:', ...listed]),
     ...(entries.length === 0 ? ['flags: {}'] : ['flags:', ...entries]),
+    ...sectionLines(declaration).flatMap(([name, listedOnes]) =>
+      listedOnes.length === 0 ? [`${name}: []`] : [`${name}:`, ...listedOnes.map((line) => `  - ${line}`)],
+    ),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ENVIRONMENT_COLORS, elementsOf, VALUE_KINDS } from '@halyard/protocol';
+import { defined, ENVIRONMENT_COLORS, elementsOf, VALUE_KINDS } from '@halyard/protocol';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
 import { checkKindOfValues, NO_NAMED_VALUES, readNamedValues } from '../../domain/named-values.ts';
@@ -13,7 +13,12 @@ import {
   type DeclarationFormat,
   type DeclaredEnvironment,
   type DeclaredFlag,
+  SECTIONS_VERSION,
 } from './document.ts';
+import { GUARD_MEMBERS, readSections } from './sections.ts';
+
+/** The sections that are members of the document itself. */
+const SECTION_NAMES = ['keys', 'webhooks', 'members'] as const;
 
 /** Flags that are read before other requests are served. */
 const FLAGS_AT_ONCE = 200;
@@ -50,16 +55,21 @@ export async function readDocument(
 export async function readDeclaration(text: string): Promise<Declaration> {
   const members = readMembers(text, '', {
     required: ['halyard', 'project', 'environments', 'flags'],
-    optional: [],
+    optional: SECTION_NAMES,
     whole: 'The document',
   });
   const member = (name: string): string => members.get(name) ?? 'null';
-  if (JSON.parse(member('halyard')) !== DECLARATION_VERSION) {
-    throw invalidAt('halyard', `must be ${DECLARATION_VERSION}, the version of the document format.`);
+  const version: unknown = JSON.parse(member('halyard'));
+  if (version !== DECLARATION_VERSION && version !== SECTIONS_VERSION) {
+    const versions = `${DECLARATION_VERSION} or ${SECTIONS_VERSION}`;
+    throw invalidAt('halyard', `must be ${versions}, the version of the document format.`);
   }
+  const early = version === DECLARATION_VERSION && SECTION_NAMES.find((name) => members.has(name));
+  if (early)
+    throw invalidAt(early, `needs "halyard": ${SECTIONS_VERSION}, the version of the document format.`);
   const project = readText(member('project'), 'project');
   within('project', () => checkName('project', project));
-  const environments = readEnvironments(member('environments'));
+  const environments = readEnvironments(member('environments'), version === SECTIONS_VERSION);
   const listed = new Set(environments.map(({ name }) => name));
   const flags = new Map<string, DeclaredFlag>();
 
@@ -74,13 +84,20 @@ export async function readDeclaration(text: string): Promise<Declaration> {
     if (flags.size % FLAGS_AT_ONCE === 0) await setImmediate();
   }
 
-  return { project, environments, flags };
+  const sections = {
+    keys: members.get('keys'),
+    webhooks: members.get('webhooks'),
+    members: members.get('members'),
+  };
+  return { project, environments, flags, ...readSections(sections, listed) };
 }
 
-function readEnvironments(text: string): readonly DeclaredEnvironment[] {
+function readEnvironments(text: string, hasGuards: boolean): readonly DeclaredEnvironment[] {
   const elements = elementsOf(text);
   if (elements === undefined) throw invalidAt('environments', 'must be a list.');
-  const environments = elements.map((element, index) => readEnvironment(element, `environments[${index}]`));
+  const environments = elements.map((element, index) =>
+    readEnvironment(element, `environments[${index}]`, hasGuards),
+  );
   const names = environments.map(({ name }) => name);
   const twice = names.findIndex((name, index) => names.indexOf(name) < index);
   if (twice >= 0) {
@@ -90,14 +107,17 @@ function readEnvironments(text: string): readonly DeclaredEnvironment[] {
   return environments;
 }
 
-function readEnvironment(text: string, path: string): DeclaredEnvironment {
+function readEnvironment(text: string, path: string, hasGuards: boolean): DeclaredEnvironment {
   const data: unknown = JSON.parse(text);
   if (typeof data === 'string') {
     within(path, () => checkName('environment', data));
     return { name: data };
   }
 
-  const members = readMembers(text, path, { required: ['name'], optional: ['protected', 'color'] });
+  const members = readMembers(text, path, {
+    required: ['name'],
+    optional: ['protected', 'color', ...(hasGuards ? GUARD_MEMBERS : [])],
+  });
   const namePath = memberPath(path, 'name');
   const name = readText(members.get('name') ?? '""', namePath);
   within(namePath, () => checkName('environment', name));
@@ -109,8 +129,22 @@ function readEnvironment(text: string, path: string): DeclaredEnvironment {
     appearance: {
       ...(guard !== undefined && { protected: readBoolean(guard, memberPath(path, 'protected')) }),
       ...(color !== undefined && { color: readWord(color, memberPath(path, 'color'), ENVIRONMENT_COLORS) }),
+      ...readGuards(members, path),
     },
   };
+}
+
+function readGuards(members: ReadonlyMap<string, string>, path: string) {
+  const approvals = members.get('approvals');
+  const [emergencyOff, reasonRequired] = (['emergencyOff', 'reasonRequired'] as const).map((name) => {
+    const text = members.get(name);
+    return text === undefined ? undefined : readBoolean(text, memberPath(path, name));
+  });
+
+  const count: unknown = approvals === undefined ? undefined : JSON.parse(approvals);
+  if (count !== undefined && count !== 0 && count !== 1 && count !== 2)
+    throw invalidAt(memberPath(path, 'approvals'), 'must be 0, 1 or 2.');
+  return defined({ approvals: count, emergencyOff, reasonRequired });
 }
 
 function readWord<T extends string>(text: string, path: string, words: readonly T[]): T {

@@ -7,17 +7,18 @@ import type { ManagementContext } from '../../management/context.ts';
 import { isAdministrator } from '../../management/rights.ts';
 import { readDocument } from './declaration.ts';
 import { writeDeclaration } from './declaration-text.ts';
-import { type DeclarationFormat, IMPORT_POLICIES, isEmptyPlan } from './document.ts';
+import { type DeclarationFormat, IMPORT_POLICIES, REMOVABLE, SECTIONS } from './document.ts';
 import {
   DeclarationSchema,
   DifferenceSchema,
   FlagdDocumentSchema,
   flagdQuery,
   ImportResultSchema,
-  planRecord,
 } from './document-schemas.ts';
 import { exportForFlagd, exportProject } from './export.ts';
 import { importDeclaration, type NotAllowed, previewImport } from './import.ts';
+import { isEmptyPlan } from './plan.ts';
+import { planRecord } from './plan-record.ts';
 
 const tag = 'Import and export';
 
@@ -33,7 +34,20 @@ const pruneQuery = {
   prune: z.enum(['true', 'false']).default('false').openapi({
     description: '`true`, with `enforce`: remove states and archive flags that the document lacks.',
   }),
+  remove: listOf(REMOVABLE).openapi({
+    description:
+      'With `enforce`: of which sections to remove what the document lacks, separated by commas: revoke keys, delete webhooks, end roles.',
+  }),
 } as const;
+
+/** Some of these words, separated by commas. */
+function listOf(words: readonly string[]) {
+  const word = `(${words.join('|')})`;
+  return z
+    .string()
+    .regex(new RegExp(`^${word}(,${word})*$`), { error: `it must be some of ${words.join(',')}` })
+    .optional();
+}
 
 /** Mounts the routes of import and export. */
 export function mountImportExport(app: ManagementApp, context: ManagementContext): void {
@@ -47,17 +61,24 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       tag,
       role: 'viewer',
       summary: 'Export the flags of a project as a document; equal projects have equal documents',
-      query: z.strictObject({ format: z.enum(['json', 'yaml']).default('json') }),
+      query: z.strictObject({
+        format: z.enum(['json', 'yaml']).default('json'),
+        with: listOf(SECTIONS).openapi({
+          description:
+            'What the document has beside the flags, separated by commas. Never secrets. Keys, webhooks and members are for administrators of the project.',
+        }),
+      }),
       answer: {
         status: 200,
         description: 'The document.',
         schema: DeclarationSchema,
         mediaTypes: MEDIA_TYPES,
       },
-      errors: ['project_not_found'],
+      errors: ['project_not_found', 'forbidden'],
     },
-    async ({ params, query: { format }, actor }) => {
-      const text = writeDeclaration(await exportProject(context, actor, params.project), format);
+    async ({ params, query: { format, with: sections }, actor }) => {
+      const chosen = SECTIONS.filter((section) => sections?.split(',').includes(section));
+      const text = writeDeclaration(await exportProject(context, actor, params.project, chosen), format);
       return new Response(text, { headers: { 'Content-Type': `application/${format}` } });
     },
   );
@@ -102,10 +123,16 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       query: z.strictObject(pruneQuery),
       body,
       answer: { status: 200, description: 'The differences.', schema: DifferenceSchema },
+      errors: ['forbidden'],
     },
     async ({ query, text, actor, request }) => {
       const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
-      const rules = { declaration, policy: 'enforce', prune: query.prune === 'true' } as const;
+      const rules = {
+        declaration,
+        policy: 'enforce',
+        prune: query.prune === 'true',
+        remove: removableIn(query.remove),
+      } as const;
       const { plan, notAllowed } = await previewImport(context, actor, rules);
       return ok({ ...planRecord(rules, plan), same: isEmptyPlan(plan), notAllowed: records(notAllowed) });
     },
@@ -137,18 +164,25 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       const { policy } = query;
       if (query.prune === 'true' && policy !== 'enforce')
         throw invalid('"prune" goes with "policy=enforce" only: "create-only" removes nothing.');
+      if (query.remove !== undefined && policy !== 'enforce')
+        throw invalid('"remove" goes with "policy=enforce" only: "create-only" removes nothing.');
 
       const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
-      const rules = { declaration, policy, prune: query.prune === 'true' };
+      const remove = removableIn(query.remove);
+      const rules = { declaration, policy, prune: query.prune === 'true', remove };
       if (query.dryRun === 'true') {
         const { plan, notAllowed } = await previewImport(context, actor, rules);
         return ok({ ...planRecord(rules, plan), dryRun: true, notAllowed: records(notAllowed) });
       }
 
-      const { plan, seq } = await importDeclaration(context, actor, rules);
-      return ok({ ...planRecord(rules, plan), dryRun: false, seq });
+      const { plan, seq, ...created } = await importDeclaration(context, actor, rules);
+      return ok({ ...planRecord(rules, plan, created), dryRun: false, seq });
     },
   );
+}
+
+function removableIn(list: string | undefined) {
+  return REMOVABLE.filter((section) => list?.split(',').includes(section));
 }
 
 function formatOf(request: Request): DeclarationFormat {

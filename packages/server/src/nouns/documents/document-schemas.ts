@@ -1,8 +1,6 @@
 import { ENVIRONMENT_COLORS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { FLAGD_ROLLOUTS } from '../../domain/flagd-document.ts';
-import { detailsOf, detailsRecord, type Environment } from '../../domain/project.ts';
-import { rawJson, type Writable } from '../../domain/raw-json.ts';
 import {
   FlagKeySchema,
   FlagStateSchema,
@@ -10,23 +8,24 @@ import {
   NameSchema,
   seqMember,
 } from '../../management/api/schemas.ts';
-import {
-  DECLARATION_VERSION,
-  IMPORT_POLICIES,
-  type ImportPlan,
-  type ImportRules,
-  type ImportStep,
-} from './document.ts';
+import { DECLARATION_VERSION, IMPORT_POLICIES, SECTIONS_VERSION } from './document.ts';
+import { sectionMembers, sectionPlanMembers } from './section-schemas.ts';
 
 const EnvironmentAppearanceSchema = z.strictObject({
   protected: z.boolean().optional(),
   color: z.enum(ENVIRONMENT_COLORS).optional(),
+  approvals: z.number().int().min(0).max(2).optional(),
+  emergencyOff: z.boolean().optional(),
+  reasonRequired: z.boolean().optional(),
 });
 
 /** The document of a project, as export writes it and import reads it. */
 export const DeclarationSchema = z
   .strictObject({
-    halyard: z.literal(DECLARATION_VERSION),
+    halyard: z.union([z.literal(DECLARATION_VERSION), z.literal(SECTIONS_VERSION)]).openapi({
+      description:
+        'The version of the format: 2 for a document with guards of environments, or any of `keys`, `webhooks` and `members`.',
+    }),
     project: NameSchema,
     environments: z
       .array(z.union([NameSchema, EnvironmentAppearanceSchema.extend({ name: NameSchema })]))
@@ -39,6 +38,7 @@ export const DeclarationSchema = z
         environments: z.record(NameSchema, FlagStateSchema).optional(),
       }),
     ),
+    ...sectionMembers,
   })
   .openapi('Declaration');
 
@@ -71,13 +71,20 @@ const planMembers = {
       after: FlagStateSchema.optional(),
     }),
   ),
+  ...sectionPlanMembers,
   kept: z.number().int().openapi({ description: 'What differs and `create-only` leaves as it is.' }),
   onlyInProject: z
     .object({
       flags: z.array(FlagKeySchema),
       states: z.array(z.object({ environment: NameSchema, key: FlagKeySchema })),
+      keys: z.array(z.string()),
+      webhooks: z.array(z.string()),
+      members: z.array(z.string()),
     })
-    .openapi({ description: 'What the document lacks, and `enforce` leaves as it is without `prune`.' }),
+    .openapi({
+      description:
+        'What the document lacks, and `enforce` leaves as it is without `prune` or `remove`. Members by their e-mail.',
+    }),
 } as const;
 
 const notAllowedMember = {
@@ -124,50 +131,3 @@ export const ImportResultSchema = z
 export const DifferenceSchema = z
   .object({ ...planMembers, same: z.boolean(), ...notAllowedMember })
   .openapi('ProjectDifference');
-
-/** A plan as the API returns it. */
-export function planRecord({ declaration, policy, prune }: ImportRules, plan: ImportPlan) {
-  const { kept, onlyInProject } = plan;
-  return {
-    project: declaration.project,
-    policy,
-    prune,
-    projectCreated: plan.project === undefined,
-    environmentsCreated: plan.environmentsCreated.map(({ name }) => name),
-    environmentsUpdated: plan.environmentsUpdated.map(({ before, after }) => ({
-      name: before.name,
-      ...changed(appearanceOf(before), appearanceOf(after)),
-    })),
-    environmentOrder: plan.order,
-    flagsCreated: plan.flagsCreated.map(({ key }) => key),
-    flagsUpdated: plan.flagsUpdated.map(({ before, after }) => ({
-      key: before.key,
-      ...changed(detailsRecord(detailsOf(before)), detailsRecord(detailsOf(after))),
-    })),
-    flagsArchived: plan.flagsArchived.map(({ flag }) => flag.key),
-    flagsRestored: plan.flagsRestored.map(({ key }) => key),
-    changes: plan.changes.map(stepRecord),
-    kept,
-    onlyInProject,
-  };
-}
-
-function appearanceOf({ protected: isProtected, color }: Environment) {
-  return { protected: isProtected, color };
-}
-
-/** The members that differ, before and after. */
-function changed<T extends object>(before: T, after: T): { before: Partial<T>; after: Partial<T> } {
-  const result: { before: Partial<T>; after: Partial<T> } = { before: {}, after: {} };
-  // `keyof T`: own members of a `T`.
-  for (const name of Object.keys(before) as (keyof T)[]) {
-    if (JSON.stringify(before[name]) === JSON.stringify(after[name])) continue;
-    result.before[name] = before[name];
-    result.after[name] = after[name];
-  }
-  return result;
-}
-
-function stepRecord({ before, after, ...step }: ImportStep): Writable {
-  return { ...step, before: rawJson(before), after: rawJson(after) };
-}

@@ -1,8 +1,23 @@
-import type { EnvironmentColor } from '@halyard/protocol';
-import type { Environment, Flag, FlagDetails, Project, StateText } from '../../domain/project.ts';
+import type { Role, WebhookEvents } from '@halyard/protocol';
+import type { Environment, FlagDetails, StateText } from '../../domain/project.ts';
 
-/** The version of the declarative document that this program reads and writes. */
+/** The version of a document that is about flags alone. */
 export const DECLARATION_VERSION = 1;
+
+/** The version of a document with any of {@link SECTIONS}, which programs of before refuse. */
+export const SECTIONS_VERSION = 2;
+
+/** What a document has beside the flags if it is asked for: settings of environments, project keys, webhooks, people of the project. */
+export const SECTIONS = ['settings', 'keys', 'webhooks', 'members'] as const;
+
+/** One of {@link SECTIONS}. */
+export type Section = (typeof SECTIONS)[number];
+
+/** The sections from which an import removes what the document lacks, where it is asked to. */
+export const REMOVABLE = ['keys', 'webhooks', 'members'] as const;
+
+/** One of {@link REMOVABLE}. */
+export type Removable = (typeof REMOVABLE)[number];
 
 /** The formats of a declaration. */
 export type DeclarationFormat = 'json' | 'yaml';
@@ -13,13 +28,50 @@ export interface Declaration {
   /** The environments it covers, in display order. Others stay unchanged. */
   readonly environments: readonly DeclaredEnvironment[];
   readonly flags: ReadonlyMap<string, DeclaredFlag>;
+  /** Absent sections stay unchanged. */
+  readonly keys?: readonly DeclaredKey[];
+  readonly webhooks?: readonly DeclaredWebhook[];
+  readonly members?: readonly DeclaredMember[];
 }
+
+/** A project key by its name, never the key itself. */
+export interface DeclaredKey {
+  readonly name: string;
+  /** Sorted; at least one. */
+  readonly environments: readonly string[];
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number;
+}
+
+/** A webhook, never its secret. An address that ends with `…` is a secret, too: it stands for the one that the webhook has. */
+export interface DeclaredWebhook {
+  readonly name: string;
+  readonly url: string;
+  readonly format: 'json' | 'slack';
+  readonly environments: readonly string[];
+  readonly events: readonly WebhookEvents[];
+  readonly paused: boolean;
+}
+
+/** A role of a person in the project. */
+export interface DeclaredMember {
+  /** Lower case. */
+  readonly email: string;
+  readonly role: Role;
+  readonly canChangeProtected: boolean;
+}
+
+/** The members of an environment that a document can have, in the order of their columns on screens. */
+export type EnvironmentSettings = Pick<
+  Environment,
+  'protected' | 'color' | 'approvals' | 'emergencyOff' | 'reasonRequired'
+>;
 
 /** One environment of a {@link Declaration}. */
 export interface DeclaredEnvironment {
   readonly name: string;
   /** Absent: only the name was given, and the environment keeps its appearance and its place. */
-  readonly appearance?: { readonly protected?: boolean; readonly color?: EnvironmentColor };
+  readonly appearance?: Partial<EnvironmentSettings>;
 }
 
 /** One flag of a {@link Declaration}. */
@@ -43,57 +95,6 @@ export interface ImportRules {
   readonly policy: ImportPolicy;
   /** With `enforce`: whether to remove what the document lacks. */
   readonly prune: boolean;
-}
-
-/** One state that an import changes. */
-export interface ImportStep {
-  readonly environment: string;
-  readonly key: string;
-  readonly action: 'create' | 'update' | 'delete';
-  readonly before?: StateText;
-  readonly after?: StateText;
-}
-
-/** How an environment is shown and guarded. */
-export type Appearance = Pick<Environment, 'protected' | 'color'>;
-
-/** The difference between a document and a project, computed without writing anything. */
-export interface ImportPlan {
-  /** Absent: it is created. */
-  readonly project?: Project;
-  /** Those of the project before the import, sorted by position. */
-  readonly environments: readonly Environment[];
-  readonly environmentsCreated: readonly { readonly name: string; readonly appearance: Appearance }[];
-  readonly environmentsUpdated: readonly { readonly before: Environment; readonly after: Environment }[];
-  /** The names of all environments in their new order, if that changes. */
-  readonly order?: readonly string[];
-  readonly flagsCreated: readonly { readonly key: string; readonly declared: DeclaredFlag }[];
-  readonly flagsUpdated: readonly { readonly before: Flag; readonly after: Flag }[];
-  /** Each with the states that it has, by environment name. */
-  readonly flagsArchived: readonly { readonly flag: Flag; readonly states: ReadonlyMap<string, StateText> }[];
-  readonly flagsRestored: readonly Flag[];
-  /** By environment name, the environments sorted, each by key. States that leave with their flag are not among them. */
-  readonly changes: readonly ImportStep[];
-  /** What to write of each environment that exists or is created, by its name; `null` removes the state. */
-  readonly operations: ReadonlyMap<string, ReadonlyMap<string, StateText | null>>;
-  /** States and flags that differ, and that `create-only` leaves as they are. */
-  readonly kept: number;
-  /** What the project has and the document lacks, and nothing removes. */
-  readonly onlyInProject: {
-    readonly flags: readonly string[];
-    /** Of flags that the document names. */
-    readonly states: readonly { readonly environment: string; readonly key: string }[];
-  };
-}
-
-/** Whether carrying out the plan would change nothing. */
-export function isEmptyPlan(plan: ImportPlan): boolean {
-  const { environmentsCreated, environmentsUpdated, flagsCreated, flagsUpdated } = plan;
-  const { flagsArchived, flagsRestored, changes } = plan;
-  const lists = [environmentsCreated, environmentsUpdated, flagsCreated, flagsUpdated, flagsArchived];
-  return (
-    plan.project !== undefined &&
-    plan.order === undefined &&
-    [...lists, flagsRestored, changes].every(({ length }) => length === 0)
-  );
+  /** With `enforce`: the sections from which to remove what the document lacks. */
+  readonly remove: readonly Removable[];
 }

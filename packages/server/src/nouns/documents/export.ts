@@ -9,18 +9,27 @@ import { readAllArchivedStates, readFlags } from '../flags/flag-table.ts';
 import { readable } from '../flags/flags.ts';
 import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
 import { readStoredStates } from '../states/state-table.ts';
-import type { Declaration, DeclaredEnvironment, DeclaredFlag } from './document.ts';
+import type { Declaration, DeclaredEnvironment, DeclaredFlag, Section } from './document.ts';
+import { declareSections } from './section-plan.ts';
 
-/** A whole project as a declaration, archived flags included. `project_not_found`. */
+/** A whole project as a declaration, archived flags included, with these sections. `project_not_found`, `forbidden`. (Spec: S25.1) */
 export function exportProject(
   context: ManagementContext,
   actor: Actor,
   project: string,
+  sections: readonly Section[] = [],
 ): Promise<Declaration> {
-  return context.store.read(async (db) => declare(db, await findProject(db, actor, project)));
+  return context.store.read(async (db) => {
+    const found = await findProject(db, actor, project);
+    const flags = await declare(db, found, sections.includes('settings'));
+    return {
+      ...flags,
+      ...(await declareSections(db, actor, { project: found, sections, now: context.now() })),
+    };
+  });
 }
 
-async function declare(db: Queryable, { id, name }: Project): Promise<Declaration> {
+async function declare(db: Queryable, { id, name }: Project, hasGuards: boolean): Promise<Declaration> {
   const environments = await readEnvironments(db, id);
   const archivedStates = await readAllArchivedStates(db, id);
 
@@ -44,9 +53,20 @@ async function declare(db: Queryable, { id, name }: Project): Promise<Declaratio
   }
 
   const declared = environments.map(
-    ({ name, protected: isProtected, color }): DeclaredEnvironment => ({
+    ({
       name,
-      appearance: { protected: isProtected, color },
+      protected: isProtected,
+      color,
+      approvals,
+      emergencyOff,
+      reasonRequired,
+    }): DeclaredEnvironment => ({
+      name,
+      appearance: {
+        protected: isProtected,
+        color,
+        ...(hasGuards && { approvals, emergencyOff, reasonRequired }),
+      },
     }),
   );
   return { project: name, environments: declared, flags };

@@ -162,6 +162,9 @@ describe.each(ENGINES)('flags as code on $name', (engine: TestEngine) => {
     const { body } = await drifted();
     const { json } = await apply(body, '?policy=enforce');
     expect(json.onlyInProject).toEqual({
+      keys: [],
+      webhooks: [],
+      members: [],
       flags: ['unnamed'],
       states: [{ environment: 'staging', key: 'kept' }],
     });

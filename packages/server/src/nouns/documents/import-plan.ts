@@ -13,13 +13,20 @@ import { defaultAppearance } from '../environments/environments.ts';
 import { readArchivedStates, readFlags } from '../flags/flag-table.ts';
 import { readProject } from '../projects/project-table.ts';
 import { readStoredStates } from '../states/state-table.ts';
-import type { DeclaredEnvironment, DeclaredFlag, ImportPlan, ImportRules, ImportStep } from './document.ts';
+import type { DeclaredEnvironment, DeclaredFlag, ImportRules } from './document.ts';
+import type { ImportPlan, ImportStep, SectionPlan } from './plan.ts';
+import { planSections } from './section-plan.ts';
 
 /**
  * Plans an import from what `db` sees. Made under the locks, it stays true until the commit. A project that the actor
  * may not see counts as one to create, which requires the role for all projects.
  */
-export async function planImport(db: Queryable, actor: Actor, rules: ImportRules): Promise<ImportPlan> {
+export async function planImport(
+  db: Queryable,
+  actor: Actor,
+  rules: ImportRules,
+  now: number,
+): Promise<ImportPlan> {
   const known = await readProject(db, rules.declaration.project);
   const project = known !== undefined && sees(actor, known.id) ? known : undefined;
   const environments = project === undefined ? [] : await readEnvironments(db, project.id);
@@ -33,7 +40,9 @@ export async function planImport(db: Queryable, actor: Actor, rules: ImportRules
     const archived = await readArchivedStates(db, flag);
     planner.restore(flag, new Map(environments.map(({ id, name }) => [name, archived.get(id)])));
   }
-  return { ...(project && { project }), ...planner.finish() };
+
+  const sections = await planSections(db, actor, { project, rules, now });
+  return { ...(project && { project }), ...planner.finish(sections) };
 }
 
 /** The records of the project before an import. */
@@ -167,7 +176,7 @@ class Planner {
     this.#operations.set(environment, operations.set(key, state));
   }
 
-  finish(): Omit<ImportPlan, 'project'> {
+  finish(sections: SectionPlan): Omit<ImportPlan, 'project'> {
     const order = this.#newOrder();
     return {
       environments: this.#found.environments,
@@ -183,7 +192,8 @@ class Planner {
       flagsRestored: this.#flagsRestored,
       changes: this.#changes.toSorted(byPlace),
       operations: this.#operations,
-      kept: this.#kept,
+      sections,
+      kept: this.#kept + sections.kept,
       onlyInProject: { flags: this.#onlyFlags, states: this.#onlyStates },
     };
   }
@@ -198,8 +208,10 @@ class Planner {
     return this.#rules.declaration.environments.flatMap(({ name, appearance }) => {
       const before = known.get(name);
       if (before === undefined) return [];
-      const after = { ...before, ...appearance };
-      return before.protected === after.protected && before.color === after.color ? [] : [{ before, after }];
+      const changed = { ...before, ...appearance };
+      // Without protection there is nothing to approve.
+      const after = { ...changed, approvals: changed.protected ? changed.approvals : 0 };
+      return Bun.deepEquals(before, after) ? [] : [{ before, after }];
     });
   }
 

@@ -6,6 +6,7 @@ import {
   type Environment,
   type Flag,
   PLAIN_DETAILS,
+  type Project,
   type StateText,
 } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -13,7 +14,7 @@ import { requireRole } from '../../management/rights.ts';
 import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { storeAppearance } from '../environments/environment-table.ts';
-import { addEnvironment } from '../environments/environments.ts';
+import { addEnvironment, loosens, requireApprovers } from '../environments/environments.ts';
 import { interruptArchived } from '../flags/flag-archive.ts';
 import {
   insertArchivedFlag,
@@ -25,8 +26,18 @@ import {
 import { lockWholeProject } from '../locks.ts';
 import { insertProject, readProject } from '../projects/project-table.ts';
 import { changeStates } from '../states/change-states.ts';
-import type { DeclaredFlag, ImportPlan, ImportRules } from './document.ts';
+import type { DeclaredFlag, ImportRules } from './document.ts';
 import { isSameDetails, planImport } from './import-plan.ts';
+import type { CreatedSecrets, ImportPlan } from './plan.ts';
+import {
+  applyMembers,
+  applySections,
+  type ImportContext,
+  judgeSections,
+  needsPeople,
+  type Refusal,
+  settingsOf,
+} from './section-import.ts';
 
 /** One change that an import would make and its actor may not, in words. */
 export interface NotAllowed {
@@ -43,16 +54,24 @@ export interface ImportPreview {
   readonly notAllowed: readonly NotAllowed[];
 }
 
+/** What an import did, with the secrets of what it created, which are shown once. */
+export interface Imported extends CreatedSecrets {
+  readonly plan: ImportPlan;
+}
+
 /** Compares a document with its project, without locks and without writing anything. */
 export async function previewImport(
-  context: ManagementContext,
+  context: ImportContext,
   actor: Actor,
   rules: ImportRules,
 ): Promise<ImportPreview> {
-  const plan = await context.store.read((db) => planImport(db, actor, rules));
-  // A preview needs no confirmation.
-  const permissions = { ...actor.permissions, confirmed: 'all' } as const;
-  const refusals = judge({ ...actor, permissions }, plan);
+  const { plan, refusals } = await context.store.read(async (db) => {
+    const plan = await planImport(db, actor, rules, context.now());
+    // A preview needs no confirmation.
+    const permissions = { ...actor.permissions, confirmed: 'all' } as const;
+    const others = await judgeSections(db, { ...actor, permissions }, { plan, context });
+    return { plan, refusals: [...judge({ ...actor, permissions }, plan), ...others] };
+  });
   return {
     plan,
     notAllowed: refusals.map(({ what, refusal }) => ({ what, code: refusal.code, why: refusal.message })),
@@ -64,25 +83,23 @@ export async function previewImport(
  * of what the actor may not do, and `confirmation_required`.
  */
 export function importDeclaration(
-  context: ManagementContext,
+  context: ImportContext,
   actor: Actor,
   rules: ImportRules,
-): Promise<Written<{ readonly plan: ImportPlan }>> {
+): Promise<Written<Imported>> {
   return writeRecord(context, actor, async (tx) => {
     const project = await readProject(tx, rules.declaration.project);
     if (project !== undefined) await lockWholeProject(tx, project.id);
 
-    const plan = await planImport(tx, actor, rules);
-    refuse(judge(actor, plan));
+    // People are locked last; what is planned about them stays true from here on.
+    if (needsPeople(rules.declaration)) await tx.lockPeople();
 
-    await apply(context, tx, plan, rules.declaration.project);
-    return { plan };
+    const plan = await planImport(tx, actor, rules, context.now());
+    refuse([...judge(actor, plan), ...(await judgeSections(tx, actor, { plan, context }))]);
+
+    const made = await apply(context, tx, plan, rules.declaration.project);
+    return { plan, ...(await applySections(context, tx, plan.sections, made)) };
   });
-}
-
-interface Refusal {
-  readonly what: string;
-  readonly refusal: ServiceError;
 }
 
 /** Checks each part of a plan by the rule that the same change has when it is made alone. */
@@ -103,9 +120,11 @@ function judge(actor: Actor, plan: ImportPlan): readonly Refusal[] {
   for (const { name } of plan.environmentsCreated) asAdmin(`create the environment "${name}"`);
   if (plan.order !== undefined) asAdmin('change the order of environments');
   for (const { before, after } of plan.environmentsUpdated) {
-    asAdmin(`change the protection or color of "${before.name}"`);
-    if (!after.protected)
-      check(`remove the protection of "${before.name}"`, () => requireChangeOf(actor, before));
+    const isShown = before.protected !== after.protected || before.color !== after.color;
+    asAdmin(`change the ${isShown ? 'protection or color' : 'guards'} of "${before.name}"`);
+    if (!loosens(before, after)) continue;
+    const what = after.protected ? 'loosen the guards' : 'remove the protection';
+    check(`${what} of "${before.name}"`, () => requireChangeOf(actor, before));
   }
 
   const onFlags = (what: string, count: number, level: 'editor' | 'states' = 'editor') => {
@@ -153,14 +172,20 @@ function refuse(refusals: readonly Refusal[]): void {
 }
 
 /** Writes a plan that was made under the locks of its project. */
-async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name: string): Promise<void> {
+async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name: string): Promise<Project> {
   const project = plan.project ?? { id: context.newId(), name, createdAt: context.now() };
   if (plan.project === undefined) await insertProject(tx, project);
   const projectId = project.id;
 
   for (const { name: made, appearance } of plan.environmentsCreated)
-    await addEnvironment(context, tx, { projectId, name: made, ...appearance });
+    await addEnvironment(context, tx, {
+      projectId,
+      name: made,
+      protected: appearance.protected,
+      color: appearance.color,
+    });
   const environments = await lockWholeProject(tx, projectId);
+  await applyMembers(context, tx, plan.sections, project);
   await updateEnvironments(tx, plan, environments);
 
   const ids = new Map(environments.map((environment) => [environment.name, environment.id]));
@@ -176,20 +201,29 @@ async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name:
 
   for (const { flag, states } of plan.flagsArchived)
     await storeArchived(tx, flag, { at: context.now(), states: byId(states, ids) });
+  return project;
 }
 
 /** Each environment once, so that a revert finds one entry for it. */
 async function updateEnvironments(
   tx: Tx,
-  { order, environmentsUpdated }: ImportPlan,
+  { order, environmentsUpdated, environmentsCreated }: ImportPlan,
   environments: readonly Environment[],
 ): Promise<void> {
-  const updated = new Map(environmentsUpdated.map(({ after }) => [after.name, after]));
+  const updated = new Map<string, Partial<Environment>>([
+    ...environmentsUpdated.map(({ after }) => [after.name, settingsOf(after)] as const),
+    // A new environment has no guards yet.
+    ...environmentsCreated.map(({ name, appearance }) => [name, appearance] as const),
+  ]);
+
   for (const environment of environments) {
-    const { protected: isProtected, color } = updated.get(environment.name) ?? environment;
+    const settings = updated.get(environment.name);
     const position = order?.indexOf(environment.name) ?? environment.position;
-    if (order !== undefined || updated.has(environment.name))
-      await storeAppearance(tx, { ...environment, protected: isProtected, color, position });
+    if (order === undefined && settings === undefined) continue;
+
+    const after = { ...environment, ...settings, position };
+    if (after.approvals > environment.approvals) await requireApprovers(tx, after);
+    await storeAppearance(tx, after);
   }
 }
 

@@ -135,7 +135,10 @@ export function loosens(before: Environment, after: Environment): boolean {
 }
 
 /** Refuses approvals that the people of a project cannot give: then no change would ever be approved. */
-async function requireApprovers(tx: Tx, { projectId, name, protected: isProtected, approvals }: Environment) {
+export async function requireApprovers(
+  tx: Tx,
+  { projectId, name, protected: isProtected, approvals }: Environment,
+) {
   if (!isProtected) {
     throw invalid(`Only a protected environment requires approvals: protect ${quote(name)} as well.`);
   }

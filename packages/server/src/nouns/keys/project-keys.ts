@@ -63,23 +63,39 @@ export async function createProjectKey(
   const name = checkLabel(input.name);
   const environments = [...new Set(input.environments)].sort();
   if (environments.length === 0) throw invalid('"environments" is empty: name at least one environment.');
-  const createdAt = context.now();
-  checkExpiry(input.expiresAt, createdAt);
+  checkExpiry(input.expiresAt, context.now());
 
-  const key = formatProjectKey(context.randomBytes(32));
-
-  const record = await writeRecord(context, actor, async (tx) => {
+  let key = '';
+  const written = await writeRecord(context, actor, async (tx) => {
     const { id: projectId } = await findProject(tx, actor, input.project);
-    const known = await lockNamed(tx, projectId, environments);
-    for (const environment of environments)
-      if (!known.includes(environment)) throw environmentNotFound(environment);
-
-    const { expiresAt } = input;
-    const made = recordOf(key, { id: context.newId(), projectId, name, environments, createdAt, expiresAt });
-    await insertKey(tx, made, digestOf(key));
-    return made;
+    const made = await addKey(context, tx, {
+      projectId,
+      name,
+      environments,
+      ...defined({ expiresAt: input.expiresAt }),
+    });
+    key = made.key;
+    return made.record;
   });
 
+  return { record: written, key };
+}
+
+/** Inserts a new key, and locks its environments. `environment_not_found`. */
+export async function addKey(
+  context: ManagementContext,
+  tx: Tx,
+  input: Pick<ProjectKey, 'projectId' | 'name' | 'environments' | 'expiresAt'>,
+): Promise<{ readonly record: ProjectKey; readonly key: string }> {
+  const { projectId, name, environments, expiresAt } = input;
+  const known = await lockNamed(tx, projectId, environments);
+  for (const environment of environments)
+    if (!known.includes(environment)) throw environmentNotFound(environment);
+
+  const key = formatProjectKey(context.randomBytes(32));
+  const place = { id: context.newId(), projectId, name, environments };
+  const record = recordOf(key, { ...place, createdAt: context.now(), expiresAt });
+  await insertKey(tx, record, digestOf(key));
   return { record, key };
 }
 

@@ -7,9 +7,9 @@ import type { Written } from '../../management/write.ts';
 import {
   COUNTED_ENTRIES,
   COUNTED_HOURS,
+  shownUrl,
   WEBHOOK_FORMATS,
   WEBHOOK_STATUSES,
-  type Webhook,
   type WebhookDelivery,
   type WebhookHealth,
 } from './webhook.ts';
@@ -158,13 +158,6 @@ export function webhookRecord(webhook: Written<WebhookHealth>) {
     createdAt: isoTime(webhook.createdAt),
     seq,
   };
-}
-
-/** The path of a chat program's address is a secret, and so may be any query. */
-function shownUrl({ url, format }: Webhook): string {
-  const { origin, pathname, search } = new URL(url);
-  if (format === 'slack') return `${origin}/…`;
-  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
 /** The answer for an attempt, with what its change was about if that is known. */

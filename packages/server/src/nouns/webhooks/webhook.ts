@@ -189,3 +189,10 @@ export interface Settlement {
   /** In order; none if the position only moves past changes that are not delivered. */
   readonly deliveries: readonly Omit<WebhookDelivery, 'number'>[];
 }
+
+/** The address as answers show it. The path of a chat program's address is a secret, and so may be any query. */
+export function shownUrl({ url, format }: Pick<Webhook, 'url' | 'format'>): string {
+  const { origin, pathname, search } = new URL(url);
+  if (format === 'slack') return `${origin}/…`;
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}

@@ -15,7 +15,14 @@ import { insertDelivery, readDeliveries } from './delivery-table.ts';
 import { readHealth } from './health-query.ts';
 import { readEndOfLog, readMessage, readNextSeq } from './message-query.ts';
 import { formatWebhookSecret, SECRET_BYTES } from './signing.ts';
-import type { Webhook, WebhookDelivery, WebhookHealth, WebhookSettings, WebhookTarget } from './webhook.ts';
+import type {
+  Webhook,
+  WebhookDelivery,
+  WebhookHealth,
+  WebhookSettings,
+  WebhookTarget,
+  WebhookUpdate,
+} from './webhook.ts';
 import type { Attempt, WebhookSender } from './webhook-sender.ts';
 import {
   insertWebhook,
@@ -87,24 +94,46 @@ export async function createWebhook(
   const { name } = input;
   checkName('webhook', name);
   const settings = checkSettings(context, input);
-  const secret = newSecret(context);
 
+  let secret = '';
   const record = await writeRecord(context, actor, async (tx) => {
     const projectId = await findPlace(tx, actor, input.project);
-    if (projectId !== '') await lockProject(tx, projectId);
-
-    const others = await readWebhooks(tx, projectId);
-    if (others.length >= MAX_WEBHOOKS) {
-      throw invalid(
-        `The ${projectId === '' ? 'installation' : 'project'} has ${MAX_WEBHOOKS} webhooks, which is the most: delete one first.`,
-      );
-    }
-    await checkScope(tx, projectId, settings);
-
-    const webhook = { id: context.newId(), projectId, name, createdAt: context.now(), ...settings };
-    return withHealth(context, tx, await insertWebhook(tx, webhook, secret));
+    const made = await addWebhook(context, tx, { projectId, name, ...settings });
+    secret = made.secret;
+    return withHealth(context, tx, made.record);
   });
   return { record, secret };
+}
+
+/** Inserts a webhook whose settings were checked; without a project, one of the installation. `invalid_argument`, `environment_not_found`, `already_exists`. */
+export async function addWebhook(
+  context: ManagementContext,
+  tx: Tx,
+  { projectId, name, ...settings }: WebhookSettings & Pick<Webhook, 'projectId' | 'name'>,
+): Promise<{ readonly record: Webhook; readonly secret: string }> {
+  if (projectId !== '') await lockProject(tx, projectId);
+  const others = await readWebhooks(tx, projectId);
+  if (others.length >= MAX_WEBHOOKS) {
+    throw invalid(
+      `The ${projectId === '' ? 'installation' : 'project'} has ${MAX_WEBHOOKS} webhooks, which is the most: delete one first.`,
+    );
+  }
+  await checkScope(tx, projectId, settings);
+
+  const secret = newSecret(context);
+  const webhook = { id: context.newId(), projectId, name, createdAt: context.now(), ...settings };
+  return { record: await insertWebhook(tx, webhook, secret), secret };
+}
+
+/** Writes settings that were checked. An environment that was deleted may stay. `environment_not_found`. */
+export async function setWebhook(
+  tx: Tx,
+  webhook: Webhook,
+  update: WebhookSettings & WebhookUpdate,
+): Promise<Webhook> {
+  const added = update.environments.filter((name) => !webhook.environments.includes(name));
+  await checkScope(tx, webhook.projectId, { ...update, environments: added });
+  return storeWebhook(tx, webhook, update);
 }
 
 /** What to change about a webhook. */
@@ -127,11 +156,8 @@ export function updateWebhook(
     const webhook = await findWebhook(tx, actor, input);
 
     const settings = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
-    // An environment that was deleted may stay.
-    const added = settings.environments.filter((name) => !webhook.environments.includes(name));
-    await checkScope(tx, webhook.projectId, { ...settings, environments: added });
 
-    const stored = await storeWebhook(tx, webhook, {
+    const stored = await setWebhook(tx, webhook, {
       ...settings,
       ...defined({ status: input.status }),
       ...(skipPending ? { cursor: await readEndOfLog(tx) } : {}),
