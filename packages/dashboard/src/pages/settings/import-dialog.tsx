@@ -198,6 +198,8 @@ function obstacleTo(
   if (plan === undefined) return messages.noPreview;
   if (isOther) return messages.notHere;
   if (isNothing(plan)) return messages.nothing;
+  // This screen has no place for secrets that are shown once.
+  if (plan.keysCreated.length + plan.webhooksCreated.length > 0) return messages.hasSecrets;
   return refusalsOf(plan).length > 0 ? messages.blocked : undefined;
 }
 

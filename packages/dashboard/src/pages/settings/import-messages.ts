@@ -41,6 +41,8 @@ export const messages = {
   andMore: (count: number) => `and ${count} more`,
 
   action: (count: number) => (count === 0 ? 'Import' : `Import ${things(count, 'change')}`),
+  hasSecrets:
+    'This creates keys or webhooks, whose secrets are shown once. Import the file with “halyard import” instead.',
   propose: 'Propose…',
   what: (name: string) => `import ${name}`,
   done: (name: string) => `${name} is imported`,
