@@ -191,14 +191,14 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       ],
       [
         'flag.updated',
-        '{"description":"Colours","tags":["ui","q\\"4"],"owner":"","permanent":false,"valueKind":"any"}',
-        '{"description":"Colours","tags":[],"owner":"","permanent":false,"valueKind":"any"}',
+        '{"description":"Colours","tags":["ui","q\\"4"],"owner":"","permanent":false,"valueKind":"any","namedValues":[]}',
+        '{"description":"Colours","tags":[],"owner":"","permanent":false,"valueKind":"any","namedValues":[]}',
         4,
       ],
       [
         'flag.created',
         undefined,
-        '{"description":"Colours","tags":["ui","q\\"4"],"owner":"","permanent":false,"valueKind":"any"}',
+        '{"description":"Colours","tags":["ui","q\\"4"],"owner":"","permanent":false,"valueKind":"any","namedValues":[]}',
         3,
       ],
     ]);
