@@ -185,7 +185,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(entries.map(({ action, before, after, seq: at }) => [action, before, after, at])).toEqual([
       [
         'flag.deleted',
-        '{"description":"Colours","tags":[],"owner":"","permanent":false,"valueKind":"any","createdAt":1790000000002}',
+        '{"description":"Colours","tags":[],"owner":"","permanent":false,"valueKind":"any","namedValues":[],"createdAt":1790000000002}',
         undefined,
         5,
       ],
