@@ -343,4 +343,10 @@ export const PLANTS: readonly Plant[] = [
     from: 'cancelOpen = setTimer(open, backoff.delayAfter(error), hadStream);',
     to: '',
   },
+  {
+    name: 'first flags are ready',
+    file: 'client/src/connection.ts',
+    from: "self.status = offered.isSighting ? 'ready' : 'stale';",
+    to: "self.status = 'ready';",
+  },
 ];
