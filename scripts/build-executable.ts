@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildDashboard } from './dashboard/build.ts';
 
@@ -13,8 +14,9 @@ export type Target = (typeof TARGETS)[number];
  * Builds the one executable file for a platform, by default this machine's: runtime, service, command line, dashboard and
  * documentation. Rejects with an `AggregateError` of what the bundler found.
  *
- * With bytecode the program need not be parsed at each start: `halyard version` takes 10 ms instead of 70, for 5 MB
- * more. Names are kept, and the source map is embedded, so that a stack in a log can be read.
+ * With bytecode the program need not be parsed at each start, for 5 MB more; and in parts, a command reads its own code
+ * only: together `halyard version` takes an eighth of the processor time. Names are kept, and the source maps are
+ * embedded, so that a stack in a log can be read.
  */
 export async function buildExecutable(outfile: string, target?: Target): Promise<void> {
   await buildDashboard();
@@ -24,6 +26,7 @@ export async function buildExecutable(outfile: string, target?: Target): Promise
     target: 'bun',
     format: 'esm',
     bytecode: true,
+    splitting: true,
     minify: { whitespace: true, syntax: true },
     sourcemap: 'inline',
     define: {
@@ -43,12 +46,8 @@ export async function buildExecutable(outfile: string, target?: Target): Promise
   });
 
   if (!result.success) throw new AggregateError(result.logs, 'the build failed');
-  // The bundler leaves a copy of the embedded map beside the executable.
-  await Bun.file(`${outfile}.map`)
-    .delete()
-    .catch(() => {
-      // It may not: then there is nothing to tidy up.
-    });
+  // The bundler leaves copies of the embedded maps beside the executable.
+  for (const { kind, path } of result.outputs) if (kind === 'sourcemap') await rm(path, { force: true });
 }
 
 /** Given by the environment where the build has no repository, as in an image; `undefined` if unknown. */
