@@ -1,11 +1,18 @@
+import type { OpenDatabase } from './database.ts';
+
+/** A statement for both engines, or for one of them. */
+export type MigrationStatement =
+  | string
+  | { readonly engine: OpenDatabase['engine']; readonly statement: string };
+
 /**
  * The schema's history: step n (from 1) leads from version n - 1 to n. A step that has been released never changes;
  * the next change is a new step. Only what both engines read: CREATE TABLE, CREATE INDEX, ADD COLUMN, RENAME; TEXT, BIGINT;
- * the collation C.
+ * the collation C. Indexes alone may differ.
  *
  * JSON is TEXT, because PostgreSQL's jsonb reorders members and refuses `\u0000`. Times are epoch milliseconds.
  */
-export const MIGRATIONS: readonly (readonly string[])[] = [
+export const MIGRATIONS: readonly (readonly MigrationStatement[])[] = [
   [
     `CREATE TABLE IF NOT EXISTS halyard_schema (
       version INTEGER PRIMARY KEY,
@@ -527,5 +534,10 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE webhook_deliveries_2 RENAME TO webhook_deliveries',
     'ALTER TABLE webhook_hours_2 RENAME TO webhook_hours',
     'CREATE UNIQUE INDEX webhooks_of_installation ON webhooks (name) WHERE project_id IS NULL',
+  ],
+  [
+    // SQLite compares bytes in any case: there the primary keys have the same order.
+    { engine: 'sqlite', statement: 'DROP INDEX flags_by_key' },
+    { engine: 'sqlite', statement: 'DROP INDEX flag_states_by_key' },
   ],
 ];

@@ -96,7 +96,11 @@ async function applySteps(
   const from = await acceptedVersion(database, transaction);
   for (const [index, statements] of MIGRATIONS.entries()) {
     if (index < from || index >= upTo) continue;
-    for (const statement of statements) await transaction.query(statement);
+    for (const each of statements) {
+      if (typeof each === 'string') await transaction.query(each);
+      else if (each.engine === database.engine) await transaction.query(each.statement);
+    }
+
     const row = [index + 1, now()];
     await transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, $2)', row);
   }

@@ -31,7 +31,10 @@ export async function readSession(db: Queryable, digest: string): Promise<FoundS
 }
 
 /** The sessions of an operator, also after their end, the last started first. */
-export async function readSessionsOf(db: Queryable, { id }: Operator): Promise<readonly Session[]> {
+export async function readSessionsOf(
+  db: Queryable,
+  { id }: Pick<Operator, 'id'>,
+): Promise<readonly Session[]> {
   return db.query<Session>(
     `SELECT digest, operator_id AS "operatorId", created_at AS "createdAt", last_used_at AS "lastUsedAt"
       FROM sessions WHERE operator_id = $1 ORDER BY created_at DESC, digest`,

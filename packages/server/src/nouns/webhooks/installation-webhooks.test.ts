@@ -12,7 +12,7 @@ import { insertWebhook, readTarget } from './webhook-table.ts';
 setDefaultTimeout(60_000);
 
 /** The migration that lets webhooks be without a project. */
-const BEFORE = MIGRATIONS.findIndex((step) => step.some((text) => text.includes('webhooks_2')));
+const BEFORE = MIGRATIONS.findIndex((step) => JSON.stringify(step).includes('webhooks_2'));
 
 describe.each(ENGINES)('webhooks of the installation on $name', (engine: TestEngine) => {
   const shared = sharedWebhooks(engine);
