@@ -164,7 +164,7 @@ test(
     await page.getByRole('button', { name: 'Save in development' }).click();
     await page.getByRole('button', { name: 'Overwrite with mine' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('new-checkout is on, with a new value in development').first().waitFor();
+    await page.getByText('Value of new-checkout saved in development').first().waitFor();
     expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
     await page.close();
   },

@@ -255,8 +255,8 @@ describe('the value', () => {
       await menu.selectOption('few');
       await card(page).getByText('For small shops').waitFor();
       await check();
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
-      await card(page).getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Save in development' }).click();
+      await page.getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
       expect(await stateText(world)).toContain('"value":{"n":1.0}');
       expect(await stateText(world)).toContain('"valueName":"few"');
       await write(page, '8');
