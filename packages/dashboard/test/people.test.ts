@@ -179,6 +179,7 @@ test('a person limited to a project has a whole dashboard, without a trace of th
   });
   await page.getByRole('link', { name: 'Access tokens' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Account' }).click();
+  await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
   await page.getByText('Viewer in shop').waitFor();
   await check();
 }, 60_000);
