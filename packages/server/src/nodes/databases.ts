@@ -5,9 +5,9 @@ import { ReadOnlyDatabaseError } from '../domain/errors.ts';
 import { logSourceOf } from '../storage/change-log.ts';
 import type { Database } from '../storage/database.ts';
 import { PrimaryBeat } from '../storage/primary-beat.ts';
-import { type Migrated, openDatabase } from '../storage/schema.ts';
+import { type Migrated, type Migrating, openDatabase } from '../storage/schema.ts';
 import { LazyDatabase } from '../storage/store.ts';
-import { logMigration } from './first-start.ts';
+import { logMigrating, logMigration } from './first-start.ts';
 
 /** Said where it is found out, and nowhere else: what was lost is in no table. */
 const LOSS =
@@ -28,11 +28,12 @@ export interface Databases {
 /** The databases that the settings name. */
 export function databasesOf(config: Config, log: Logger): Databases {
   const onMigrated = (migrated: Migrated) => logMigration(log, migrated);
+  const onMigrating = (migrating: Migrating) => logMigrating(log, migrating);
   const onRefusal = (reason: string | undefined) =>
     reason === undefined
       ? log.info('the database takes changes again')
       : log.error({ reason }, 'the database takes no changes');
-  const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }), onRefusal);
+  const database = new LazyDatabase(() => openDatabase({ ...config, onMigrating, onMigrated }), onRefusal);
   const followed = followedDatabase(config, database);
   const source = logSourceOf(followed, { primary: database, onEpoch: ({ seq }) => log.error({ seq }, LOSS) });
   const beat = config.databaseUrl === undefined ? undefined : new PrimaryBeat(database);

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import { offerSetup } from '../nouns/people/invitations.ts';
 import type { PeopleContext } from '../nouns/people/people.ts';
-import type { Migrated } from '../storage/schema.ts';
+import type { Migrated, Migrating } from '../storage/schema.ts';
 
 /** Parts of a {@link Preparation}. */
 export interface FirstStartParts {
@@ -94,6 +94,18 @@ function warnUnprepared(log: Logger, err: unknown): void {
 function makerName({ config, port }: FirstStartParts): string {
   // Processes that share a port differ by their process id, which changes with every start.
   return `node:${hostname()}:${port}${config.reusePort ? `:${process.pid}` : ''}`;
+}
+
+/** Migrations read or copy each entry: about so many a second on SQLite, with a disk and a processor that others use, too. */
+const MIGRATED_PER_SECOND = 300_000;
+
+/** Logs how long a migration is likely to take, because changes wait for it. */
+export function logMigrating(log: Logger, { from, to, entries }: Migrating): void {
+  const seconds = Math.ceil(entries / MIGRATED_PER_SECOND);
+  log.info(
+    { from, to, entries, seconds },
+    'migrating the database schema: changes wait for about so many seconds',
+  );
 }
 
 /** Logs that the database has just been created, or brought to the schema of this version. */

@@ -540,4 +540,11 @@ export const MIGRATIONS: readonly (readonly MigrationStatement[])[] = [
     { engine: 'sqlite', statement: 'DROP INDEX flags_by_key' },
     { engine: 'sqlite', statement: 'DROP INDEX flag_states_by_key' },
   ],
+  [
+    // Most changes are of the state of one flag, which is an operation of one row: they need no place in these two.
+    `CREATE INDEX audit_log_by_seldom_action ON audit_log (action, seq) WHERE action <> 'flag.changed'`,
+    'DROP INDEX audit_log_by_action',
+    'CREATE INDEX audit_log_by_long_operation ON audit_log (operation_seq) WHERE operation_seq <> seq',
+    'DROP INDEX audit_log_by_operation',
+  ],
 ];

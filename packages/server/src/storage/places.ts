@@ -12,3 +12,12 @@ export const IS_NAMED_ENVIRONMENT = `deleted_at IS NULL AND name = $2 AND projec
 
 /** SQL for its id. */
 export const ENVIRONMENT_BY_NAME = `(SELECT id FROM environments WHERE ${IS_NAMED_ENVIRONMENT})`;
+
+/** What an index of audit entries by action leaves out: the action of most entries. Name it where an index shall find another one. */
+export const COMMON_ACTION = 'flag.changed';
+
+/** The entries that the index by action has. */
+export const IS_SELDOM = `action <> '${COMMON_ACTION}'`;
+
+/** The entries of the operation with the number `at` that are not in its last row: an index has only such. */
+export const beforeLastRow = (at: string) => `operation_seq = ${at} AND operation_seq <> seq`;

@@ -4,7 +4,7 @@ import { insertDelivery } from '../nouns/webhooks/delivery-table.ts';
 import { insertWebhook } from '../nouns/webhooks/webhook-table.ts';
 import { loadSnapshot } from './change-log.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { migrate, SCHEMA_VERSION } from './schema.ts';
+import { type Migrating, migrate, SCHEMA_VERSION } from './schema.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, seed } from './test-records.ts';
 
@@ -22,6 +22,18 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
     expect(await first?.query('SELECT version FROM halyard_schema')).toEqual(
       MIGRATIONS.map((_, index) => ({ version: index + 1 })),
     );
+  });
+
+  test('a migration says what it has before it, and a new database has nothing', async () => {
+    await using home = await engine.create();
+    const database = await home.connect();
+    const said: Migrating[] = [];
+    const onMigrating = (migrating: Migrating) => said.push(migrating);
+    const before = SCHEMA_VERSION - 1;
+    await migrate(database, { upTo: before, onMigrating });
+    expect(said).toEqual([]);
+    await migrate(database, { onMigrating });
+    expect(said).toEqual([{ from: before, to: SCHEMA_VERSION, entries: 0 }]);
   });
 
   test('a current schema is left as it is, data and history included', async () => {

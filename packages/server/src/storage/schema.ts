@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { defined } from '@halyard/protocol';
 import { ReadOnlyDatabaseError, StorageError } from '../domain/errors.ts';
 import type { OpenDatabase, Queryable, WriteTransaction } from './database.ts';
 import type { PostgresOptions } from './engines/postgres.ts';
@@ -14,6 +15,12 @@ export interface Migrated {
   readonly to: number;
 }
 
+/** A migration that begins. */
+export interface Migrating extends Migrated {
+  /** Entries of the audit log, for the time that it will take. */
+  readonly entries: number;
+}
+
 /** Sources of the times and ids of new rows. */
 export interface MigrateOptions {
   /** Epoch milliseconds. */
@@ -22,6 +29,8 @@ export interface MigrateOptions {
   readonly newId?: () => string;
   /** The version to stop at; by default, the newest. */
   readonly upTo?: number;
+  /** Called before a database that is not new is migrated. */
+  readonly onMigrating?: (migrating: Migrating) => void;
 }
 
 /** Which engine to open, and where. */
@@ -31,6 +40,8 @@ export interface EngineOptions {
   /** PostgreSQL's address; absent for the embedded engine. */
   readonly databaseUrl?: string;
   readonly databasePoolSize: number;
+  /** Called before the schema of a database that is not new is migrated. */
+  readonly onMigrating?: (migrating: Migrating) => void;
   /** Called once the schema has been migrated. */
   readonly onMigrated?: (migrated: Migrated) => void;
 }
@@ -42,12 +53,12 @@ export function databaseFile(data: string): string {
 
 /** Opens the engine and brings its schema up to date. Rejects with `StorageError` when retrying cannot help. */
 export async function openDatabase(options: EngineOptions): Promise<OpenDatabase> {
-  const { data, databaseUrl: url, databasePoolSize: poolSize, onMigrated } = options;
+  const { data, databaseUrl: url, databasePoolSize: poolSize, onMigrating, onMigrated } = options;
   const database = await (url === undefined
     ? openSqlite({ path: databaseFile(data) })
     : openPostgresEngine({ url, poolSize }));
   try {
-    const migrated = await migrate(database);
+    const migrated = await migrate(database, defined({ onMigrating }));
     if (migrated !== undefined) onMigrated?.(migrated);
     return database;
   } catch (error) {
@@ -90,10 +101,16 @@ export async function migrate(
 async function applySteps(
   database: OpenDatabase,
   transaction: WriteTransaction,
-  { now = Date.now, newId = () => crypto.randomUUID(), upTo = SCHEMA_VERSION }: MigrateOptions,
+  { now = Date.now, newId = () => crypto.randomUUID(), upTo = SCHEMA_VERSION, onMigrating }: MigrateOptions,
 ): Promise<Migrated | undefined> {
   await transaction.lockForMigration();
   const from = await acceptedVersion(database, transaction);
+
+  if (from > 0 && from < upTo && onMigrating !== undefined) {
+    const [log] = await transaction.query<{ entries: number }>('SELECT count(*) AS entries FROM audit_log');
+    onMigrating({ from, to: upTo, entries: Number(log?.entries ?? 0) });
+  }
+
   for (const [index, statements] of MIGRATIONS.entries()) {
     if (index < from || index >= upTo) continue;
     for (const each of statements) {

@@ -4,7 +4,7 @@ import { detailsOf, detailsRecord, type Flag, type FlagDetails } from '../../dom
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
 import type { Queryable, Statement } from '../../storage/database.ts';
 import type { Journal } from '../../storage/journal.ts';
-import { PROJECT_BY_NAME } from '../../storage/places.ts';
+import { IS_SELDOM, PROJECT_BY_NAME } from '../../storage/places.ts';
 import {
   type ArchivedStates,
   byText,
@@ -111,7 +111,7 @@ async function archivedStates(
   const madeAgain = await db.query<{ id: string; createdAt: number }>(
     // The expression makes both engines begin with the few deletions. The clocks alone would take a date that was wrong.
     `SELECT id, created_at AS "createdAt" FROM environments WHERE project_id = $1 AND EXISTS (
-      SELECT 1 FROM audit_log WHERE action = 'environment.deleted' AND environment_id || '' = environments.id)`,
+      SELECT 1 FROM audit_log WHERE action = 'environment.deleted' AND ${IS_SELDOM} AND environment_id || '' = environments.id)`,
     [parameters[0]],
   );
 

@@ -6,6 +6,7 @@ import {
   sizeOf,
 } from '../../domain/audit.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
+import { beforeLastRow, COMMON_ACTION, IS_SELDOM } from '../../storage/places.ts';
 import { type NullableColumns, withoutNulls } from '../../storage/rows.ts';
 import { likeText, spellings } from '../../storage/search.ts';
 
@@ -176,7 +177,7 @@ export async function readOperation(db: Queryable, seq: number): Promise<Audited
   if (found === undefined) return undefined;
 
   const rows = await db.query<NullableColumns<AuditEntry>>(
-    `SELECT ${COLUMNS} FROM audit_log WHERE operation_seq = $1 OR (seq = $1 AND operation_seq IS NULL)
+    `SELECT ${COLUMNS} FROM audit_log WHERE seq = $1 OR (${beforeLastRow('$1')})
       ORDER BY position`,
     [found.last],
   );
@@ -217,6 +218,7 @@ async function conditions(
   const equal = (column: string, value: string | undefined): Condition[] =>
     value === undefined ? [] : [(add) => `${column} = ${add(value)}`];
   const wholeAction = action?.includes('.') ? action : undefined;
+  const isCommon = wholeAction === COMMON_ACTION;
 
   // The first is likely to leave the fewest rows; the target has an index together with its project.
   const choices = [
@@ -225,7 +227,7 @@ async function conditions(
       : [...equal('target', target), ...(target === undefined ? [] : equal('project_id', projectId))],
     equal('environment_id', environmentId),
     equal('actor', actor),
-    equal('action', wholeAction),
+    wholeAction === undefined || isCommon ? [] : [...equal('action', wholeAction), () => IS_SELDOM],
     equal('project_id', projectId),
   ];
   const chosen = choices.find((choice) => choice.length > 0) ?? [];
@@ -245,6 +247,7 @@ async function conditions(
   const others: Condition[] = [
     ...choices.filter((choice) => choice !== chosen).flat(),
     ...(projectId === undefined ? equal('target', target) : []),
+    ...(isCommon ? equal('action', wholeAction) : []),
     ...(since === undefined ? [] : [((add) => `at >= ${add(since)}`) satisfies Condition]),
     ...(until === undefined ? [] : [((add) => `at < ${add(until)}`) satisfies Condition]),
     // A noun alone means all its actions.

@@ -1,5 +1,6 @@
 import { type ChangedPlace, isAboutPeople, NAMING_ENTRIES } from '../../domain/audit.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { beforeLastRow } from '../../storage/places.ts';
 import { chunks, type NullableColumns, withoutNulls } from '../../storage/rows.ts';
 
 /** Changes that one statement names: SQLite joins at most 500 selections. */
@@ -18,6 +19,8 @@ export async function readChangedPlaces(
   numberOf: NumberOf,
 ): Promise<ReadonlyMap<number, readonly ChangedPlace[]>> {
   const column = numberOf === 'row' ? 'seq' : 'operation_seq';
+  const isOf = (at: string) =>
+    numberOf === 'row' ? `seq = ${at}` : `(${beforeLastRow(at)}) OR (seq = ${at} AND operation_seq = ${at})`;
   const found: (NullableColumns<ChangedPlace> & { readonly number: number; readonly position: number })[] =
     [];
 
@@ -27,7 +30,7 @@ export async function readChangedPlaces(
         _,
         index,
       ) => `SELECT * FROM (SELECT ${column} AS number, position, action, target, environment_id FROM audit_log
-        WHERE ${column} = $${index + 1} LIMIT ${NAMING_ENTRIES}) AS change_${index}`,
+        WHERE ${isOf(`$${index + 1}`)} LIMIT ${NAMING_ENTRIES}) AS change_${index}`,
     );
     found.push(
       ...(await db.query<(typeof found)[number]>(

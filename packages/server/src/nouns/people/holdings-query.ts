@@ -1,4 +1,5 @@
 import type { Queryable } from '../../storage/database.ts';
+import { IS_SELDOM } from '../../storage/places.ts';
 import { placeholders } from '../../storage/rows.ts';
 
 /** Most keys and flags that are read. */
@@ -28,7 +29,7 @@ export function readKeysBy(
   return db.query<HeldKey>(
     `SELECT project_keys.id, projects.name AS project, project_keys.name, last_four AS "lastFour"
       FROM audit_log JOIN project_keys ON project_keys.id = target JOIN projects ON projects.id = project_keys.project_id
-      WHERE action = 'key.created' AND actor IN (${by}) AND revoked_at IS NULL
+      WHERE action = 'key.created' AND ${IS_SELDOM} AND actor IN (${by}) AND revoked_at IS NULL
         AND (project_keys.expires_at IS NULL OR project_keys.expires_at > $1)
       ORDER BY audit_log.seq DESC, target LIMIT $2`,
     [now, MOST, ...names],
@@ -38,7 +39,8 @@ export function readKeysBy(
 /** The ids of the access tokens that these actors created, as far as the audit log reaches back. */
 export async function readTokensBy(db: Queryable, names: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await db.query<{ target: string }>(
-    `SELECT target FROM audit_log WHERE action = 'token.created' AND actor IN (${placeholders(names.length)})`,
+    `SELECT target FROM audit_log
+      WHERE action = 'token.created' AND ${IS_SELDOM} AND actor IN (${placeholders(names.length)})`,
     names,
   );
   return new Set(rows.map(({ target }) => target));

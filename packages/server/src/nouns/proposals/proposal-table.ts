@@ -1,5 +1,6 @@
 import { defined, type ProposalStatus } from '@halyard/protocol';
 import type { Parameter, Queryable } from '../../storage/database.ts';
+import { IS_SELDOM } from '../../storage/places.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { GivenApproval, Proposal, ProposalFilter, Settlement } from './proposal.ts';
@@ -123,7 +124,7 @@ export async function lockProposal(tx: Tx, id: string): Promise<Proposal | undef
 /** The person who created an access token; `undefined` for one of the settings. */
 export async function readTokenCreator(db: Queryable, tokenId: string): Promise<string | undefined> {
   const [created] = await db.query<{ actor: string }>(
-    `SELECT actor FROM audit_log WHERE action = 'token.created' AND target = $1`,
+    `SELECT actor FROM audit_log WHERE action = 'token.created' AND ${IS_SELDOM} AND target = $1`,
     [tokenId],
   );
   return created?.actor;

@@ -1,5 +1,6 @@
 import { PEOPLE_NOUNS } from '../../domain/audit.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
+import { beforeLastRow } from '../../storage/places.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import {
   COUNTED_ENTRIES,
@@ -78,12 +79,12 @@ export async function readMessage(
   const limit = `$${parameters.push(MESSAGE.characters)}`;
   // One index finds the rows of the operation by their seq; entries before the column existed are operations alone.
   const operation = `COALESCE(operation_seq, seq) = ${at} AND seq <= ${at}
-    AND seq >= COALESCE((SELECT min(seq) FROM audit_log WHERE operation_seq = ${at}), ${at})`;
+    AND seq >= COALESCE((SELECT min(seq) FROM audit_log WHERE ${beforeLastRow(at)}), ${at})`;
   const firstOf = (rows: string) => `(SELECT id FROM audit_log WHERE ${rows} ORDER BY position LIMIT 1)`;
 
   const rows = await db.query<EventRow>(
     `SELECT id, actor, ip, note, at, action, target, project, environment, total, bytes <= ${limit} AS fits,
-        COALESCE(${firstOf(`operation_seq = ${at}`)}, ${firstOf(`seq = ${at}`)}) AS "firstId",
+        COALESCE(${firstOf(beforeLastRow(at))}, ${firstOf(`seq = ${at}`)}) AS "firstId",
         CASE WHEN bytes <= ${limit} THEN before END AS before,
         CASE WHEN bytes <= ${limit} THEN after END AS after
       FROM (SELECT audit_log.*, count(*) OVER () AS total,
