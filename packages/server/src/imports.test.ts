@@ -68,6 +68,24 @@ test('the tools of agents and their library are loaded by nothing but what serve
   ]);
 });
 
+/** What the management plane, relays and webhooks need, and the first answer of a flag does not. */
+const LATER =
+  /^import (?!type )[^;]*from '(zod|hono|@hono\/.*|openid-client|pg|yaml|prom-client|node:(https?|zlib))'/m;
+
+test('a node that starts loads no library that its first answer does not need', async () => {
+  const imports = await findImports(SOURCE);
+  const loaded = new Set(['main.ts', 'cli/serve.ts', 'nodes/full.ts']);
+  // A set also visits what is added on the way.
+  for (const file of loaded)
+    for (const { from, to, isValue } of imports) if (isValue && from === file) loaded.add(to);
+  expect(loaded.size).toBeGreaterThan(100);
+
+  const early: string[] = [];
+  for await (const [file, text] of sourceFiles(SOURCE))
+    if (loaded.has(file) && LATER.test(text)) early.push(file);
+  expect(early).toEqual([]);
+});
+
 test('every room has a rule', async () => {
   const rooms = new Set((await findImports(SOURCE)).map(({ from }) => roomOf(from)));
   // One wires everything, the other is a fact.
@@ -109,14 +127,12 @@ test('a noun is known to the rules, routes and runners of others by its rules, t
   expect(wrong.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
 });
 
-test('inside a noun, tables know records alone, and runners load no schemas', async () => {
+test('inside a noun, tables know records alone', async () => {
   const imports = await findImports(SOURCE);
   const isRecord = (file: string) =>
     imports.every(({ from, to }) => from !== file || roomOf(to) === 'domain');
   const wrong = imports.filter(({ from, to }) => {
     if (!from.startsWith('nouns/') || nounOf(from) !== nounOf(to)) return false;
-    // They are loaded when a node starts, and the library of schemas is not.
-    if (from.endsWith('-runner.ts') && to.endsWith('-schemas.ts')) return true;
     return storeyOf(from) < storeyOf(to) && !isRecord(to);
   });
   expect(wrong.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);

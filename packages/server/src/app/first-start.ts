@@ -5,7 +5,6 @@ import { invalid, ServiceError } from '../domain/errors.ts';
 import type { StateText } from '../domain/project.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { write } from '../management/write.ts';
-import { importDeclaration } from '../nouns/documents/import.ts';
 import { createFlag } from '../nouns/flags/flags.ts';
 import { createProjectKey } from '../nouns/keys/project-keys.ts';
 import type { Operator } from '../nouns/people/operator.ts';
@@ -110,7 +109,10 @@ export async function importDocument(
     throw new Error(`Cannot read ${file} to import it. Check the path and its permissions.`, { cause });
   });
 
-  const { readDocument } = await import('../nouns/documents/declaration.ts');
+  const [{ readDocument }, { importDeclaration }] = await Promise.all([
+    import('../nouns/documents/declaration.ts'),
+    import('../nouns/documents/import.ts'),
+  ]);
   try {
     const declaration = await readDocument(text, text.trimStart().startsWith('{') ? 'json' : 'yaml');
     const { project, flags } = declaration;

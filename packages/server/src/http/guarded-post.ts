@@ -1,11 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import {
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -176,7 +170,13 @@ interface Connection {
 }
 
 /** One request on a connection of its own. The status decides; a body that is long, slow or cut is only shortened. */
-function exchange(url: URL, post: GuardedPost, { addresses, signal, ca }: Connection): Promise<PostAnswer> {
+async function exchange(
+  url: URL,
+  post: GuardedPost,
+  { addresses, signal, ca }: Connection,
+): Promise<PostAnswer> {
+  // Loaded here: a node that starts serves flags without them.
+  const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   const body = Buffer.from(post.body);
   const options: RequestOptions & { readonly ca?: string } = {
     method: 'POST',
@@ -191,8 +191,7 @@ function exchange(url: URL, post: GuardedPost, { addresses, signal, ca }: Connec
     ...(ca === undefined ? {} : { ca }),
   };
 
-  return new Promise((resolve, reject) => {
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return await new Promise((resolve, reject) => {
     let isAnswered = false;
     const request: ClientRequest = send(url, options, (answer) => {
       isAnswered = true;

@@ -1,5 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Aggregator, AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Aggregator } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
 import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { Catalog } from '../evaluation/catalog/catalog.ts';
@@ -175,9 +179,8 @@ export class Metrics implements ReadPlaneObserver {
   /** All metrics in the format of Prometheus, together with those of other processes. */
   async scrape(others: readonly MetricsReport[] = []): Promise<Response> {
     const { contentType } = this.#registry;
-    const text =
-      others.length === 0 ? this.#registry.metrics() : aggregate([await this.report(), ...others]).metrics();
-    return new Response(await text, { headers: { 'Content-Type': contentType } });
+    const registry = others.length === 0 ? this.#registry : await aggregate([await this.report(), ...others]);
+    return new Response(await registry.metrics(), { headers: { 'Content-Type': contentType } });
   }
 
   /** A constant, as dashboards of Prometheus expect it: the version is in the labels. */
@@ -317,11 +320,12 @@ export function totalsIn(report: MetricsReport): MetricsReport {
 }
 
 /** Combines reports into one: sums, unless a metric has another aggregator. */
-export function addReports(reports: readonly MetricsReport[]): Promise<MetricsReport> {
-  return aggregate(reports).getMetricsAsJSON();
+export async function addReports(reports: readonly MetricsReport[]): Promise<MetricsReport> {
+  return (await aggregate(reports)).getMetricsAsJSON();
 }
 
-function aggregate(reports: readonly MetricsReport[]): Registry {
+async function aggregate(reports: readonly MetricsReport[]): Promise<Registry> {
+  const { default: AggregatorRegistry } = await import('prom-client/lib/cluster.js');
   // `object[]`: the reports are not changed.
   return AggregatorRegistry.aggregate(reports as object[]);
 }
