@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { until } from '@halyard/testing';
+import { signUp } from './support/people.ts';
 import { sharedWorld } from './support/world.ts';
 
 const world = sharedWorld(async ({ management }) => {
@@ -60,6 +61,49 @@ async function whoAmI(token: string): Promise<unknown> {
   });
   return answer.json();
 }
+
+test('a person makes a token of their own under Account, with few rights at first, and revokes it', async () => {
+  const as = await signUp(world, {
+    email: 'lena@example.com',
+    projects: [{ project: 'billing', role: 'editor' }],
+  });
+  const { page, check } = await world.open('/account', { as });
+  await page.getByText('You have none.').waitFor();
+  await check();
+  await page.keyboard.press('n');
+  await page.getByLabel('Name').fill('laptop');
+  expect(await page.getByRole('radio', { name: 'Viewer' }).isChecked()).toBe(true);
+  // No more than the person has, and no protected environments, which they may not change.
+  expect(await page.getByRole('radio', { name: 'Administrator' }).count()).toBe(0);
+  await page.getByRole('radio', { name: 'Editor' }).check();
+  expect(await page.getByRole('checkbox').count()).toBe(0);
+  await check();
+  await page.getByRole('button', { name: 'Create token' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your new token “laptop”' });
+  const token = (await dialog.locator('[data-secret]').textContent()) ?? '';
+  const command = dialog.getByRole('region', { name: 'Command that signs in' });
+  expect(await command.textContent()).toContain(`halyard login ${world.node.url}`);
+  await check();
+  await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
+  expect(await page.content()).not.toContain(token);
+  const projects = [{ project: 'billing', role: 'editor', canChangeProtected: false }];
+  expect(await whoAmI(token)).toMatchObject({ role: 'none', projects });
+
+  // Administrators see whose it is.
+  const admin = await world.open('/tokens');
+  await admin.page.getByRole('row', { name: /^laptop of lena@example.com/ }).waitFor();
+  const narrow = await world.open('/account', { as, theme: 'dark', width: 390 });
+  await narrow.page.getByText('ends with you').waitFor();
+  await narrow.check();
+  const row = page.getByRole('row', { name: /^laptop ends with you/ });
+  await row.getByRole('cell', { name: 'Editor in billing' }).waitFor();
+  await row.getByRole('button', { name: 'Revoke laptop' }).click();
+  await page.getByRole('dialog', { name: 'Revoke laptop?' }).getByRole('textbox').fill('laptop');
+  await page.getByRole('button', { name: 'Revoke token' }).click();
+  await row.getByText('revoked', { exact: true }).waitFor();
+  expect(await whoAmI(token)).toMatchObject({ error: 'invalid_access_token' });
+  await check();
+}, 60_000);
 
 test('a relay token is shown once, opens the log, and closes it when it is revoked', async () => {
   const { page, check } = await world.open('/relay-tokens');

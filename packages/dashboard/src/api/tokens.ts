@@ -4,7 +4,7 @@ import { api, request } from './request.ts';
 import type { GlobalRole, ProjectRole, TokenRecord } from './types.ts';
 
 /** The input for a new access token. */
-interface NewToken {
+export interface NewToken {
   readonly name: string;
   readonly role: GlobalRole;
   readonly canChangeProtected: boolean;
@@ -24,14 +24,36 @@ export function useTokens({ enabled }: { readonly enabled: boolean }) {
   });
 }
 
+/** The access tokens that belong to the signed-in person, including revoked and expired ones. */
+export function useOwnTokens() {
+  return useQuery({
+    // Below the other list, so that a change of tokens touches both.
+    queryKey: [...queryKeys.tokens, 'own'],
+    queryFn: async ({ signal }) =>
+      (await request<{ tokens: readonly TokenRecord[] }>('GET', api`session/tokens`, { signal })).tokens,
+  });
+}
+
 /** Creates an access token. Only this response contains the secret: keep it out of the cache. */
 export function createToken(token: NewToken): Promise<TokenRecord & { readonly token: string }> {
   return request('POST', api`tokens`, { body: token });
 }
 
+/** Creates a token that belongs to the signed-in person: it does no more than they may. As {@link createToken}. */
+export function createOwnToken(
+  token: Omit<NewToken, 'projects'>,
+): Promise<TokenRecord & { readonly token: string }> {
+  return request('POST', api`session/tokens`, { body: token });
+}
+
 /** Revokes an access token permanently. */
 export function revokeToken(id: string): Promise<undefined> {
   return request('DELETE', api`tokens/${id}`);
+}
+
+/** Revokes a token that belongs to the signed-in person permanently. */
+export function revokeOwnToken(id: string): Promise<undefined> {
+  return request('DELETE', api`session/tokens/${id}`);
 }
 
 /** Whether a token still works at `now`, in epoch milliseconds. */

@@ -87,7 +87,7 @@ export const messages = {
   protectedAccess: { yes: 'Can change', no: 'View only', some: 'In some projects' },
   protectedHints: {
     admin: 'Administrators always can.',
-    editor: 'Such as production. Each change must be confirmed.',
+    editor: 'Such as production. Changes in the dashboard must be confirmed.',
   },
 
   expiry: {

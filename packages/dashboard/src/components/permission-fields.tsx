@@ -1,4 +1,4 @@
-import { GLOBAL_ROLES } from '@halyard/protocol';
+import { defined, GLOBAL_ROLES } from '@halyard/protocol';
 import type { ReactNode } from 'react';
 import { useProjects } from '../api/projects.ts';
 import { useAdministered } from '../api/session.ts';
@@ -94,24 +94,11 @@ export function PermissionFields({
         />
       )}
       {isAllowed && isForAll && (
-        <>
-          <ChoiceField
-            legend={messages.roleForAll}
-            layout="rows"
-            choices={ROLE_CHOICES}
-            selected={role}
-            onSelect={(each) => onChange({ ...value, role: each })}
-          />
-          {role !== 'viewer' && (
-            <CheckField
-              label={messages.canChangeProtected}
-              hint={messages.protectedHints[role]}
-              isChecked={role === 'admin' || canChangeProtected}
-              isDisabled={role === 'admin'}
-              onChange={(isChecked) => onChange({ ...value, canChangeProtected: isChecked })}
-            />
-          )}
-        </>
+        <RoleFields
+          legend={messages.roleForAll}
+          value={{ role, canChangeProtected }}
+          onChange={(rights) => onChange({ ...value, ...rights })}
+        />
       )}
       <ProjectRoles
         legend={isForAll ? messages.higherRoles : messages.projectRoles}
@@ -120,6 +107,50 @@ export function PermissionFields({
         onChange={(projects) => onChange({ ...value, projects })}
       />
       <FormError>{error}</FormError>
+    </>
+  );
+}
+
+/** A role, and whether it reaches protected environments, which is a choice for editors only. */
+export type RoleChoice = Pick<Permissions, 'role' | 'canChangeProtected'>;
+
+const EVERYTHING: RoleChoice = { role: 'admin', canChangeProtected: true };
+
+/** Asks for a role, up to `most`, and whether an editor may change protected environments. */
+export function RoleFields({
+  legend,
+  hint,
+  value: { role, canChangeProtected },
+  most = EVERYTHING,
+  onChange,
+}: {
+  legend: string;
+  hint?: string;
+  value: RoleChoice;
+  most?: RoleChoice;
+  onChange: (value: RoleChoice) => void;
+}) {
+  const end = ROLE_CHOICES.findIndex(([each]) => each === most.role) + 1;
+
+  return (
+    <>
+      <ChoiceField
+        legend={legend}
+        {...defined({ hint })}
+        layout="rows"
+        choices={ROLE_CHOICES.slice(0, end)}
+        selected={role}
+        onSelect={(each) => onChange({ role: each, canChangeProtected })}
+      />
+      {(role === 'admin' || (role === 'editor' && mayChange(most))) && (
+        <CheckField
+          label={messages.canChangeProtected}
+          hint={messages.protectedHints[role]}
+          isChecked={role === 'admin' || canChangeProtected}
+          isDisabled={role === 'admin'}
+          onChange={(isChecked) => onChange({ role, canChangeProtected: isChecked })}
+        />
+      )}
     </>
   );
 }

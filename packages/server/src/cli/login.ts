@@ -36,7 +36,7 @@ export const loginCommand = localCommand({
   },
   help:
     'Asks for the token, and does not show it. A token can also come from a pipe. Create one in the dashboard under\n' +
-    'Settings, Access tokens, or with "halyard token create" where you have rights already.\n\n' +
+    'Account, Your access tokens, or with "halyard token create" where you have rights already.\n\n' +
     'A token is only ever sent to the server that it was stored for.',
   examples: [
     'halyard login https://flags.example.com',

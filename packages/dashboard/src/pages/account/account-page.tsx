@@ -1,23 +1,27 @@
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useOperator, useSession, useSso } from '../../api/session.ts';
 import { useStoredChoice } from '../../browser/stored.ts';
 import { useTheme } from '../../browser/theme.ts';
 import { SINGLE_KEYS } from '../../browser/use-shortcut.ts';
 import { useSignOut } from '../../components/actions.tsx';
 import { Button } from '../../components/button.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { ChoiceField } from '../../components/field.tsx';
 import { Page } from '../../components/page.tsx';
 import { RightsText } from '../../components/permission-fields.tsx';
+import { SkeletonRows } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.ts';
 import { PasswordForm } from './password-form.tsx';
 
-/** The screen "Account": profile, appearance, password and signing out. */
+const OwnTokens = lazy(async () => ({ default: (await import('../secrets/own-tokens.tsx')).OwnTokens }));
+
+/** The screen "Account": profile, appearance, password, access tokens and signing out. */
 export function AccountPage() {
   const { signIn } = useOperator();
   return (
     <Page title={messages.title}>
-      <div className="flex max-w-3xl flex-col gap-4">
+      <div className="flex flex-col gap-4">
         <Section title={messages.profile}>
           <Profile />
         </Section>
@@ -29,6 +33,11 @@ export function AccountPage() {
             <PasswordForm />
           </Section>
         )}
+        <Section title={messages.tokens} isWide>
+          <Suspense fallback={<SkeletonRows rows={2} />}>
+            <OwnTokens />
+          </Suspense>
+        </Section>
         <Section title={messages.signOut}>
           <SignOutSection />
         </Section>
@@ -37,9 +46,20 @@ export function AccountPage() {
   );
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
+function Section({
+  title,
+  isWide = false,
+  children,
+}: {
+  title: string;
+  /** A table needs more room than a form. */
+  isWide?: boolean;
+  children: ReactNode;
+}) {
   return (
-    <section className="rounded-lg border border-line bg-surface p-4 sm:p-5">
+    <section
+      className={classNames('rounded-lg border border-line bg-surface p-4 sm:p-5', !isWide && 'max-w-3xl')}
+    >
       <h2 className="mb-3 text-base font-semibold">{title}</h2>
       {children}
     </section>

@@ -45,6 +45,8 @@ export const messages = {
   changed: 'Password changed',
   changedDetail: 'You are signed out in all other browsers.',
 
+  tokens: 'Your access tokens',
+
   signOut: 'Sign out',
   sessionEndsBefore: 'Without activity, this session ends ',
   signOutHint: 'To sign out in all other browsers, change your password.',

@@ -109,7 +109,7 @@ export const tokenTexts = {
   ...secretTexts('token'),
   title: 'Access tokens',
   intro:
-    'The command line and pipelines manage this server with an access token. A token belongs to no person, so it keeps working when its creator leaves.',
+    'Pipelines and machines manage this server with an access token. One that you create here belongs to no person, so it keeps working when you leave. The tokens of people, which they create under Account, end with them.',
   readOnly: 'Viewing and managing access tokens',
   createCommand: 'New access token',
   create: 'New token',
@@ -130,6 +130,7 @@ export const tokenTexts = {
     { label: 'Expires', sortKey: 'expiresAt' },
     { label: 'Actions', isSilent: true },
   ],
+  ofPerson: (email: string) => `of ${email}, ends with them`,
   revokeBody: (lastUsed: ReactNode) => (
     <p>
       The token stops working immediately. This can't be undone.{' '}
