@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useHoldings } from '../../api/operators.ts';
-import type { Holdings, OperatorRecord } from '../../api/types.ts';
+import type { Holdings, OperatorRecord, TokenRecord } from '../../api/types.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -22,111 +22,149 @@ export function HoldingsList({ id }: { id: string }) {
   return (
     <Loaded reading={holdings} rows={4}>
       {({ ends, stays }) => (
-        <div className="grid max-h-[50vh] gap-4 overflow-y-auto">
-          <Part title={messages.ends} nothing={messages.nothingEnds} items={endingItems(ends)} />
-          <Part title={messages.stays} nothing={messages.nothingStays} items={stayingItems(stays)} />
+        <div className="grid gap-4">
+          <Part title={messages.ends} nothing={messages.nothingEnds} kinds={endingKinds(ends)} />
+          <Part title={messages.stays} nothing={messages.nothingStays} kinds={stayingKinds(stays)} />
         </div>
       )}
     </Loaded>
   );
 }
 
-/** Things of one kind, and each of them. */
-interface Item {
-  readonly kind: string;
-  readonly each: readonly { readonly key: string; readonly text: ReactNode }[];
+/** Things of one kind. */
+interface Kind {
+  readonly title: string;
+  readonly things: readonly Thing[];
 }
 
-function Part({ title, nothing, items }: { title: string; nothing: string; items: readonly Item[] }) {
-  const some = items.filter(({ each }) => each.length > 0);
+interface Thing {
+  readonly key: string;
+  readonly name: ReactNode;
+  /** Below the name. */
+  readonly place?: string;
+  /** Beside the name. */
+  readonly detail?: ReactNode;
+}
+
+/** So many things of a kind are shown at once; more are shown when asked for. */
+const SHORT = 5;
+
+function Part({ title, nothing, kinds }: { title: string; nothing: string; kinds: readonly Kind[] }) {
+  const some = kinds.filter(({ things }) => things.length > 0);
 
   return (
     <section>
-      <h3 className="font-medium text-ink">{title}</h3>
-      {some.length === 0 && <p className="mt-1 text-ink-2">{nothing}</p>}
-      {some.map(({ kind, each }) => (
-        <div key={kind} className="mt-2">
-          <p className="text-xs text-ink-3">
-            {kind} · {each.length}
-          </p>
-          <ul>
-            {each.map(({ key, text }) => (
-              <li key={key} className="break-words text-ink-2">
-                {text}
-              </li>
-            ))}
-          </ul>
+      <h3 className="mb-1.5 font-semibold text-ink">{title}</h3>
+      {some.length === 0 ? (
+        <p className="text-ink-2">{nothing}</p>
+      ) : (
+        <div className="divide-y divide-line rounded-md border border-line">
+          {some.map(({ title, things }) => (
+            <details key={title} open={things.length <= SHORT} className="px-3 py-2">
+              <summary className="cursor-pointer rounded text-xs text-ink-2">
+                {title} <span className="text-ink-3 tabular-nums">· {things.length}</span>
+              </summary>
+              <ul className="mt-1 space-y-1">
+                {things.map((thing) => (
+                  <ThingLine key={thing.key} thing={thing} />
+                ))}
+              </ul>
+            </details>
+          ))}
         </div>
-      ))}
+      )}
     </section>
   );
 }
 
-function endingItems(ends: Holdings['ends']): readonly Item[] {
+function ThingLine({ thing: { name, place, detail } }: { thing: Thing }) {
+  return (
+    <li className="flex items-baseline justify-between gap-4">
+      <span className="min-w-0 wrap-anywhere text-ink">
+        {name}
+        {place !== undefined && <span className="block text-xs text-ink-3">{place}</span>}
+      </span>
+      {detail !== undefined && <span className="shrink-0 text-xs text-ink-3">{detail}</span>}
+    </li>
+  );
+}
+
+function endingKinds(ends: Holdings['ends']): readonly Kind[] {
   const { kinds } = messages;
   return [
     {
-      kind: kinds.sessions,
-      each: ends.sessions.map(({ startedAt, lastUsedAt }, index) => ({
+      title: kinds.sessions,
+      things: ends.sessions.map(({ startedAt, lastUsedAt }, index) => ({
         key: `${startedAt} ${index}`,
-        text: (
-          <>
-            {messages.lastUsed} <TimeAgo at={lastUsedAt} />
-          </>
-        ),
+        name: messages.signedIn(<TimeAgo at={startedAt} />),
+        detail: messages.lastUsed(<TimeAgo at={lastUsedAt} />),
       })),
     },
-    { kind: kinds.ownTokens, each: ends.tokens.map(({ id, name }) => ({ key: id, text: name })) },
-    { kind: kinds.links, each: ends.links.map(({ id, email }) => ({ key: id, text: email ?? id })) },
+    { title: kinds.ownTokens, things: ends.tokens.map(tokenThing) },
     {
-      kind: kinds.schedules,
-      each: ends.schedules.map(({ id, project, environment, dueAt }) => ({
+      title: kinds.links,
+      things: ends.links.map(({ id, email, kind }) => ({
         key: id,
-        text: (
-          <>
-            {project} / {environment}, <TimeAgo at={dueAt} />
-          </>
-        ),
+        name: email ?? id,
+        detail: messages.linkKinds[kind],
       })),
     },
     {
-      kind: kinds.plans,
-      each: ends.plans.map(({ id, project, environment, flag }) => ({
+      title: kinds.schedules,
+      things: ends.schedules.map(({ id, project, environment, dueAt, note }) => ({
         key: id,
-        text: `${flag} in ${project} / ${environment}`,
+        name: note ?? messages.noNote,
+        place: messages.place(project, environment),
+        detail: <TimeAgo at={dueAt} />,
       })),
     },
     {
-      kind: kinds.proposals,
-      each: ends.proposals.map(({ id, project, createdAt, note }) => ({
+      title: kinds.plans,
+      things: ends.plans.map(({ id, project, environment, flag, status }) => ({
         key: id,
-        text: (
-          <>
-            {project}, {note ?? ''} <TimeAgo at={createdAt} />
-          </>
-        ),
+        name: flag,
+        place: messages.place(project, environment),
+        detail: status,
+      })),
+    },
+    {
+      title: kinds.proposals,
+      things: ends.proposals.map(({ id, project, createdAt, note }) => ({
+        key: id,
+        name: note ?? messages.noNote,
+        place: project,
+        detail: <TimeAgo at={createdAt} />,
       })),
     },
   ];
 }
 
-function stayingItems(stays: Holdings['stays']): readonly Item[] {
+function stayingKinds(stays: Holdings['stays']): readonly Kind[] {
   const { kinds } = messages;
   return [
-    { kind: kinds.tokens, each: stays.tokens.map(({ id, name }) => ({ key: id, text: name })) },
+    { title: kinds.tokens, things: stays.tokens.map(tokenThing) },
     {
-      kind: kinds.keys,
-      each: stays.keys.map(({ id, project, name, lastFour }) => ({
+      title: kinds.keys,
+      things: stays.keys.map(({ id, project, name, lastFour }) => ({
         key: id,
-        text: `${name} …${lastFour} of ${project}`,
+        name,
+        place: project,
+        detail: <span className="font-mono">…{lastFour}</span>,
       })),
     },
     {
-      kind: kinds.flags,
-      each: stays.flags.map(({ project, key }) => ({
+      title: kinds.flags,
+      things: stays.flags.map(({ project, key }) => ({
         key: `${project} ${key}`,
-        text: `${key} of ${project}`,
+        name: key,
+        place: project,
       })),
     },
   ];
+}
+
+function tokenThing({ id, name, lastUsedAt }: TokenRecord): Thing {
+  const detail =
+    lastUsedAt === undefined ? messages.neverUsed : messages.lastUsed(<TimeAgo at={lastUsedAt} />);
+  return { key: id, name, detail };
 }
