@@ -234,7 +234,7 @@ describe('the value', () => {
   test(
     'is chosen from the values that the flag declares, which a dialog edits and the history shows',
     async () => {
-      const { page, check } = await world.open(FLAG);
+      const { page, check } = await world.open(FLAG, { height: 1000 });
       await page.getByRole('button', { name: 'Edit named values' }).click();
       const dialog = page.getByRole('dialog', { name: 'Named values of new-checkout' });
       await dialog.getByLabel('Name of new value').fill('few');
@@ -266,6 +266,15 @@ describe('the value', () => {
       await dialog.getByRole('button', { name: 'Remove few' }).click();
       await dialog.getByText('development keeps serving the present value of “few”').waitFor();
       await page.close();
+
+      // The list, which has no named values, learns the name of a value that no environment had.
+      const list = await world.open('/projects/shop/flags');
+      const named = (name: string) => list.page.getByRole('row').getByText(name, { exact: true });
+      await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 7 });
+      await named('few').waitFor({ state: 'detached' });
+      await writeRaw(world, '{"enabled":true,"value":{"n":1.0}}');
+      await named('few').waitFor();
+      await list.page.close();
     },
     PATIENCE_MS,
   );

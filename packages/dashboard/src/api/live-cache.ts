@@ -6,7 +6,7 @@ import type { LiveChange, LiveConnection } from './live-connection.ts';
 import { queryKeys } from './query-cache.ts';
 import { touchedBy, touchedPlans } from './stale-lists.ts';
 import { isWriting, markOwnWrite } from './state-writes.ts';
-import type { FlagRecord } from './types.ts';
+import type { FlagRecord, StateRecord } from './types.ts';
 
 /** How long to collect stale queries: changes come in bursts, and each query is fetched once per burst. */
 const GATHER_MS = 250;
@@ -97,8 +97,9 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
     // A removed state may be the only sign that a flag was archived.
     const removed = (change.changes ?? []).flatMap(({ key, state }) => (state === null ? [key] : []));
     const unclear = [...unknown, ...removed];
+    const nameless = namelessAfter(change, flags);
     if (change.changes === undefined || unclear.length > WORTH_A_LIST) markStale([listKey]);
-    else for (const key of unclear) void refreshFlag(queries, key, { project, live });
+    else for (const key of [...unclear, ...nameless]) void refreshFlag(queries, key, { project, live });
   }
   for (const { key, state } of change.changes ?? []) {
     const { data: one, status } = queries.getQueryState<FlagRecord>(queryKeys.flag(project, key)) ?? {};
@@ -121,7 +122,28 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
   }
 }
 
-/** A flag was created or archived: reads that one record, not the whole list. */
+/**
+ * The flags whose new value may have a name that only the server knows: lists do not have the named values of flags, only the
+ * names of values in use. A long change waits until the list is read again.
+ */
+function namelessAfter(
+  { environment = '', changes = [] }: LiveChange,
+  flags: readonly FlagRecord[],
+): readonly string[] {
+  if (changes.length > WORTH_A_LIST) return [];
+  const changed = new Set(changes.flatMap(({ key, state }) => (state === null ? [] : [key])));
+  const isNameless = ({ key, environments }: FlagRecord): boolean => {
+    const { state, valueName } = environments[environment] ?? {};
+    const hasValue = state?.value !== undefined || state?.valuePreview !== undefined;
+    const isNamed = (each: StateRecord) => each.valueName !== undefined;
+    return (
+      changed.has(key) && hasValue && valueName === undefined && Object.values(environments).some(isNamed)
+    );
+  };
+  return flags.filter(isNameless).map(({ key }) => key);
+}
+
+/** A flag was created, archived or got another value: reads that one record, not the whole list. */
 async function refreshFlag(
   queries: QueryClient,
   key: string,
