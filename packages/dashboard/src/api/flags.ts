@@ -36,13 +36,13 @@ export function useArchivedFlags(project: string, options: { readonly enabled: b
 }
 
 /** One flag with its states in every environment. The list's record is shown while it loads, unless values are cut there. */
-export function useFlag(project: string, key: string) {
+export function useFlag(project: string, key: string, { enabled = true } = {}) {
   const queries = useQueryClient();
   const live = useLiveConnection();
   return useQuery({
     queryKey: queryKeys.flag(project, key),
     queryFn: ({ signal }) => readFlag(key, queries, { project, live, signal }),
-    enabled: live !== undefined,
+    enabled: enabled && live !== undefined,
     // A refused write is undone by the identity of its optimistic record, which structural sharing would lose.
     structuralSharing: false,
     placeholderData: () =>

@@ -41,13 +41,18 @@ export function ProposalEffects({
         {effects.slice(0, most).map((effect, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a proposal never changes
           <li key={index} className="px-4 py-3">
-            <EffectHeading project={project} effect={effect} environments={environments} />
+            <EffectHeading
+              project={project}
+              effect={effect}
+              environments={environments}
+              isThere={isMade || !creates(proposal, effect.target)}
+            />
             {effect.action !== 'flag.changed' ? (
               <OtherEffect effect={effect} />
             ) : isMade ? (
               <StateDiff {...statesOf(effect)} />
             ) : (
-              <ProposedState project={project} effect={effect} isPending={isWaiting(proposal)} />
+              <ProposedState proposal={proposal} effect={effect} />
             )}
           </li>
         ))}
@@ -65,10 +70,13 @@ function EffectHeading({
   project,
   effect,
   environments,
+  isThere,
 }: {
   project: string;
   effect: Effect;
   environments: readonly EnvironmentRecord[];
+  /** Whether there is something to link to. */
+  isThere: boolean;
 }) {
   const { action, target, environment } = effect;
   const found = environments.find(({ name }) => name === environment);
@@ -78,7 +86,7 @@ function EffectHeading({
       {action !== 'flag.changed' && (
         <span className="text-ink-2 first-letter:uppercase">{actionWords(action)}</span>
       )}
-      {isFlag ? (
+      {isFlag && isThere ? (
         <Link
           href={links.flag(project, target)}
           className="inline-flex min-h-6 items-center font-mono text-xs break-all text-accent hover:underline"
@@ -150,17 +158,12 @@ function ScheduledSteps({ schedule: { dueAt, changes } }: { schedule: NewSchedul
 }
 
 /** A state that has not been changed yet: what it would become, and the current state if that differs. */
-function ProposedState({
-  project,
-  effect,
-  isPending,
-}: {
-  project: string;
-  effect: Effect;
-  isPending: boolean;
-}) {
+function ProposedState({ proposal, effect }: { proposal: ProposalRecord; effect: Effect }) {
   const { before, after } = statesOf(effect);
-  const { data: flag } = useFlag(project, effect.target);
+  // A flag that the proposal creates is not there yet: the server would answer that it does not exist.
+  const { data: flag } = useFlag(proposal.project, effect.target, {
+    enabled: !creates(proposal, effect.target),
+  });
   const now = flag?.environments[effect.environment ?? ''];
   const isSame = flag === undefined || differingFields(before, now?.state).length === 0;
   if (isSame) return <StateDiff before={before} after={after} />;
@@ -175,10 +178,15 @@ function ProposedState({
       <dd>
         <StateDiff before={before} after={now?.state} />
         <ChangedBy record={now} />
-        {isPending && <p className="mt-1 text-xs text-warn">{messages.wouldEnd}</p>}
+        {isWaiting(proposal) && <p className="mt-1 text-xs text-warn">{messages.wouldEnd}</p>}
       </dd>
     </dl>
   );
+}
+
+/** Whether a proposal creates a flag. */
+function creates({ effects }: ProposalRecord, flag: string): boolean {
+  return effects.some(({ action, target }) => action === 'flag.created' && target === flag);
 }
 
 function ChangedBy({ record }: { record: StateRecord | undefined }) {
