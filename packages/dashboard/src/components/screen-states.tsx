@@ -75,18 +75,17 @@ export function bothOf<One, Other>(one: Reading<One>, other: Reading<Other>): Re
 export function Loaded<Data>({
   reading: { data, error, refetch },
   rows,
+  skeleton = <SkeletonRows rows={rows} />,
   children,
 }: {
   reading: Reading<Data>;
   rows?: number | undefined;
+  /** In the shape of what comes; default: rows of a table. */
+  skeleton?: ReactNode;
   children: (data: Data) => ReactNode;
 }) {
   if (data !== undefined) return children(data);
-  return error === null ? (
-    <SkeletonRows rows={rows} />
-  ) : (
-    <Problem error={error} onRetry={() => void refetch()} />
-  );
+  return error === null ? skeleton : <Problem error={error} onRetry={() => void refetch()} />;
 }
 
 /** An error with a link to its documentation and, for invalid input, the API's message in a collapsed part. */

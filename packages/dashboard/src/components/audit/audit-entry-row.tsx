@@ -79,7 +79,10 @@ export function ChangeRow({
           ))}
           {note !== undefined && (
             <span
-              className={classNames('min-w-0 text-ink-2', isOpen ? 'wrap-anywhere' : 'grow basis-0 truncate')}
+              className={classNames(
+                'min-w-0 text-ink-2',
+                isOpen ? 'wrap-anywhere' : 'grow basis-0 truncate max-sm:basis-auto',
+              )}
             >
               “{note}”
             </span>

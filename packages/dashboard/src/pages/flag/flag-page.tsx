@@ -27,6 +27,7 @@ import { EvaluateBox } from './evaluate-box.tsx';
 import { ArchivedNotice, FlagActions } from './flag-actions.tsx';
 import { FlagDetails } from './flag-details.tsx';
 import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
+import { FlagSkeleton } from './flag-skeleton.tsx';
 import { messages } from './messages.tsx';
 import { Panels, SIDE_PANELS, TOP_PANELS } from './panels.tsx';
 
@@ -61,7 +62,11 @@ export function FlagPage() {
         <FlagScreen key={`${name}/${key}`} project={project.data} flag={flag.data} history={history} />
       ) : (
         <Page title={`${key} · ${name}`} heading={<span className="font-mono break-all">{key}</span>}>
-          {error === null ? <SkeletonRows /> : <Problem error={error} onRetry={() => void flag.refetch()} />}
+          {error === null ? (
+            <FlagSkeleton environments={project.data?.environments.length ?? 3} />
+          ) : (
+            <Problem error={error} onRetry={() => void flag.refetch()} />
+          )}
         </Page>
       )}
     </>

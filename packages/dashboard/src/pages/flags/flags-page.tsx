@@ -9,7 +9,7 @@ import { useStoredChoice, writeStored } from '../../browser/stored.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { DialogPart } from '../../components/dialog-part.tsx';
-import { GRID, HEADING, Page, ScreenSkeleton } from '../../components/page.tsx';
+import { GRID, HEADING, Page } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { useScreen } from '../../components/restore-place.ts';
 import { EmptyState, Problem } from '../../components/screen-states.tsx';
@@ -22,6 +22,7 @@ import { FilterBar, NO_FILTER, ViewBar } from './filter-bar.tsx';
 import { FlagCards } from './flag-cards.tsx';
 import { FlagMarks } from './flag-marks.tsx';
 import { FlagTable } from './flag-table.tsx';
+import { FlagListSkeleton } from './list-skeleton.tsx';
 import { messages } from './messages.ts';
 import { useCreatedToast, useMarkedRow, useNewKey } from './new-flag.ts';
 import { type ShownFlags, useShownFlags } from './shown-flags.ts';
@@ -49,7 +50,8 @@ export function FlagsPage() {
       </Page>
     );
   }
-  if (project.data === undefined || flags.data === undefined) return <ScreenSkeleton />;
+  if (project.data === undefined || flags.data === undefined)
+    return <FlagListSkeleton environments={project.data?.environments.length ?? 3} />;
   return <FlagList key={name} project={project.data} flags={flags.data} />;
 }
 

@@ -1,4 +1,5 @@
 import Download from 'lucide-react/icons/download';
+import SlidersHorizontal from 'lucide-react/icons/sliders-horizontal';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditFilter, auditPath } from '../../api/audit.ts';
 import { useOperators, usePersonName } from '../../api/operators.ts';
@@ -6,6 +7,7 @@ import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
+import { IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { Combobox, type Suggestion } from '../../components/combobox.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
@@ -19,7 +21,10 @@ const PAUSE_MS = 250;
 
 const ACTION_NAMES = new Map<string, string>(messages.actions);
 
-/** The filters of the history, kept in the address; the export applies them too. */
+/**
+ * The filters of the history, kept in the address; the export applies them too. On a narrow screen they open below the
+ * search; those of an address are open at once.
+ */
 export function HistoryFilters({
   filter,
   environments,
@@ -63,52 +68,77 @@ export function HistoryFilters({
     filter.action,
   );
 
+  const isFiltered = ['actor', 'environment', 'action', ...messages.days.map(({ name }) => name)].some(
+    (name) => params.has(name),
+  );
+  const [isOpen, setOpen] = useState(isFiltered);
+
   return (
     <search className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchField label={messages.search} className="w-56 max-sm:w-full" value={text} onChange={setText} />
-      <AuthorPicker authors={authors} selected={filter.actor} onSelect={(actor) => setParams({ actor })} />
-      {places.length > 0 && (
-        <Select
-          label={messages.environment}
-          className="max-w-44"
-          value={filter.environment ?? ''}
-          onSelect={(environment) => {
-            // Otherwise it would still apply.
-            if (environment === '') selectForAll('');
-            setParams({ environment });
-          }}
-          none={messages.anyEnvironment}
-          choices={places}
-        />
-      )}
-      <Select
-        label={messages.action}
-        className="max-w-44"
-        value={filter.action ?? ''}
-        onSelect={(action) => setParams({ action })}
-        none={messages.anyAction}
-        choices={actions.map((action) => [action, ACTION_NAMES.get(action) ?? action])}
+      <SearchField
+        label={messages.search}
+        className="w-56 max-sm:w-auto max-sm:flex-1"
+        value={text}
+        onChange={setText}
       />
-      <span className="flex flex-wrap items-center gap-2">
-        {messages.days.map(({ name, label, text }) => (
-          <span key={name} className="flex items-center gap-1.5 text-ink-2">
-            <span aria-hidden>{text}</span>
-            <DateInput
-              label={label}
-              value={params.get(name) ?? ''}
-              onChange={(day) => setParams({ [name]: day })}
-            />
-          </span>
-        ))}
-      </span>
-      <a
-        href={auditPath(filter, { format: 'ndjson' })}
-        download
-        className="ml-auto inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink"
+      <IconButton
+        label={messages.toggleFilters}
+        className="size-8 border border-line sm:hidden"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
       >
-        <Download size={14} aria-hidden /> {messages.export}
-        <span className="sr-only">{messages.exportDetail}</span>
-      </a>
+        <SlidersHorizontal size={14} aria-hidden />
+      </IconButton>
+      <div
+        className={classNames(
+          'flex flex-wrap items-center gap-2 max-sm:basis-full sm:flex-1',
+          !isOpen && 'max-sm:hidden',
+        )}
+      >
+        <AuthorPicker authors={authors} selected={filter.actor} onSelect={(actor) => setParams({ actor })} />
+        {places.length > 0 && (
+          <Select
+            label={messages.environment}
+            className="max-w-44"
+            value={filter.environment ?? ''}
+            onSelect={(environment) => {
+              // Otherwise it would still apply.
+              if (environment === '') selectForAll('');
+              setParams({ environment });
+            }}
+            none={messages.anyEnvironment}
+            choices={places}
+          />
+        )}
+        <Select
+          label={messages.action}
+          className="max-w-44"
+          value={filter.action ?? ''}
+          onSelect={(action) => setParams({ action })}
+          none={messages.anyAction}
+          choices={actions.map((action) => [action, ACTION_NAMES.get(action) ?? action])}
+        />
+        <span className="flex flex-wrap items-center gap-2">
+          {messages.days.map(({ name, label, text }) => (
+            <span key={name} className="flex items-center gap-1.5 text-ink-2">
+              <span aria-hidden>{text}</span>
+              <DateInput
+                label={label}
+                value={params.get(name) ?? ''}
+                onChange={(day) => setParams({ [name]: day })}
+              />
+            </span>
+          ))}
+        </span>
+        <a
+          href={auditPath(filter, { format: 'ndjson' })}
+          download
+          className="ml-auto inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink"
+        >
+          <Download size={14} aria-hidden /> {messages.export}
+          <span className="sr-only">{messages.exportDetail}</span>
+        </a>
+      </div>
     </search>
   );
 }

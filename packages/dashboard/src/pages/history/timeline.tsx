@@ -7,7 +7,7 @@ import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { RevertDialog } from '../../changes/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
-import { EmptyState, Loaded } from '../../components/screen-states.tsx';
+import { EmptyState, Loaded, Skeleton } from '../../components/screen-states.tsx';
 import { LOCALE } from '../../components/time-ago.tsx';
 import { BurstItem, type ListFacts } from './change-item.tsx';
 import { burstsOf, type Change, groupChanges } from './group-changes.ts';
@@ -51,7 +51,7 @@ export function Timeline({
   return (
     <>
       <HistoryFilters filter={filter} environments={environments} entries={entries ?? NO_ENTRIES} />
-      <Loaded reading={{ data: entries, error, refetch }}>
+      <Loaded reading={{ data: entries, error, refetch }} skeleton={<ChangesSkeleton />}>
         {({ length }) =>
           length === 0 ? (
             <NothingFound isFiltered={isFiltered} />
@@ -81,6 +81,25 @@ export function Timeline({
         <ProjectRevert project={reverted.first.project} seq={reverted.seq} onClose={close} />
       )}
     </>
+  );
+}
+
+/** Shown in place of the changes of a day while they are loading. */
+function ChangesSkeleton() {
+  return (
+    <div role="status" aria-label="Loading">
+      <Skeleton className="my-2.5 w-48" />
+      <div className="divide-y divide-line rounded-lg border border-line bg-surface">
+        {Array.from({ length: 12 }, (_, row) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike and never move
+          <div key={row} className="flex h-9 items-center gap-3 px-4">
+            <Skeleton className="size-6 shrink-0 rounded-full" />
+            <Skeleton className="w-3/5" />
+            <Skeleton className="ml-auto w-8" />
+          </div>
+        ))}
+      </div>
+    </div>
   );
 }
 
