@@ -257,6 +257,25 @@ describe('many environments', () => {
   );
 });
 
+test(
+  'one environment on a phone shows eight flags at once, with their switches',
+  async () => {
+    const { page, check } = await openList({ width: 390, height: 844 });
+    await page.getByLabel('Environment').selectOption('staging');
+    const rows = page.locator('[data-row]').filter({ has: page.getByRole('switch', { name: 'in staging' }) });
+    const eighth = await rows.nth(7).boundingBox();
+    expect((eighth?.y ?? Infinity) + (eighth?.height ?? 0)).toBeLessThanOrEqual(844);
+    await rows.nth(7).getByRole('switch').click();
+    await page
+      .getByLabel('Messages')
+      .getByText(/ is (on|off).* in staging$/)
+      .waitFor();
+    await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 /** Counts the components that React renders: in each commit, those that have run and are not the ones of before. */
 const COUNT_RENDERS = `
   globalThis.renders = 0;

@@ -16,8 +16,98 @@ const [HEAD_PX, LINE_PX, FOOT_PX, GAP_PX] = [60, 36, 30, 12];
 /** How many environments a card shows; the flag's page has the others. */
 const MOST = 8;
 
-/** The flags on a narrow screen: a card for each. */
+/** The flags on a narrow screen: a card for each, or two lines in a list of one environment. */
 export function FlagCards(props: FlagListProps) {
+  const [first, ...others] = props.columns.environments;
+  return first !== undefined && others.length === 0 ? (
+    <FlagLines {...props} environment={first} />
+  ) : (
+    <Cards {...props} />
+  );
+}
+
+/** Heights of the list of one environment, in pixels: its head, and each flag. */
+const [ONE_HEAD_PX, ONE_PX] = [32, 68];
+
+/** The flags in one environment: their key, and below it their state. */
+function FlagLines({ environment, ...props }: FlagListProps & { environment: EnvironmentRecord }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useFlagRows(scroller, props, { heightPx: ONE_PX, topPx: ONE_HEAD_PX, columns: 1 });
+
+  return (
+    <div
+      ref={scroller}
+      className="relative -mx-4 min-h-0 flex-1 overflow-y-auto border-t border-line bg-surface short:overflow-visible"
+      data-scroller
+      {...OPEN_ROW}
+    >
+      <div
+        className="sticky top-0 z-10 flex items-center border-b border-line bg-bg px-4"
+        style={{ height: ONE_HEAD_PX }}
+      >
+        <EnvironmentBadge environment={environment} className="text-xs text-ink-2" />
+      </div>
+      <ul aria-label={messages.list.label(props.project.name)}>
+        <li aria-hidden style={{ height: rows.before }} />
+        {rows.items.map((item) => (
+          <FlagLine key={item.flag.key} {...item} environment={environment} />
+        ))}
+        <li aria-hidden style={{ height: rows.after }} />
+      </ul>
+    </div>
+  );
+}
+
+/** One flag in one environment. */
+const FlagLine = memo(function FlagLine(props: FlagItemProps & { environment: EnvironmentRecord }) {
+  const { project, flag, index, heightPx, isSelected, isMarked, onToggle, environment } = props;
+  return (
+    <li
+      style={{ height: heightPx }}
+      data-row={index}
+      data-flag={flag.key}
+      data-chosen={isSelected || undefined}
+      data-marked={isMarked || undefined}
+      className={classNames(
+        'group flex cursor-pointer items-center gap-3 border-b border-line px-4',
+        isSelected && 'bg-accent-soft',
+        isMarked && 'animate-flash',
+      )}
+    >
+      <article aria-label={flag.key} className="flex min-w-0 flex-1 flex-col gap-1" data-column={0}>
+        <FlagName {...props} hasDescription={false} hasCopy={false} />
+        <StateCell
+          project={project}
+          environment={environment}
+          flagKey={flag.key}
+          record={flag.environments[environment.name]}
+          isArchived={flag.archivedAt !== undefined}
+        />
+      </article>
+      <SelectFlag flag={flag.key} isSelected={isSelected} onToggle={onToggle} />
+    </li>
+  );
+});
+
+function SelectFlag({
+  flag,
+  isSelected,
+  onToggle,
+}: Pick<FlagItemProps, 'isSelected' | 'onToggle'> & { flag: string }) {
+  if (onToggle === undefined) return null;
+  return (
+    <span className="-m-2 flex cursor-default p-2" data-control>
+      <Checkbox
+        label={messages.list.select(flag)}
+        isChecked={isSelected}
+        onChange={(isRange) => onToggle(flag, isRange)}
+      />
+    </span>
+  );
+}
+
+/** A card for each flag, with a line for each environment. */
+function Cards(props: FlagListProps) {
   const { project, columns } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { environments } = columns;
@@ -71,15 +161,7 @@ const FlagCard = memo(function FlagCard(
           <div className="min-w-0 flex-1">
             <FlagName {...props} hasDescription />
           </div>
-          {onToggle && (
-            <span className="-m-2 flex cursor-default p-2" data-control>
-              <Checkbox
-                label={messages.list.select(flag.key)}
-                isChecked={isSelected}
-                onChange={(isRange) => onToggle(flag.key, isRange)}
-              />
-            </span>
-          )}
+          <SelectFlag flag={flag.key} isSelected={isSelected} onToggle={onToggle} />
         </div>
 
         {environments.slice(0, shown).map((environment, column) => (
@@ -89,7 +171,7 @@ const FlagCard = memo(function FlagCard(
             style={{ height: LINE_PX }}
             data-column={column}
           >
-            <EnvironmentBadge environment={environment} className="w-28 shrink-0 text-xs text-ink-2" />
+            <EnvironmentBadge environment={environment} className="w-36 shrink-0 text-xs text-ink-2" />
             <StateCell
               className="flex-1"
               project={project}

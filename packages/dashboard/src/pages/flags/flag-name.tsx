@@ -33,6 +33,7 @@ export function FlagName({
   flag,
   words,
   hasDescription,
+  hasCopy = true,
   isFavorite,
   onFavorite,
 }: {
@@ -41,6 +42,8 @@ export function FlagName({
   words: readonly string[];
   /** Whether a second line shows the description and the tags. Otherwise the tags follow the key. */
   hasDescription: boolean;
+  /** Whether there is room for the button that copies the key. */
+  hasCopy?: boolean;
   isFavorite: boolean;
   onFavorite: (key: string) => void;
 }) {
@@ -64,9 +67,11 @@ export function FlagName({
             <Star size={13} className={isFavorite ? 'fill-warn text-warn' : undefined} aria-hidden />
           </IconButton>
         </span>
-        <span className={`${IN_USE} hidden`}>
-          <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
-        </span>
+        {hasCopy && (
+          <span className={`${IN_USE} hidden`}>
+            <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
+          </span>
+        )}
 
         {hasProposals && (
           <Suspense fallback={null}>
