@@ -9,6 +9,8 @@ const SCREENS = [
   '/projects/shop/compare',
   '/projects/shop/schedules',
   '/projects/shop/history',
+  '/projects/shop/clean-up',
+  '/projects/shop/proposals',
   '/projects/shop/clients',
   '/projects/shop/keys',
   '/projects/shop/webhooks',

@@ -232,7 +232,7 @@ describe('schedules', () => {
     await check();
 
     const { page: list } = await world.open('/projects/plans/flags');
-    await list.getByRole('img', { name: 'Rollout plan 5 → 25 → 100 %, paused' }).waitFor();
+    await list.getByRole('img', { name: 'Rollout plan 5, 25, 100 %, paused' }).waitFor();
     const { page: schedules, check: checkSchedules } = await world.open('/projects/plans/schedules');
     const line = schedules.getByRole('button', { name: /^checkout in production.*paused/ });
     await schedules.getByText('canceled').first().waitFor();

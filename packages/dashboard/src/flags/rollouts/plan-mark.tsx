@@ -5,7 +5,7 @@ import { messages } from './messages.ts';
 
 /** Says that a rollout plan is open, and what it does next. */
 export function PlanMark({ plan: { steps, status, dueAt } }: { plan: RolloutPlanRecord }) {
-  const shares = steps.map(({ rolloutPct }) => rolloutPct).join(' → ');
+  const shares = steps.map(({ rolloutPct }) => rolloutPct).join(', ');
   const label = messages.mark(`${shares} %`, dueAt === undefined ? undefined : dueText(dueAt).local);
   return (
     <span

@@ -1,5 +1,14 @@
 import Pencil from 'lucide-react/icons/pencil';
-import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import Plus from 'lucide-react/icons/plus';
+import {
+  type ComponentProps,
+  type FormEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { isMade } from '../../api/api-error.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
@@ -18,6 +27,7 @@ export function EditableText({
   hint,
   longest,
   isLong = false,
+  isAbsent = false,
   canEdit,
   onSave,
   control,
@@ -30,6 +40,8 @@ export function EditableText({
   /** In characters. */
   longest: number;
   isLong?: boolean;
+  /** Whether there is nothing to show: a button with the label adds it. */
+  isAbsent?: boolean;
   canEdit: boolean;
   /** Rejects with the error to show. */
   onSave: (text: string) => Promise<void>;
@@ -57,6 +69,15 @@ export function EditableText({
     );
   }
 
+  // After the field has closed, the focus returns to where it was opened.
+  const opener = { autoFocus: takesFocus, onClick: () => setOpen(true) };
+  if (isAbsent)
+    return (
+      <AddFact aria-label={words.edit(label)} {...opener}>
+        {label}
+      </AddFact>
+    );
+
   return (
     <span className={classNames('flex min-w-0 items-center gap-1', isLong && 'max-w-3xl')}>
       {text === '' ? (
@@ -65,17 +86,20 @@ export function EditableText({
         <span className="min-w-0 break-words whitespace-pre-line">{children}</span>
       )}
       {canEdit && (
-        <IconButton
-          label={words.edit(label)}
-          className="size-6 self-start"
-          // After the field has closed, the focus returns to where it was opened.
-          autoFocus={takesFocus}
-          onClick={() => setOpen(true)}
-        >
+        <IconButton label={words.edit(label)} className="size-6 self-start" {...opener}>
           <Pencil size={12} aria-hidden />
         </IconButton>
       )}
     </span>
+  );
+}
+
+/** Adds a fact that a flag does not have. */
+export function AddFact({ children, ...button }: ComponentProps<'button'>) {
+  return (
+    <Button kind="quiet" className="-mx-1.5 h-6 gap-1 px-1.5 text-xs font-normal text-ink-3!" {...button}>
+      <Plus size={12} aria-hidden /> {children}
+    </Button>
   );
 }
 

@@ -91,21 +91,24 @@ export function FlagDetails({
           <span className="break-all">{nameOf(owner)}</span>
         </EditableFact>
 
-        <EditableFact
-          label={words.kind}
-          text={flag.valueKind}
-          hint={VALUE_KIND_HINT}
-          empty=""
-          longest={10}
-          canEdit={canEdit}
-          // The choices are the kinds.
-          onSave={(kind) => update({ valueKind: kind as FlagValueKind })}
-          control={({ label, text, onChange }) => (
-            <Select kind="field" label={label} value={text} choices={VALUE_KINDS} onSelect={onChange} />
-          )}
-        >
-          <span title={VALUE_KIND_HINT}>{VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}</span>
-        </EditableFact>
+        {(canEdit || flag.valueKind !== 'any') && (
+          <EditableFact
+            label={words.kind}
+            text={flag.valueKind}
+            hint={VALUE_KIND_HINT}
+            empty=""
+            longest={10}
+            isAbsent={flag.valueKind === 'any'}
+            canEdit={canEdit}
+            // The choices are the kinds.
+            onSave={(kind) => update({ valueKind: kind as FlagValueKind })}
+            control={({ label, text, onChange }) => (
+              <Select kind="field" label={label} value={text} choices={VALUE_KINDS} onSelect={onChange} />
+            )}
+          >
+            <span title={VALUE_KIND_HINT}>{VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}</span>
+          </EditableFact>
+        )}
 
         <NamedValuesFact project={project.name} flag={flag} canEdit={canEdit} />
 
@@ -154,17 +157,26 @@ const LIFETIMES = [
 /** A fact about the flag that can be edited in place. Its label is its name. */
 function EditableFact(props: ComponentProps<typeof EditableText>) {
   return (
-    <Fact name={props.label}>
+    <Fact name={props.label} isNamed={props.isAbsent !== true}>
       <EditableText {...props} />
     </Fact>
   );
 }
 
 /** A fact about the flag, by name. */
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Fact({
+  name,
+  isNamed = true,
+  children,
+}: {
+  name: string;
+  /** Whether the name is seen; otherwise what is shown says it. */
+  isNamed?: boolean;
+  children: ReactNode;
+}) {
   return (
-    <div className="flex min-w-0 items-baseline gap-1.5">
-      <dt className="text-ink-3">{name}</dt>
+    <div className={classNames('flex min-w-0 gap-1.5', isNamed && 'items-baseline')}>
+      <dt className={isNamed ? 'text-ink-3' : 'sr-only'}>{name}</dt>
       <dd className="min-w-0">{children}</dd>
     </div>
   );

@@ -68,7 +68,6 @@ export const messages = {
 
   namedValues: {
     fact: 'Named values',
-    none: 'none',
     edit: 'Edit named values',
     title: (key: string) => `Named values of ${key}`,
     explanation:

@@ -3,7 +3,9 @@ import { lazy, useState } from 'react';
 import { useNamedValues } from '../../api/named-values.ts';
 import type { FlagRecord } from '../../api/types.ts';
 import { IconButton } from '../../components/button.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { AddFact } from './editable-text.tsx';
 import { messages } from './messages.tsx';
 
 const words = messages.namedValues;
@@ -27,10 +29,14 @@ export function NamedValuesFact({
   if (values.length === 0 && (!canEdit || flag.valueKind === 'none')) return null;
 
   return (
-    <div className="flex min-w-0 items-baseline gap-1.5">
-      <dt className="text-ink-3">{words.fact}</dt>
+    <div className={classNames('flex min-w-0 gap-1.5', values.length > 0 && 'items-baseline')}>
+      <dt className={values.length > 0 ? 'text-ink-3' : 'sr-only'}>{words.fact}</dt>
       <dd className="flex min-w-0 flex-wrap items-center gap-1">
-        {values.length === 0 && <span className="text-ink-3 italic">{words.none}</span>}
+        {values.length === 0 && (
+          <AddFact aria-label={words.edit} onClick={() => setOpen(true)}>
+            {words.fact}
+          </AddFact>
+        )}
         {values.map(({ name, text, description }) => (
           <span
             key={name}
@@ -40,7 +46,7 @@ export function NamedValuesFact({
             {name}
           </span>
         ))}
-        {canEdit && flag.valueKind !== 'none' && (
+        {canEdit && values.length > 0 && flag.valueKind !== 'none' && (
           <IconButton label={words.edit} className="size-6" onClick={() => setOpen(true)}>
             <Pencil size={12} aria-hidden />
           </IconButton>
