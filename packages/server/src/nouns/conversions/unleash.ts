@@ -125,7 +125,8 @@ function readVariants(variants: Piece, notes: Note[]): string {
     return 'true';
   }
 
-  const text = 'the variant is the value here: read that, because a boolean read of OpenFeature gets its default';
+  const text =
+    'the variant is the value here: read that, because a boolean read of OpenFeature gets its default';
   notes.push(approximated(only, text));
   return payloadOf(only);
 }
