@@ -7,9 +7,7 @@ export function describeHoldings(holdings: Fields): string {
   const operator = holdings.fields('operator');
   const [ends, stays] = [holdings.fields('ends'), holdings.fields('stays')];
 
-  const text = [
-    `${operator.text('email')} (${operator.text('name')}): ${describeRights(operator)}`,
-    'Ends with a removal:',
+  const ending = [
     ...section('session', ends.list('sessions'), (one) => [
       `used ${shortTime(one.text('lastUsedAt'))}`,
       `ends ${shortTime(one.text('expiresAt'))}`,
@@ -29,7 +27,8 @@ export function describeHoldings(holdings: Fields): string {
       one.text('project'),
       one.optionalText('note') ?? '',
     ]),
-    'Stays:',
+  ];
+  const staying = [
     ...section('token created', stays.list('tokens'), describeToken),
     ...section('key created', stays.list('keys'), (one) => [
       one.text('project'),
@@ -39,6 +38,13 @@ export function describeHoldings(holdings: Fields): string {
     ...section('flag owned', stays.list('flags'), (one) => [one.text('project'), one.text('key')]),
   ];
 
+  const text = [
+    `${operator.text('email')} (${operator.text('name')}): ${describeRights(operator)}`,
+    `Ends with a removal:${ending.length === 0 ? ' nothing' : ''}`,
+    ...ending,
+    `Stays:${staying.length === 0 ? ' nothing' : ''}`,
+    ...staying,
+  ];
   return `${text.map(printable).join('\n')}\n`;
 }
 
