@@ -46,8 +46,17 @@ const BESIDE: Readonly<Record<string, string>> = {
   'README.md': 'scripts/release/README.md',
   LICENSE: 'LICENSE',
   'CHANGELOG.md': 'CHANGELOG.md',
+  'SUPPORT.md': 'SUPPORT.md',
+  'SECURITY.md': 'SECURITY.md',
   deploy: 'deploy',
 };
+
+/** What only works in a clone: the test of the recipes, and what `compose.yaml` reads. */
+const ONLY_IN_CLONES = ['deploy/try.ts', 'deploy/make-secrets', 'deploy/secrets'];
+
+function isShipped(path: string): boolean {
+  return !ONLY_IN_CLONES.some((each) => path === join(ROOT, each));
+}
 
 async function makeExecutable(target: Target, notices: string, modifiedAt: Date): Promise<void> {
   const name = `halyard-${version}-${target.slice('bun-'.length)}`;
@@ -58,7 +67,7 @@ async function makeExecutable(target: Target, notices: string, modifiedAt: Date)
   const checked = await checkTarget(target, path);
 
   for (const [file, source] of Object.entries(BESIDE))
-    await cp(join(ROOT, source), join(folder, file), { recursive: true });
+    await cp(join(ROOT, source), join(folder, file), { recursive: true, filter: isShipped });
   await Bun.write(join(folder, 'THIRD-PARTY-NOTICES'), notices);
 
   const archive = await packFolder({ parent: OUT, name, modifiedAt });

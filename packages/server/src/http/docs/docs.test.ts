@@ -170,7 +170,7 @@ describe('every page', () => {
   ];
 
   const ELSEWHERE =
-    /^https:\/\/(bun\.sh|developer\.mozilla\.org|github\.com\/open-feature|openfeature\.dev|flags-sdk\.dev|www\.standardwebhooks\.com)(\/|$)/;
+    /^https:\/\/(bun\.sh|developer\.mozilla\.org|github\.com\/open-feature|openfeature\.dev|semver\.org|flags-sdk\.dev|www\.standardwebhooks\.com)(\/|$)/;
 
   test('links only to pages and headings that exist, and loads nothing from other hosts', async () => {
     for (const path of paths) {

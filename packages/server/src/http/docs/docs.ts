@@ -125,6 +125,7 @@ const INDEX: Readonly<Record<string, readonly string[]>> = {
     'client-java',
   ],
   'Run a server': ['operations', 'growing', 'performance', 'architecture'],
+  'Rely on it': ['support', 'security'],
   'Look things up': ['specification', 'client-api', 'api', 'errors', 'glossary'],
 };
 

@@ -87,6 +87,8 @@ import specification from '../../../../../docs/specification.md' with { type: 't
 import clientApi from '../../../../../packages/client/API.md' with { type: 'text' };
 import clientGuide from '../../../../../packages/client/GUIDE.md' with { type: 'text' };
 import clientReadme from '../../../../../packages/client/README.md' with { type: 'text' };
+import securityPolicy from '../../../../../SECURITY.md' with { type: 'text' };
+import support from '../../../../../SUPPORT.md' with { type: 'text' };
 
 /** The page of every error code, as Markdown. A code without a page does not compile. (Spec: S7.3) */
 export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
@@ -132,6 +134,15 @@ function withClientLinks(markdown: string): string {
     );
 }
 
+/** The pages beside the folder of the documentation; the list of changes is none of the pages. */
+function withRootLinks(markdown: string): string {
+  return markdown
+    .replaceAll('](docs/', '](')
+    .replaceAll('](SECURITY.md', '](security.md')
+    .replaceAll('](SUPPORT.md', '](support.md')
+    .replaceAll(/\[([^\]]+)\]\(CHANGELOG\.md\)/g, '$1');
+}
+
 /** The guides by the last part of their address, in reading order. */
 export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['getting-started', withClientLinks(gettingStarted)],
@@ -144,6 +155,8 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['client-go', withClientLinks(goReadme)],
   ['client-java', withClientLinks(javaReadme)],
   ['specification', specification],
+  ['support', withRootLinks(support)],
+  ['security', withRootLinks(securityPolicy)],
   ['operations', operations],
   ['operations/install', install],
   ['operations/one-node', oneNode],
