@@ -16,6 +16,11 @@ export function residentBytes(pid: number): number {
   return statusField(pid, 'VmRSS') * 1024;
 }
 
+/** Of {@link residentBytes}, what no file holds: the process's own, which it shares with no other. */
+export function ownBytes(pid: number): number {
+  return statusField(pid, 'RssAnon') * 1024;
+}
+
 /** Forgets the most memory a process has used so far, for {@link peakBytes}. */
 export function resetPeak(pid: number): void {
   try {

@@ -5,7 +5,7 @@ import type { Bench } from './bench.ts';
 import { ENVIRONMENT, fillNode, flagKey } from './fixture.ts';
 import { mebibytes, milliseconds, times, verdict } from './format.ts';
 import { freePort } from './free-port.ts';
-import { cpuTimeMs, settledBytes, wakeUps } from './process-figures.ts';
+import { cpuTimeMs, ownBytes, settledBytes, wakeUps } from './process-figures.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
 
@@ -109,6 +109,8 @@ async function withStarted<T>(
 /** A process without any requests, after the work that follows its start. */
 interface Idle {
   readonly bytes: number;
+  /** Of these, those that are no pages of files. */
+  readonly ownBytes: number;
   readonly wakeUpsPerSecond: number;
   /** Share of a core. */
   readonly cpu: number;
@@ -121,6 +123,7 @@ async function measureIdle(starter: Starter): Promise<Idle> {
     await Bun.sleep(IDLE_SECONDS * 1000);
     return {
       bytes,
+      ownBytes: ownBytes(pid),
       wakeUpsPerSecond: (wakeUps(pid) - wakeUpsBefore) / IDLE_SECONDS,
       cpu: (cpuTimeMs(pid) - cpuBefore) / (IDLE_SECONDS * 1000),
     };
@@ -136,9 +139,10 @@ function idleRows(own: Idle, bare: Idle): Row[] {
     goal: '',
     verdict: '',
   });
+  const memory = (idle: Idle) => `${mebibytes(idle.bytes)}, of which ${mebibytes(idle.ownBytes)} own`;
   const share = (cpu: number) => `${(cpu * 100).toFixed(2)} % of a core`;
   return [
-    row('memory', mebibytes(own.bytes), mebibytes(bare.bytes), own.bytes / bare.bytes),
+    row('memory', memory(own), memory(bare), own.bytes / bare.bytes),
     row(
       'wake-ups',
       `${own.wakeUpsPerSecond.toFixed(0)} a second (${share(own.cpu)})`,
