@@ -42,7 +42,9 @@ test('login keeps a token that the server accepts, and commands use it until log
   expect((await halyard('complete flag get --project shop --env')).exitCode).toBe(0);
   expect((await halyard('complete flag list --profile other --project s')).out).toStartWith('shop');
 
-  expect((await halyard('logout')).out).toContain('Forgot the profile "default"');
+  const { out } = await halyard('logout');
+  expect(out).toContain('Forgot the profile "default"');
+  expect(out).toContain('choose one with "halyard profile use"');
   expect((await halyard('profile list --json')).out).not.toContain('default');
   expect((await halyard('logout')).exitCode).toBe(2);
   expect(readFileSync(FILE, 'utf8').split(node.adminToken)).toHaveLength(2);

@@ -103,6 +103,8 @@ export const logoutCommand = localCommand({
       known.current === name ? {} : { ...(known.current !== undefined && { current: known.current }) };
     writeProfiles(shell.env, { ...current, profiles });
     shell.write(`Forgot the profile "${name}" for ${url}. Its token stays valid until it is revoked.\n`);
+    if (known.current === name && profiles.length > 0)
+      shell.write('No profile is the current one now: choose one with "halyard profile use".\n');
   },
 });
 

@@ -70,8 +70,12 @@ function splitOf(key: string, targeting: Piece, notes: Note[]): Split | undefine
     const [name, weight] = each.elements;
     return { value: name?.text() ?? '', weight: weight?.number() ?? 1 };
   });
-  const unit = { cat: [`${key}:`, { var: 'targetingKey' }] };
-  const isOurs = hasUnit && first.json() === JSON.stringify(unit);
+  const user = { var: 'targetingKey' };
+  const ours = [
+    [`${key}:`, user],
+    [{ var: '$flagd.flagKey' }, ':', user],
+  ].map((cat) => JSON.stringify({ cat }));
+  const isOurs = hasUnit && ours.includes(first.json());
   const isKnown = isOurs || !hasUnit || first.json().includes('"targetingKey"');
   if (!isKnown)
     notes.push(approximated(first, 'decided by another attribute there, by the targeting key here'));
