@@ -163,8 +163,11 @@ async function makeSite(): Promise<void> {
 }
 
 async function makeNotes(): Promise<void> {
-  const notes = releaseNotes(await Bun.file(join(ROOT, 'CHANGELOG.md')).text(), version);
+  const changelog = await Bun.file(join(ROOT, 'CHANGELOG.md')).text();
+  const notes = releaseNotes(changelog, version);
   if (notes === undefined) throw new Error(`CHANGELOG.md says nothing about ${version}`);
+  if (releaseNotes(changelog, 'Unreleased') !== undefined)
+    say('NOTES.md   leaves out what CHANGELOG.md has under Unreleased, and these files have');
   await Bun.write(join(OUT, 'NOTES.md'), notes);
 }
 
