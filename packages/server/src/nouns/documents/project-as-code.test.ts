@@ -173,6 +173,15 @@ members:
     const more = text.replace('keys:\n', 'keys:\n  - {"name": "new", "environments": ["staging"]}\n');
     expect((await send('/api/import', more, planner)).json.error).toBe('forbidden');
 
+    // A color needs no reason where each change of a state has one; ending that does.
+    const staging = (settings: object) => ({ name: 'staging', ...settings });
+    const declared = (settings: object) =>
+      JSON.stringify({ halyard: 2, project: name, environments: [staging(settings)], flags: {} });
+    const enforce = (settings: object) => send('/api/import?policy=enforce', declared(settings), admin);
+    const recolored = await enforce({ color: 'pink' });
+    expect([recolored.status, recolored.json.notAllowed]).toEqual([200, undefined]);
+    expect((await enforce({ reasonRequired: false })).json.error).toBe('reason_required');
+
     // Looser guards need approval, and an unknown person an invitation.
     const looser = text.replace('"approvals": 2', '"approvals": 1').replace('approvals: 2', 'approvals: 1');
     const loosened = await send('/api/import?policy=enforce', looser, admin);
