@@ -115,9 +115,8 @@ function EnvironmentRow({
       </RecordHead>
       <RecordCell label={protectionColumn.label}>
         <span className="flex flex-wrap gap-1">
-          {environment.protected ? (
-            <Badge kind="warn">{messages.protected}</Badge>
-          ) : (
+          {environment.protected && <Badge kind="warn">{messages.protected}</Badge>}
+          {!environment.protected && !environment.reasonRequired && (
             <span className="text-ink-3">{messages.unprotected}</span>
           )}
           {environment.approvals > 0 && <Badge>{messages.approvalsShort(environment.approvals)}</Badge>}
