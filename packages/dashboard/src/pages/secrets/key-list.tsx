@@ -201,9 +201,8 @@ function EndingKey({
   }
 
   return (
-    <span className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-2">
+    <span className="mt-1 flex flex-col items-start gap-y-1 text-xs text-ink-2">
       <span>{texts.newStreams(counted(newStreams))}</span>
-      <span aria-hidden>·</span>
       <span>
         {texts.oldStreams(lastFour, counted(streams))}
         {lastUsedAt !== undefined && <>, {texts.lastUsed(<TimeAgo at={lastUsedAt} />)}</>}
