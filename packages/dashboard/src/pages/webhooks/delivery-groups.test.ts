@@ -41,7 +41,7 @@ test('a reason is the status and what the receiver said, in a line', () => {
   expect(reason('{"ok":false,"error":"invalid_auth"}', 401)).toBe('401 · invalid_auth');
   expect(reason('{"message":{"a":1}}', 400)).toBe('400 · {"message":{"a":1}}');
   expect(reason('null', 400)).toBe('400 · null');
-  expect(reason('<html>\n<h1>502 Bad Gateway</h1></html>', 502)).toBe('502 · 502 Bad Gateway');
+  expect(reason('<html>\n<h1>502 Bad Gateway</h1></html>', 502)).toBe('502 Bad Gateway');
   expect(reason('one\ntwo', 503)).toBe('503 · one');
   expect(reason('', 503)).toBe('503 · no text in the response');
   expect(reason(undefined)).toBe('E.');

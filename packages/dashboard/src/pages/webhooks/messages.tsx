@@ -52,7 +52,7 @@ export const messages = {
     `${count.toLocaleString(LOCALE)}${isMore ? '+' : ''} ${count === 1 && !isMore ? 'change' : 'changes'}`,
   since: 'since ',
   failure: (status: number | undefined, text: string) =>
-    status === undefined ? text : `${status} · ${text}`,
+    status === undefined || text.startsWith(`${status} `) ? text : `${status} · ${text}`,
   noAnswer: 'no text in the response',
   noAttempts: 'no attempts',
   attempts: (delivered: number, failed: number) =>
