@@ -4,7 +4,7 @@ import { unsealed } from './sessions.ts';
 import type { World } from './world.ts';
 
 /** What is wrong with a part of the fleet. */
-interface Trouble {
+export interface Trouble {
   readonly name: string;
   readonly story: string;
 }

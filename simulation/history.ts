@@ -8,6 +8,12 @@ import { World } from './world.ts';
 /** Longest a fleet may take to be current after its last fault: the longest back-off, and what the nodes may take. */
 const CALM_MS = 37_000;
 
+/**
+ * Longest a client may take: its connection may have died without a word after the last byte that a hole had held up. It leaves
+ * it when three keep-alives are missing, and comes back after a pause.
+ */
+const CLIENT_CALM_MS = 60_000;
+
 /** What was sent over a slow link holds up what follows it for so long after the faults. */
 const ON_THE_WAY_MS = 2_000;
 
@@ -92,20 +98,23 @@ function run(world: World, faults: readonly Fault[], followers: number): void {
   settle(world, core, Math.max(0, ...faults.map(({ at }) => at)));
   world.isWriting = false;
   kernel.runUntil(kernel.now + LAST_MS);
-  until(world, () => world.troubles(core, true).length === 0);
-  for (const { name, story } of world.troubles(core, true)) world.checks.broken('liveness', name, story);
+  until(world, CALM_MS, () => world.troubles(core, true).length === 0);
+  const ofPlaces = world.troublesOfPlaces(core, true);
+  until(world, CLIENT_CALM_MS, () => world.troublesOfClients(true).length === 0);
+  for (const { name, story } of [...ofPlaces, ...world.troublesOfClients(true)])
+    world.checks.broken('liveness', name, story);
 }
 
 /** Waits until everyone is current again, and watches them for a while. */
 function settle(world: World, core: World['layout']['places'], lastFaultAt: number): void {
   const { kernel, endsAt } = world;
   const sinceAt = Math.max(lastFaultAt, endsAt + ON_THE_WAY_MS);
-  until(world, () => kernel.now > sinceAt && world.troubles(core, false).length === 0);
+  until(world, CALM_MS, () => kernel.now > sinceAt && world.troubles(core, false).length === 0);
   world.settledAt = kernel.now;
   kernel.runUntil(kernel.now + WATCH_MS);
 }
 
 /** Runs until something holds, or until it has taken too long. */
-function until({ kernel, endsAt }: World, holds: () => boolean): void {
-  while (!holds() && kernel.now < endsAt + CALM_MS) kernel.runUntil(kernel.now + LOOK_MS);
+function until({ kernel, endsAt }: World, withinMs: number, holds: () => boolean): void {
+  while (!holds() && kernel.now < endsAt + withinMs) kernel.runUntil(kernel.now + LOOK_MS);
 }

@@ -2,7 +2,7 @@ import { Audience } from './audience.ts';
 import { Chance } from './chance.ts';
 import { Checks } from './checks.ts';
 import { Database } from './database.ts';
-import { checkCatalog, troublesOf } from './end.ts';
+import { checkCatalog, type Trouble, troublesOf } from './end.ts';
 import type { Place } from './fleet.ts';
 import type { Kernel } from './kernel.ts';
 import { Layout } from './layout.ts';
@@ -109,9 +109,18 @@ export class World {
   }
 
   /** What is still wrong with a part of the fleet and the clients. */
-  troubles(core: readonly Place[], isNewest: boolean): { readonly name: string; readonly story: string }[] {
-    const ofClients = this.audience.clients.flatMap((client) => client.troubles(isNewest));
-    return [...troublesOf(this, core, isNewest), ...ofClients];
+  troubles(core: readonly Place[], isNewest: boolean): readonly Trouble[] {
+    return [...this.troublesOfPlaces(core, isNewest), ...this.troublesOfClients(isNewest)];
+  }
+
+  /** Those of the fleet and its streams alone. */
+  troublesOfPlaces(core: readonly Place[], isNewest: boolean): readonly Trouble[] {
+    return troublesOf(this, core, isNewest);
+  }
+
+  /** Those of the clients alone. */
+  troublesOfClients(isNewest: boolean): readonly Trouble[] {
+    return this.audience.clients.flatMap((client) => client.troubles(isNewest));
   }
 
   /** Settings of the processes: small ones, so that histories reach the limits. */
