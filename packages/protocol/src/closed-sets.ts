@@ -13,8 +13,11 @@ export const GLOBAL_ROLES = ['none', 'viewer', 'editor', 'admin'] as const;
 /** One of {@link GLOBAL_ROLES}. */
 export type GlobalRole = (typeof GLOBAL_ROLES)[number];
 
-/** The tasks that an access token can be limited to: `plan` reads and previews imports, `states` also sets flag states. */
-export const TOKEN_LIMITS = ['plan', 'states'] as const;
+/**
+ * The tasks that an access token can be limited to: `plan` reads and previews imports, `states` also sets flag states, `audit` only
+ * reads the audit log.
+ */
+export const TOKEN_LIMITS = ['plan', 'states', 'audit'] as const;
 
 /** One of {@link TOKEN_LIMITS}. */
 export type TokenLimit = (typeof TOKEN_LIMITS)[number];

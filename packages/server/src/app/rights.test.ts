@@ -13,6 +13,7 @@ interface Described {
   readonly id: string;
   readonly level: Level | 'anyone';
   readonly scope: Scope | undefined;
+  readonly readsAudit: boolean;
 }
 
 const RANKS = ['none', 'viewer', 'states', 'editor', 'admin'] as const;
@@ -35,6 +36,8 @@ const CALLERS: readonly Caller[] = [
   { name: 'planner of all', global: 'admin', only: 'plan' },
   { name: 'planner of ours', global: 'none', ours: 'editor', only: 'plan' },
   { name: 'setter of all', global: 'editor', only: 'states' },
+  { name: 'auditor of all', global: 'admin', only: 'audit' },
+  { name: 'auditor of ours', global: 'none', ours: 'admin', only: 'audit' },
   { name: 'setter of ours', global: 'none', ours: 'admin', only: 'states' },
 ];
 
@@ -92,6 +95,7 @@ beforeAll(async () => {
     id: described.operationId,
     level: described['x-sets-states'] ? 'states' : (described['x-role'] ?? 'anyone'),
     scope: described['x-scope'],
+    readsAudit: described['x-reads-audit'] === true,
   }));
 });
 afterAll(() => app.close());
@@ -99,9 +103,14 @@ afterAll(() => app.close());
 /** The highest role of a caller in a place, within the limit of its token; written apart from the rules. */
 function rankIn({ global, ours, only }: Caller, place?: Place): number {
   const roles: Rank[] = [global, ...(place === 'ours' && ours !== undefined ? [ours] : [])];
-  const limit: Rank = only === 'plan' ? 'viewer' : (only ?? 'admin');
+  const limit: Rank = only === 'states' ? 'states' : only === undefined ? 'admin' : 'viewer';
   const rank = Math.max(...roles.map((role) => RANKS.indexOf(role)));
   return Math.min(rank, RANKS.indexOf(limit));
+}
+
+/** Whether the token of a caller is for a task that the operation is no part of, whatever its roles. */
+function isBeyondTask({ only }: Caller, { readsAudit, scope }: Described): boolean {
+  return only === 'audit' && !readsAudit && scope !== 'self';
 }
 
 type Outcome = 'allowed' | 'forbidden' | 'hidden';
@@ -137,12 +146,16 @@ const LIMITS: Readonly<Record<Level, string>> = {
 };
 
 /** The row of an operation in the table of the documentation. */
-function rowOf({ method, path, id, level, scope }: Described): string {
+function rowOf({ method, path, id, level, scope, readsAudit }: Described): string {
   const role = level === 'states' ? 'editor' : level;
   const cells =
     level === 'anyone'
       ? ['anyone', '', '']
-      : [scope === 'self' ? 'anyone' : role, scope ?? 'undeclared', LIMITS[level]];
+      : [
+          scope === 'self' ? 'anyone' : role,
+          scope ?? 'undeclared',
+          LIMITS[level] + (readsAudit || scope === 'self' ? ', audit' : ''),
+        ];
   return `| \`${id}\` | \`${method} ${path}\` | ${cells.join(' | ')} |`;
 }
 
@@ -165,7 +178,8 @@ describe('the matrix of operation, role and scope', () => {
     const some = operations.filter(({ scope }) => scope === 'project');
     expect(some.length).toBeGreaterThan(35);
     const wrong: unknown[] = [];
-    for (const { method, path, id, level } of some) {
+    for (const operation of some) {
+      const { method, path, id, level } = operation;
       for (const caller of CALLERS) {
         for (const place of PLACES) {
           const url = path.replace('{project}', place).replaceAll(/\{\w+\}/g, 'nowhere');
@@ -176,7 +190,8 @@ describe('the matrix of operation, role and scope', () => {
             answer.status === 404 && answer.json.error !== 'project_not_found'
               ? 'allowed'
               : outcomeOf(answer);
-          const right = level === 'anyone' ? 'allowed' : expected(caller, level, place);
+          const byRole = level === 'anyone' ? 'allowed' : expected(caller, level, place);
+          const right = isBeyondTask(caller, operation) ? 'forbidden' : byRole;
           if (outcome !== right) wrong.push([id, caller.name, place, outcome, right]);
         }
       }
@@ -190,13 +205,15 @@ describe('the matrix of operation, role and scope', () => {
     );
     expect(some.map(({ id }) => id)).toContain('createProject');
     const wrong: unknown[] = [];
-    for (const { method, path, id, level, scope } of some) {
+    for (const operation of some) {
+      const { method, path, id, level, scope } = operation;
       for (const caller of CALLERS) {
         const token = tokens.get(caller.name) ?? '';
         const url = path.replaceAll(/\{\w+\}/g, 'nowhere');
         const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
         const { status } = await withoutWrites(() => app.call(method, url, { token, ...body }));
-        const right = level === 'anyone' || scope === 'self' || expected(caller, level) === 'allowed';
+        const byRole = level === 'anyone' || scope === 'self' || expected(caller, level) === 'allowed';
+        const right = byRole && !isBeyondTask(caller, operation);
         if ((status !== 403) !== right) wrong.push([id, caller.name, status]);
       }
     }
@@ -311,22 +328,25 @@ describe('the matrix of operation, role and scope', () => {
     const some = operations.filter(({ scope, level }) => scope === 'visible' && level !== 'anyone');
     expect(some.map(({ id }) => id).filter((id) => CALLS[id] === undefined)).toEqual([]);
     const wrong: unknown[] = [];
-    for (const { method, id, level } of some) {
+    for (const operation of some) {
+      const { method, id, level } = operation;
       for (const caller of CALLERS) {
+        const isBeyond = isBeyondTask(caller, operation);
         for (const place of PLACES) {
           const own = belongings.get(place);
           const call = own && (await CALLS[id]?.(place, own));
           if (call === undefined || level === 'anyone') throw new Error(`${id} has no call`);
           const token = tokens.get(caller.name) ?? '';
           const answer = await app.call(method, call.path, { token, ...(call.body && { body: call.body }) });
-          if (id === 'streamEvents') {
+          if (id === 'streamEvents' && !isBeyond) {
             const visible = app.watched.at(-1)?.visible;
             const right = rankIn(caller) > 0 ? undefined : [await idOf('ours')];
             if (!Bun.deepEquals(visible, right)) wrong.push([id, caller.name, visible]);
             continue;
           }
-          const isRefused = level !== 'viewer' && !isAdminAnywhere(caller);
-          const difference = differenceOf(answer, call, exception(id, caller, place, level), isRefused);
+          const isRefused = isBeyond || (level !== 'viewer' && !isAdminAnywhere(caller));
+          const right = isBeyond ? 'forbidden' : exception(id, caller, place, level);
+          const difference = differenceOf(answer, call, right, isRefused);
           if (difference !== undefined) wrong.push([id, caller.name, place, difference]);
         }
       }

@@ -19,7 +19,7 @@ export const tokenCommands: readonly CliCommand[] = [
       name: required('<name>', 'Name of the token, such as the person or pipeline that uses it'),
       only: option(
         '<task>',
-        'Limit the token to a task: plan (read, preview imports) or states (read, set flag states)',
+        'Limit the token to a task: plan (read, preview imports), states (read, set flag states) or audit (read the audit log)',
         { choices: TOKEN_LIMITS },
       ),
       exempt: toggle('Let its changes pass without approval, because people have reviewed what it does'),
@@ -30,6 +30,7 @@ export const tokenCommands: readonly CliCommand[] = [
     examples: [
       'halyard token create --name deploy --project shop --only states --protected --days 30',
       'halyard token create --name review --project shop,web --only plan',
+      'halyard token create --name siem --role admin --only audit --expires never',
       'halyard token create --name operations --role admin --expires never',
     ],
     request: ({ name, only, exempt, ...options }, shell) => ({

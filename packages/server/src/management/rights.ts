@@ -10,7 +10,18 @@ const LEVELS = ['none', 'viewer', 'states', 'editor', 'admin'] as const;
 export type Level = Exclude<(typeof LEVELS)[number], 'none'>;
 
 /** The highest level of a token with a limit. */
-const LEVEL_OF_LIMIT: Readonly<Record<TokenLimit, Level>> = { plan: 'viewer', states: 'states' };
+const LEVEL_OF_LIMIT: Readonly<Record<TokenLimit, Level>> = {
+  plan: 'viewer',
+  states: 'states',
+  audit: 'viewer',
+};
+
+/** What a token with a limit does, in words. */
+const TASKS: Readonly<Record<TokenLimit, string>> = {
+  plan: 'reads and plans imports',
+  states: 'reads and sets flag states',
+  audit: 'reads the audit log',
+};
 
 /**
  * Where a caller must have the role of an operation. `project`: in the project that the path names. `visible`: in any project,
@@ -27,6 +38,8 @@ export interface Requirement {
   readonly project?: string | undefined;
   /** Whether the operation reads a body. Default false. */
   readonly takesBody?: boolean;
+  /** Whether the operation reads the audit log. Default false. */
+  readonly readsAudit?: boolean;
 }
 
 /** A project, by its id or its name. The two must not be mixed up: the name of a project may be the id of another. */
@@ -73,9 +86,13 @@ function highestRole(roles: readonly SomeRole[]): SomeRole {
  * counted, if it was one. `project_not_found` in a project where the actor has no role, as if it did not exist; otherwise
  * `forbidden`.
  */
-export function authorize(actor: Actor, { level, scope, project, takesBody = false }: Requirement): Actor {
+export function authorize(actor: Actor, requirement: Requirement): Actor {
+  const { level, scope, project, takesBody = false, readsAudit = false } = requirement;
   const { permissions } = actor;
   if (scope === 'self') return actor;
+
+  // Before anything is looked up: to such a token no other operation says what there is. (Spec: S24.8)
+  if (permissions.only === 'audit' && !readsAudit) throw beyondTask('audit');
   if (scope !== 'visible') {
     requireRole(actor, level, scope === 'project' ? { name: project ?? '' } : undefined);
     if (hasLevel(permissions, level)) return actor;
@@ -129,9 +146,13 @@ export function administersAll(actor: Actor, { role, projects = [] }: Rights): b
   );
 }
 
-/** Whether the actor may read about credentials and addresses of others: administrators of all projects may. */
+/**
+ * Whether the actor may read about credentials and addresses of others: administrators of all projects may, also with a token that
+ * only reads the audit log.
+ */
 export function seesPeople(actor: Actor): boolean {
-  return administers(actor);
+  const { role, only } = actor.permissions;
+  return administers(actor) || (only === 'audit' && role === 'admin');
 }
 
 /** Whether the states of protected environments of this project may be changed. */
@@ -167,14 +188,17 @@ function rankOf(level: (typeof LEVELS)[number]): number {
   return LEVELS.indexOf(level);
 }
 
+function beyondTask(only: TokenLimit): ServiceError {
+  return new ServiceError('forbidden', `This access token only ${TASKS[only]}: use one without that limit.`);
+}
+
 function forbidden(
   { only, ...unlimited }: Permissions,
   level: Level,
   roles: readonly SomeRole[],
 ): ServiceError {
   if (only !== undefined && reaches(unlimited, level, roles)) {
-    const task = only === 'plan' ? 'reads and plans imports' : 'reads and sets flag states';
-    return new ServiceError('forbidden', `This access token only ${task}: use one without that limit.`);
+    return beyondTask(only);
   }
   const needed = level === 'states' ? 'editor' : level;
   const mine = LEVELS.findLast((each) => roles.some(({ role }) => role === each)) ?? 'none';

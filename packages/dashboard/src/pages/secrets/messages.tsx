@@ -143,8 +143,12 @@ export const tokenTexts = {
   nameHint: 'Where it is used, such as “deploy pipeline”. The audit log shows it next to each change.',
   limit: 'Limit to a task',
   noLimit: 'No limit: all that its roles allow',
-  limits: { plan: 'Read and plan imports', states: 'Read and set flag states' },
-  limited: { plan: 'only plans', states: 'only flag states' },
+  limits: {
+    plan: 'Read and plan imports',
+    states: 'Read and set flag states',
+    audit: 'Read the audit log, and nothing else',
+  },
+  limited: { plan: 'only plans', states: 'only flag states', audit: 'only the audit log' },
   settingsTitle: 'For the command line',
   settingsLabel: 'Settings for the command line',
 } as const;

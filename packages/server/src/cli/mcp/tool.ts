@@ -64,6 +64,7 @@ function declared<Input extends z.ZodObject>(
 
 /** Whether a tool could work for this caller, in any project within the limits. */
 export function isOffered({ right }: McpTool, { caller, mayWrite, projects }: McpSession): boolean {
+  if (caller.only === 'audit') return false;
   if (right === 'viewer') return true;
   if (!mayWrite || caller.only === 'plan') return false;
   if (caller.only === 'states' && right !== 'states') return false;

@@ -56,6 +56,7 @@ export function describeOperation<Path extends string, Body, Query>(
     'x-role': role,
     'x-scope': scope,
     ...(operation.setsStates && { 'x-sets-states': true }),
+    ...(operation.readsAudit && { 'x-reads-audit': true }),
     tags: [tag],
     security: role === 'anyone' ? [] : [{ [SECURITY.accessToken]: [] }, { [SECURITY.session]: [] }],
     request: {
@@ -113,8 +114,10 @@ function errorsOf<Path extends string, Body, Query>(
   return [
     ...(takesArguments ? (['invalid_argument'] as const) : []),
     ...(operation.role === 'anyone' ? [] : (['invalid_access_token', 'not_signed_in'] as const)),
-    // Every authenticated caller is at least a viewer, but the request may come from another site's page.
-    ...(operation.method === 'get' && (operation.role === 'viewer' || operation.role === 'anyone')
+    // Every authenticated caller is at least a viewer, but the request may come from another site's page, or with a token that
+    // only reads the audit log.
+    ...(operation.method === 'get' &&
+    (operation.role === 'anyone' || operation.scope === 'self' || operation.readsAudit)
       ? []
       : (['forbidden'] as const)),
     // Too many bodies or long answers of one caller.

@@ -75,6 +75,8 @@ export interface Operation<Path extends string, Body, Query> {
   readonly role: Role;
   /** Whether it only sets flag states, so that tokens limited to that may call it. Requires the role `editor`. */
   readonly setsStates?: true;
+  /** Whether it only reads the audit log, so that tokens limited to that may call it. */
+  readonly readsAudit?: true;
   readonly summary: string;
   readonly query?: z.ZodType<Query>;
   readonly body?: BodyRule<Body>;
@@ -149,8 +151,9 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
   app.on(operation.method, route, async (context) => {
     const project = context.req.param('project');
     const takesBody = operation.body !== undefined;
+    const readsAudit = operation.readsAudit === true;
     const admit = (actor: Actor) =>
-      context.set('actor', authorize(actor, { level, scope, project, takesBody }));
+      context.set('actor', authorize(actor, { level, scope, project, takesBody, readsAudit }));
     const admitAgain = async () => {
       const currentActor = context.get('currentActor');
       if (currentActor !== undefined) admit(await currentActor());

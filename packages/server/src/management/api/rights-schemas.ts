@@ -45,7 +45,7 @@ export const rightsMembers = {
 /** The task that a token is limited to. */
 export const LimitSchema = z.enum(TOKEN_LIMITS).openapi({
   description:
-    'The only task of the token, whatever its roles: `plan` reads and previews imports, `states` reads and sets flag states.',
+    'The only task of the token, whatever its roles: `plan` reads and previews imports, `states` reads and sets flag states, `audit` reads the audit log.',
 });
 
 /** Rights as the API returns them; to `reader`, if it is given, only roles in projects that it may see. */

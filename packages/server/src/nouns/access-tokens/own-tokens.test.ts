@@ -114,6 +114,35 @@ describe.each(ENGINES)('own tokens on $name', (engine: TestEngine) => {
     expect((await app.call('PUT', path, change)).json.error).toBe('forbidden');
   });
 
+  test('S24.8 one for the audit log reads every entry of it, and nothing else', async () => {
+    const body = { name: `siem-${++count}`, role: 'admin', only: 'audit' };
+    const { token, only } = await app.done('POST', '/api/tokens', { body });
+    expect([only, await whoAmI(token)]).toEqual(['audit', 'admin']);
+    for (const path of ['/api/audit', '/api/audit/follow?after=0'])
+      expect((await app.call('GET', path, { token })).text).toContain('operator.joined');
+    expect((await app.call('GET', '/api/audit/verification', { token })).status).toBe(200);
+
+    for (const path of [
+      '/api/projects',
+      '/api/operators',
+      '/api/projects/shop',
+      '/api/projects/missing',
+      '/api/changes/1',
+    ])
+      expect([path, (await app.call('GET', path, { token })).json.error]).toEqual([path, 'forbidden']);
+    const invited = { email: 'eve@example.com', role: 'viewer' };
+    expect((await app.call('POST', '/api/invitations', { token, body: invited })).json.error).toBe(
+      'forbidden',
+    );
+
+    // The role says which entries.
+    const role = await app.done('POST', '/api/tokens', {
+      body: { ...body, name: `siem-${++count}`, role: 'editor' },
+    });
+    const seen = (await app.call('GET', '/api/audit', { token: role.token })).text;
+    expect([seen.includes('operator.joined'), seen.includes('project.created')]).toEqual([false, true]);
+  });
+
   test.each([
     ['is removed', 'DELETE', undefined],
     ['has no role left', 'PATCH', { role: 'none' }],

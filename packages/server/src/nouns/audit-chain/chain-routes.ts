@@ -61,6 +61,7 @@ export function mountAuditChain(app: ManagementApp, context: ManagementContext):
       method: 'get',
       path: '/api/audit/verification',
       id: 'verifyAudit',
+      readsAudit: true,
       isHeavy: true,
       tag: 'Audit log',
       role: 'viewer',

@@ -19,6 +19,7 @@ export function mountFollow(app: ManagementApp, context: ManagementContext): voi
       method: 'get',
       path: '/api/audit/follow',
       id: 'followAudit',
+      readsAudit: true,
       isHeavy: true,
       tag: 'Audit log',
       role: 'viewer',

@@ -27,6 +27,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
       method: 'get',
       path: '/api/audit',
       id: 'listAudit',
+      readsAudit: true,
       isHeavy: true,
       tag: 'Audit log',
       role: 'viewer',
