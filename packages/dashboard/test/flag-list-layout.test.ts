@@ -73,6 +73,9 @@ test.each([1280, 390])(
       const box = await row.boundingBox();
       return box !== null && box.y > 0 && box.y + box.height <= 800;
     });
+    const message = await page.getByLabel('Messages').locator('p').first().boundingBox();
+    const found = await row.boundingBox();
+    expect((found?.y ?? Infinity) + (found?.height ?? 0)).toBeLessThanOrEqual(message?.y ?? 0);
     await page.locator(`[data-flag="${key}"]:not([data-marked])`).waitFor();
     await check();
     await page.close();
@@ -256,6 +259,23 @@ describe('many environments', () => {
     PATIENCE_MS,
   );
 });
+
+test(
+  'a message about a switch at the foot of the window leaves it free',
+  async () => {
+    const { page } = await openList();
+    const used = page.locator('[data-column="4"] [role="switch"]');
+    const boxes = await Promise.all(Array.from({ length: 9 }, (_, row) => used.nth(row).boundingBox()));
+    const row = boxes.findLastIndex((box) => box !== null && box.y < 760);
+    await used.nth(row).click();
+    const message = page.getByLabel('Messages').locator('div').first();
+    await message.waitFor();
+    const { y = 0, height = 0 } = (await message.boundingBox()) ?? {};
+    expect(y + height).toBeLessThanOrEqual(boxes[row]?.y ?? 0);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
 
 test(
   'one environment on a phone shows eight flags at once, with their switches',

@@ -2,7 +2,7 @@ import CircleAlert from 'lucide-react/icons/circle-alert';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import Info from 'lucide-react/icons/info';
 import X from 'lucide-react/icons/x';
-import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { type CSSProperties, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { IconButton } from './button.tsx';
 
 /** A message at the edge of the screen that closes by itself. */
@@ -55,6 +55,15 @@ const ICONS = {
   news: <Info size={16} className="mt-0.5 shrink-0 text-accent" aria-hidden />,
 } as const;
 
+/** The height that messages take at the foot of the window, in pixels. */
+const FOOT_PX = 180;
+
+/** How far messages stand above the foot, in pixels: not over the row of the switch that was just used. */
+function liftOverFocus(): number {
+  const top = document.activeElement?.closest('[data-column]')?.getBoundingClientRect().top;
+  return top !== undefined && top > innerHeight - FOOT_PX ? innerHeight - top : 0;
+}
+
 /** The place of the messages. The page has one. */
 export function Toasts() {
   const list = useSyncExternalStore(
@@ -64,11 +73,18 @@ export function Toasts() {
     },
     () => shown,
   );
+  const newest = list.at(-1)?.id;
+  // All stay where the newest one appeared: nothing jumps when the focus moves.
+  const [place, setPlace] = useState({ newest, liftPx: 0 });
+  if (place.newest !== newest) setPlace({ newest, liftPx: newest === undefined ? 0 : liftOverFocus() });
+
   return (
     <section
       aria-label="Messages"
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-3 bottom-[calc(0.75rem+var(--bottom-bar))] z-50 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
+      className="pointer-events-none fixed inset-x-3 bottom-[calc(0.75rem+max(var(--bottom-bar),var(--lift)))] z-50 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
+      // The types of styles do not know properties of our own.
+      style={{ '--lift': `${place.liftPx}px` } as CSSProperties}
     >
       {list.map((each) => (
         <ToastCard key={each.id} toast={each} />
