@@ -52,6 +52,16 @@ describe('the history', () => {
     expect(await change.getByText('on', { exact: true }).count()).toBe(0);
   }, 60_000);
 
+  test('a tablet, where nothing hovers, shows the button that reverts in every row', async () => {
+    const { page, check } = await world.open('/projects/shop/history', { width: 820, isTouched: true });
+    const row = page.locator('[data-seq]').filter({ hasText: 'changed 2 flags' });
+    const button = row.getByRole('button', { name: /^Revert/ });
+    await button.waitFor();
+    expect(await button.evaluate((element) => getComputedStyle(element).opacity)).toBe('1');
+    await check();
+    await page.close();
+  }, 60_000);
+
   test('a filter for a deleted environment is shown and can be removed', async () => {
     const { page } = await world.open('/projects/shop/history?environment=preview&action=flag.restored', {
       expected: /404/,

@@ -22,6 +22,7 @@ test('the setup explains the password rule, and leads to a first client in six c
   const { page, check } = await world.open(link, { as: 'visitor', expected: /410/ });
   const password = page.getByLabel('Password');
   await page.getByText('At least 12 characters').waitFor();
+  expect(await page.evaluate('document.activeElement.name')).toBe('email');
   await password.fill('ada@example.com');
   await page.getByLabel('E-mail').fill('ada@example.com');
   await page.getByRole('button', { name: 'Create account' }).click();

@@ -20,6 +20,8 @@ export interface OpenOptions {
   /** Console errors that the test expects, such as the 412 of a refused request. */
   readonly expected?: RegExp;
   readonly reducedMotion?: 'reduce' | 'no-preference';
+  /** A screen that is touched, where nothing hovers. */
+  readonly isTouched?: boolean;
   /** The browser's language. Default `en-US`. */
   readonly locale?: string;
 }
@@ -56,6 +58,8 @@ export async function openPage(
     baseURL: node.url,
     reducedMotion: options.reducedMotion ?? 'no-preference',
     locale: options.locale ?? 'en-US',
+    hasTouch: options.isTouched ?? false,
+    isMobile: options.isTouched ?? false,
   });
   // Enough for a busy machine; a wait that fails names the element it waited for.
   context.setDefaultTimeout(PATIENCE_MS);
