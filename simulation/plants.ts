@@ -208,8 +208,14 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an epoch that is over is kept to',
     file: `${SERVER}/log/shared-history.ts`,
-    from: ': (await this.holds(from)) && !isOwn();',
+    from: ': cursor !== undefined && (await this.isOver(cursor));',
     to: ': false;',
+  },
+  {
+    name: 'only the newest epoch is kept to',
+    file: `${SERVER}/log/shared-history.ts`,
+    from: ': cursor !== undefined && (await this.isOver(cursor));',
+    to: ': !(await this.isOver(from));',
   },
   {
     name: 'a node listens before it has asked',

@@ -83,10 +83,7 @@ function historyOver(
         if (row === undefined) return false;
         return ask(() => database.beginEpochAfter(row) || database.copy.epoch !== row.epoch);
       },
-      holds: async (cursor) => {
-        const row = opened(cursor);
-        return row !== undefined && (await ask(() => database.copy.holds(row)));
-      },
+      isOver: ({ epoch }) => ask(() => database.copy.epoch !== epoch),
     },
   };
 }

@@ -208,6 +208,6 @@ export interface LogHistory {
    * {@link LogSource.beginEpochAfter} says. A cursor that proves nothing is not lost.
    */
   hasLost(cursor: Cursor): Promise<boolean>;
-  /** Whether the row of a follower's cursor is in the log now, in the epoch of the cursor. Rejects while that cannot be found out. */
-  holds(cursor: Cursor): Promise<boolean>;
+  /** Whether the log has another epoch now than a node's own cursor. Rejects while that cannot be found out. */
+  isOver(own: Cursor): Promise<boolean>;
 }

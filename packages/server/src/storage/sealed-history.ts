@@ -60,9 +60,9 @@ export class SealedHistory implements LogHistory {
     return place !== 'held';
   }
 
-  async holds(sealed: Cursor): Promise<boolean> {
-    const row = this.#opened(sealed);
-    return row !== undefined && (await this.#options.placeOf(row)) === 'held';
+  /** It makes nothing and moves nothing, so it takes no seal. */
+  async isOver(own: Cursor): Promise<boolean> {
+    return (await this.#options.placeOf(own)) === 'over';
   }
 
   /** The row of a sealed cursor; `undefined` if the seal is missing or not ours. */

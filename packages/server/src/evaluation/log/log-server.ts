@@ -256,7 +256,7 @@ export class LogServer implements ReadPlaneObserver {
     const follower = this.#authorize(request);
 
     if (body.lost !== undefined && (await this.#history.hasLost(body.lost))) return behind(body.lost);
-    if (body.held !== undefined && (await this.#history.holds(body.held))) return behind(body.held);
+    if (body.over !== undefined && (await this.#history.isOver(body.over))) return behind(body.over);
     const { report, dropped } = this.#intake.take(follower, body);
     const contacts = new Set(body.relays);
     for (const relay of this.#options.plane.catalog.relays.values())

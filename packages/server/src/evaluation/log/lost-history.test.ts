@@ -1,11 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
-import type { Cursor, LogSource } from '../../domain/change-log.ts';
+import type { Cursor, LogHead, LogHistory, LogSource } from '../../domain/change-log.ts';
 import type { Environment } from '../../domain/project.ts';
+import { createLogger } from '../../observability/logger.ts';
 import { loadSnapshot, logSourceOf } from '../../storage/change-log.ts';
-import { ENGINES, loseRows, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import { beginEpoch, ENGINES, loseRows, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, seed } from '../../storage/test-records.ts';
+import { LogBacklog } from './backlog.ts';
 import { LOG_PATH } from './messages.ts';
+import { SharedHistory } from './shared-history.ts';
 import { closeAtEnd, follow, openStore, openUpstream, startUpstream } from './test-upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -74,11 +77,10 @@ test.each(ENGINES)('a lost row stays lost once its epoch is over, on $name', asy
   expect(await source.history?.hasLost(seen)).toBe(true);
   expect(await epochOf(home)).toBe(epoch);
 
-  // Nor one that follows the new epoch already.
+  // It finds out from its own cursor, sealed or not.
   const next = (await loadSnapshot(home.database)).cursor;
-  const ofNext = { ...next, changeId: source.history?.seal(next) ?? '' };
-  expect(await source.history?.holds(ofNext)).toBe(true);
-  expect(await source.history?.holds(seen)).toBe(false);
+  for (const own of [cursor, seen]) expect(await source.history?.isOver(own)).toBe(true);
+  expect(await source.history?.isOver(next)).toBe(false);
 });
 
 /** Asks for the log from a place on, as a follower does; gives the status of the answer. */
@@ -120,21 +122,78 @@ test('a follower cannot make an epoch with a row that was never there', async ()
   expect(await epochOf(home)).toBe(cursor.epoch);
 });
 
-test('a relay asks its upstream whether a row is in the log: it takes back no follower of a newer epoch than its own', async () => {
+/** A source that can be made to notice no end of its epoch, and whose next answer about it can be held back on its way. */
+function deaf(source: LogSource, history: LogHistory) {
+  const state = { isDeaf: false, answer: undefined as Promise<void> | undefined };
+  const open: LogSource['open'] = async (...asked) => {
+    const session = await source.open(...asked);
+    let heard: LogHead | undefined;
+    const head = async (seq?: number) => {
+      if (!state.isDeaf || heard === undefined) heard = await session.head(seq);
+      return heard;
+    };
+    return { ...session, head };
+  };
+  const isOver = async (own: Cursor) => {
+    const { answer } = state;
+    state.answer = undefined;
+    const is = await history.isOver(own);
+    await answer;
+    return is;
+  };
+  const seal = (row: Cursor) => history.seal(row);
+  const hasLost = (row: Cursor) => history.hasLost(row);
+  return Object.assign(state, { source: { ...source, open, history: { seal, hasLost, isOver } } });
+}
+
+test('neither a node whose epoch is over nor a relay below it takes a follower back, whatever its epoch', async () => {
   const home = await openStore();
   const { environment } = await seed(home.store);
   await change(home, environment, 2);
-  const upstream = await openUpstream(home);
-  const source = upstream.remote();
-  const { plane } = follow(source);
-  await plane.firstLive;
-  const { cursor } = plane.follower;
-  if (cursor === undefined) throw new Error('it has no cursor');
+  const inner = logSourceOf(home.database);
+  if (inner.history === undefined) throw new Error('it has no history');
+  const node = deaf(inner, inner.history);
+  const upstream = await openUpstream(home, {}, node.source);
+  const relay = await startUpstream(upstream.remote());
+  closeAtEnd(() => relay[Symbol.dispose]());
 
-  expect(await source.history.holds(cursor)).toBe(true);
-  expect(await source.history.holds({ ...cursor, epoch: crypto.randomUUID() })).toBe(false);
+  // Where a follower is that was led here from a node that has noticed.
+  const begin = async (): Promise<Cursor> => {
+    await beginEpoch(home.database, crypto.randomUUID());
+    const { cursor } = await loadSnapshot(home.database);
+    return { ...cursor, changeId: node.source.history.seal(cursor) };
+  };
+  const ask = (...places: Cursor[]) =>
+    Promise.all(places.flatMap((at) => [upstream, relay].map(({ url }) => askFrom(url, at))));
+  const first = await loadSnapshot(home.database);
+  expect(await ask(first.cursor)).toEqual([200, 200]);
+  node.isDeaf = true;
+  const [second, third] = [await begin(), await begin()];
+  expect(await ask(second, third)).toEqual([503, 503, 503, 503]);
+
+  // Once they follow the newest, what is older may come.
+  node.isDeaf = false;
+  await until('both follow it', () =>
+    [upstream, relay].every(
+      ({ plane: { follower } }) => follower.isLive && follower.cursor?.epoch === third.epoch,
+    ),
+  );
+  expect(await ask(second)).toEqual([200, 200]);
+
+  // An answer that is on its way is not for a follower of an epoch that has begun since.
+  node.isDeaf = true;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  node.answer = promise;
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const shared = new SharedHistory({ plane: upstream.plane, backlog: new LogBacklog(1), log });
+  const early = shared.lacks('early', second);
+  await until('the question is put', () => node.answer === undefined);
+  const late = shared.lacks('late', await begin());
+  resolve();
+  expect(await Promise.all([early, late])).toEqual([false, true]);
+
   upstream[Symbol.dispose]();
-  await expect(source.history.holds(cursor)).rejects.toThrow();
+  await expect(upstream.remote().history.isOver(third)).rejects.toThrow();
 });
 
 test('a row that was lost makes one epoch, and none under the name of a later one', async () => {

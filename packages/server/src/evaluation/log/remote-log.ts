@@ -49,7 +49,7 @@ export class RemoteLog implements LogSource {
   readonly history: LogHistory = {
     seal: ({ changeId }) => changeId,
     hasLost: (cursor) => this.#askAbout('lost', cursor),
-    holds: (cursor) => this.#askAbout('held', cursor),
+    isOver: (cursor) => this.#askAbout('over', cursor),
   };
 
   constructor(options: RemoteLogOptions) {
@@ -125,8 +125,8 @@ export class RemoteLog implements LogSource {
     }
   }
 
-  /** Asks the upstream about the cursor of a follower; it asks its own, up to the node with the database. */
-  async #askAbout(what: 'lost' | 'held', { epoch, seq, changeId }: Cursor): Promise<boolean> {
+  /** Asks the upstream about a cursor; it asks its own, up to the node with the database. */
+  async #askAbout(what: 'lost' | 'over', { epoch, seq, changeId }: Cursor): Promise<boolean> {
     const response = await this.#post({ ...EMPTY_REPORT, [what]: { epoch, seq, changeId } });
     const code = codeIn(await response.text());
     if (response.status === 503 && code === BEHIND) return true;

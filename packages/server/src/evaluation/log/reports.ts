@@ -28,8 +28,8 @@ export interface ReportBody extends DeliveryReport {
   readonly usage?: readonly EnvironmentUsage[];
   /** The cursor of a follower whose row this node lacks: its upstream knows whether the log has lost it. */
   readonly lost?: Cursor;
-  /** The cursor of a follower of another epoch: its upstream knows whether that is the epoch of the log now. */
-  readonly held?: Cursor;
+  /** The cursor of this node, to which a follower of another epoch has come: its upstream knows whether this epoch is over. */
+  readonly over?: Cursor;
 }
 
 /** Names of nodes, and ids. */
@@ -86,7 +86,7 @@ export function parseReport(text: string): ReportBody {
     dropped: drops.count + (countOf(raw.dropped) ?? 0),
     ...(Array.isArray(raw.usage) && { usage: raw.usage.flatMap(parseUsage) }),
     ...(isCursor(raw.lost) && { lost: raw.lost }),
-    ...(isCursor(raw.held) && { held: raw.held }),
+    ...(isCursor(raw.over) && { over: raw.over }),
   };
 }
 

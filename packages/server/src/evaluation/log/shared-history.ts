@@ -43,8 +43,12 @@ export class SharedHistory {
     if (isBeyond()) await plane.waitForApplied(from.seq);
     if (isOwn() && backlog.continues(from)) return false;
 
-    // Of another epoch: if it is the one of the log now, this node has not noticed yet that its own is over.
-    const lacks = isOwn() ? (await this.hasLost(from)) || isBeyond() : (await this.holds(from)) && !isOwn();
+    // Cursors do not show which of two epochs is newer. The newest is that of the log now: a node of another one, which has not
+    // noticed yet that it is over, knows of no follower whether that is ahead of it.
+    const { cursor } = plane.follower;
+    const lacks = isOwn()
+      ? (await this.hasLost(from)) || isBeyond()
+      : cursor !== undefined && (await this.isOver(cursor));
 
     // Said for one of many, and not for each attempt.
     if (lacks && performance.now() - this.#warnedAt > WARN_MS) {
@@ -62,25 +66,27 @@ export class SharedHistory {
     return this.#askOnce('lost', row, (history) => history.hasLost(row));
   }
 
-  /** Whether a row is in the log now: then the epoch of the row is the log's. */
-  holds(row: Cursor): Promise<boolean> {
-    return this.#askOnce('held', row, (history) => history.holds(row));
+  /** Whether the epoch of a node is over. Asks anew: an answer that is on its way may be older than what the follower knows. */
+  async isOver(own: Cursor): Promise<boolean> {
+    await this.#asked.get(nameOf('over', own))?.catch(() => {});
+    return this.#askOnce('over', own, (history) => history.isOver(own));
   }
 
   /** Followers that ask about the same row ask once. */
-  #askOnce(
-    what: string,
-    { epoch, seq, changeId }: Cursor,
-    ask: (history: LogHistory) => Promise<boolean>,
-  ): Promise<boolean> {
+  #askOnce(what: string, row: Cursor, ask: (history: LogHistory) => Promise<boolean>): Promise<boolean> {
     const { history } = this.#options.plane;
-    const name = JSON.stringify([what, epoch, seq, changeId]);
+    const name = nameOf(what, row);
     const asked = this.#asked.get(name) ?? (history && ask(history).finally(() => this.#asked.delete(name)));
     if (asked === undefined) return Promise.resolve(false);
 
     this.#asked.set(name, asked);
     return asked;
   }
+}
+
+/** A question about a row. */
+function nameOf(what: string, { epoch, seq, changeId }: Cursor): string {
+  return JSON.stringify([what, epoch, seq, changeId]);
 }
 
 /** Refuses a follower for now; a proxy may ask another node at once. */

@@ -45,7 +45,7 @@ export class Upstreams implements LogSource {
     // Seals pass through; only a node with a database can read them.
     seal: ({ changeId }) => changeId,
     hasLost: (cursor) => this.#remote().history.hasLost(cursor),
-    holds: (cursor) => this.#remote().history.holds(cursor),
+    isOver: (cursor) => this.#remote().history.isOver(cursor),
   };
   readonly #options: Required<UpstreamsOptions>;
   readonly #places: readonly Place[];
