@@ -170,6 +170,18 @@ members:
     expect((await app.call('GET', `${path}/export?with=settings`, { token: editor })).status).toBe(200);
     expect((await send('/api/diff', text, editor)).json.error).toBe('forbidden');
     expect((await send('/api/diff', text, planner)).json.same).toBe(true);
+    // Of a project that is not there, and of one that the caller does not see: neither says who has an account.
+    for (const project of [`absent-${count}`, (await app.project()).name]) {
+      const asked = text
+        .replace(/^project: .*/m, `project: ${project}`)
+        .replace(/^keys:[\s\S]*(?=members:)/m, '');
+      for (const path of ['/api/diff', '/api/import'])
+        expect((await send(path, asked, admin)).json).toMatchObject({
+          error: 'forbidden',
+          message: expect.not.stringContaining('@'),
+        });
+      expect((await send('/api/diff', asked)).status).toBe(200);
+    }
     const more = text.replace('keys:\n', 'keys:\n  - {"name": "new", "environments": ["staging"]}\n');
     expect((await send('/api/import', more, planner)).json.error).toBe('forbidden');
 

@@ -49,8 +49,9 @@ export async function planSections(
   }: { readonly project: Project | undefined; readonly rules: ImportRules; readonly now: number },
 ): Promise<SectionPlan> {
   const { keys, webhooks, members } = rules.declaration;
-  if (project !== undefined && (keys ?? webhooks ?? members) !== undefined)
-    requireAdministrator(actor, project);
+  const shows = project === undefined ? members : (keys ?? webhooks ?? members);
+  // Also of a project that is to be created: the plan says which e-mails have an account.
+  if (shows !== undefined) requireAdministrator(actor, project);
 
   const known = project?.id;
   const found = {
@@ -69,10 +70,10 @@ export async function planSections(
   };
 }
 
-/** A token with a limit reads here what its role may read: it plans imports. */
-function requireAdministrator(actor: Actor, { id }: Project): void {
+/** Without a project, for all projects. A token with a limit reads here what its role may read: it plans imports. */
+function requireAdministrator(actor: Actor, project: Project | undefined): void {
   const { only: _, ...permissions } = actor.permissions;
-  requireRole({ ...actor, permissions }, 'admin', { id });
+  requireRole({ ...actor, permissions }, 'admin', project && { id: project.id });
 }
 
 class SectionPlanner {
