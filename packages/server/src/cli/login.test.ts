@@ -52,6 +52,20 @@ test('login keeps a token that the server accepts, and commands use it until log
   expect(readFileSync(FILE, 'utf8')).not.toContain(node.adminToken);
 });
 
+test('login sends no token to a server that nothing named, and replaces no profile in silence', async () => {
+  await halyard(`login ${node.url} --profile known`, { input: node.adminToken });
+  const elsewhere = await halyard('login --profile new', {
+    input: node.adminToken,
+    env: { HALYARD_PORT: '1' },
+  });
+  expect(elsewhere.err).toContain('Access token for http://127.0.0.1:1: ');
+
+  const other = await halyard('login http://127.0.0.1:1', { input: node.adminToken });
+  expect(other).toMatchObject({ exitCode: 2, out: '' });
+  expect(other.err).toContain(`The profile "known" is for ${node.url}. Add --profile <name>`);
+  expect((await halyard('logout --profile known')).exitCode).toBe(0);
+});
+
 test('login says what keeps commands from using the profile, and refuses names that are none', async () => {
   const env = { HALYARD_TOKEN: 'hat_other' };
   const done = await halyard(`login ${node.url}`, { input: node.adminToken, env });

@@ -49,7 +49,16 @@ export const loginCommand = localCommand({
     checkProfileName(name);
     const before = known.profiles.find((each) => each.name === name);
     const address = given ?? before?.url;
-    const { url } = resolveAddress(address === undefined ? {} : { url: address }, withoutProfile(shell));
+    // Not at the server of the current profile: the token may be meant for this machine.
+    const { url } = resolveAddress(
+      address === undefined ? {} : { url: address },
+      withoutProfile(shell),
+      'named',
+    );
+    if (before !== undefined && before.url !== url && asked === undefined)
+      throw usageError(
+        `The profile "${name}" is for ${before.url}. Add --profile <name> for another one, or --profile ${name} to replace it.`,
+      );
 
     if (url.startsWith('http:') && !isThisMachine(url))
       shell.writeError(`warning: ${url} is not encrypted: others on the way can read the token.\n`);
@@ -59,7 +68,7 @@ export const loginCommand = localCommand({
     const client = new ApiClient(connection, (sentence) => shell.writeError(`warning: ${sentence}\n`));
     const { fields } = await client.request({ path: apiPath`/whoami` });
 
-    if (before !== undefined) findKeyring(shell.env)?.remove({ profile: name, url: before.url });
+    if (before !== undefined && before.token === undefined) removeToken(shell, before);
     const ring = wantsKeyring === false ? undefined : findKeyring(shell.env);
     const isInRing = ring?.store({ profile: name, url }, token) === true;
     const profile: Profile = isInRing ? { name, url } : { name, url, token };
@@ -83,6 +92,14 @@ function withoutProfile({ env }: Shell): EnvironmentVariables {
   return { ...env, HALYARD_PROFILE: '' };
 }
 
+/** Removes the token of a profile from the keyring, and says so where the keyring does not confirm it. */
+function removeToken(shell: Shell, { name, url }: Pick<Profile, 'name' | 'url'>): void {
+  const ring = findKeyring(shell.env);
+  if (ring?.remove({ profile: name, url }) === true) return;
+  const place = ring?.name ?? 'the keyring, whose program was not found';
+  shell.writeError(`note: the token of "${name}" for ${url} may still be in ${place}.\n`);
+}
+
 /** `halyard logout` */
 export const logoutCommand = localCommand({
   usage: 'logout',
@@ -97,7 +114,7 @@ export const logoutCommand = localCommand({
     if (name === undefined) throw usageError('There is no current profile. Name one with --profile.');
     const { url, token } = profileNamed(known, name);
 
-    if (token === undefined) findKeyring(shell.env)?.remove({ profile: name, url });
+    if (token === undefined) removeToken(shell, { name, url });
     const profiles = known.profiles.filter((each) => each.name !== name);
     const current =
       known.current === name ? {} : { ...(known.current !== undefined && { current: known.current }) };

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { usageError } from './cli-error.ts';
 
 /** Which files of a folder are searched. */
 export interface FileChoice {
@@ -50,7 +51,8 @@ async function* listedByGit(folder: string): AsyncGenerator<string, void, undefi
     cwd: folder,
     stderr: 'ignore',
   });
-  if (inside.exitCode !== 0) return;
+  // Inside `.git` it says `false`.
+  if (inside.exitCode !== 0 || inside.stdout.toString().trim() !== 'true') return;
 
   yield '';
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
@@ -62,7 +64,7 @@ async function* listedByGit(folder: string): AsyncGenerator<string, void, undefi
     rest = paths.pop() ?? '';
     yield* paths;
   }
-  await listing.exited;
+  if ((await listing.exited) !== 0) throw usageError(`Git could not list the files of ${folder}.`);
 }
 
 type Test = (path: string, isFolder?: boolean) => boolean;

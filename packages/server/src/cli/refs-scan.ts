@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { usageError } from './cli-error.ts';
 import { type FileChoice, filesOf } from './refs-files.ts';
 
 /** A key and where it is used. */
@@ -35,7 +36,7 @@ const MOST = { places: 1000, unknown: 10_000 } as const;
 /** Characters of a call that are looked through for its key. */
 const MOST_OF_CALL = 2000;
 
-/** Finds keys in the files of a folder. */
+/** Finds keys in the files of a folder. Throws where there are none: then nothing is known of any flag. */
 export async function findReferences({ keys, calls, ...choice }: Search): Promise<References> {
   const known = new Set(keys);
   const reads = new RegExp(`(?<![\\w$])(?:${[...READS, ...calls.map(callPattern)].join('|')})`, 'g');
@@ -51,7 +52,9 @@ export async function findReferences({ keys, calls, ...choice }: Search): Promis
     if (found.places.length < MOST.places) found.places.push(place);
   };
 
+  let searched = 0;
   for await (const file of filesOf(choice)) {
+    searched++;
     const text = textOf(join(choice.folder, file));
     if (text === undefined || isListOfFlags(text)) continue;
     const lineAt = linesOf(text);
@@ -64,6 +67,7 @@ export async function findReferences({ keys, calls, ...choice }: Search): Promis
     }
   }
 
+  if (searched === 0) throw usageError(`There are no files to search in ${choice.folder}.`);
   return { places, unknown: [...unknown.values()] };
 }
 

@@ -129,6 +129,8 @@ test('ignored files are left out, in a Git repository and elsewhere', async () =
   const repository = codeBase('git', files);
   Bun.spawnSync(['git', 'init', '-q'], { cwd: repository });
   expect((await search(repository, ['k'])).places).toEqual(places);
+  // Nothing was searched, so nothing is said about flags.
+  await expect(search(`${repository}/generated`, ['k'])).rejects.toThrow('There are no files to search');
 });
 
 describe('the command', () => {

@@ -203,17 +203,26 @@ export const webhookCommands: readonly CliCommand[] = [
 type Which = ValuesOf<typeof WEBHOOK> & { readonly name: string };
 
 /** Where the webhooks of the project or of the installation are. */
-function listOf({ project, installation }: Pick<Which, 'project' | 'installation'>, { env }: Shell): string {
+function listOf(which: Pick<Which, 'project' | 'installation'>, shell: Shell): string {
+  const project = projectOf(which, shell);
+  return project === undefined ? apiPath`/webhooks` : apiPath`/projects/${project}/webhooks`;
+}
+
+/** The project that is meant; `undefined` for the installation. */
+function projectOf({ project, installation }: Pick<Which, 'project' | 'installation'>, { env }: Shell) {
   if (installation && project !== undefined) throw usageError('Add --project or --installation, not both.');
-  if (installation) return apiPath`/webhooks`;
+  if (installation) return undefined;
   const name = project ?? env.HALYARD_PROJECT;
   if (!name)
     throw usageError("Add --project <project>, or --installation for the whole installation's webhooks.");
-  return apiPath`/projects/${name}/webhooks`;
+  return name;
 }
 
 function pathOf(which: Which, shell: Shell): string {
-  return `${listOf(which, shell)}/${encodeURIComponent(which.name)}`;
+  const project = projectOf(which, shell);
+  return project === undefined
+    ? apiPath`/webhooks/${which.name}`
+    : apiPath`/projects/${project}/webhooks/${which.name}`;
 }
 
 /** The options that name the place in a command to copy. */

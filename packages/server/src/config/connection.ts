@@ -34,10 +34,14 @@ export interface Connection extends ServerAddress {
 
 /**
  * Finds the server: `--url`, `HALYARD_URL`, that of the profile ({@link profileFor}), this machine at the ports that the settings of
- * `serve` name. Throws a {@link ConfigError}.
+ * `serve` name. With `named`, only a profile that is named counts. Throws a {@link ConfigError}.
  */
-export function resolveAddress(flags: ConnectionFlags, env: EnvironmentVariables): ServerAddress {
-  return addressWith(profileFor(flags, env, 'any'), flags, env);
+export function resolveAddress(
+  flags: ConnectionFlags,
+  env: EnvironmentVariables,
+  profiles: 'any' | 'named' = 'any',
+): ServerAddress {
+  return addressWith(profileFor(flags, env, profiles), flags, env);
 }
 
 function addressWith(

@@ -8,7 +8,8 @@ export interface Keyring {
   read(place: KeyringPlace): string | undefined;
   /** Whether the token was stored. */
   store(place: KeyringPlace, token: string): boolean;
-  remove(place: KeyringPlace): void;
+  /** Returns whether the keyring has confirmed it. */
+  remove(place: KeyringPlace): boolean;
 }
 
 /** What a token is stored under: the server is a part of it, so that no other one gets the token. */
@@ -57,7 +58,7 @@ function secretService(run: Run): Keyring {
     read: (place) => textOf(run(['lookup', ...attributes(place)])),
     store: (place, token) =>
       run(['store', `--label=Halyard ${place.profile}`, ...attributes(place)], token).isDone,
-    remove: (place) => void run(['clear', ...attributes(place)]),
+    remove: (place) => run(['clear', ...attributes(place)]).isDone,
   };
 }
 
@@ -73,7 +74,7 @@ function macKeyring(run: Run): Keyring {
       if (/["\\\n]/.test(token + words.join('').replaceAll('"', ''))) return false;
       return run(['-i'], `add-generic-password -U ${words.join(' ')} -w "${token}"\n`).isDone;
     },
-    remove: (at) => void run(['delete-generic-password', ...place(at)]),
+    remove: (at) => run(['delete-generic-password', ...place(at)]).isDone,
   };
 }
 
