@@ -193,7 +193,7 @@ function appearanceOf(environment: Environment) {
     color,
     position,
     ...(approvals > 0 && { approvals }),
-    ...(approvals > 0 && !emergencyOff && { emergencyOff }),
+    ...(!emergencyOff && { emergencyOff }),
     ...(reasonRequired && { reasonRequired }),
   };
 }
