@@ -21,7 +21,7 @@ export function describeHoldings(holdings: Fields): string {
     ...section('rollout plan', ends.list('plans'), (one) => [
       ...placeOf(one),
       one.text('flag'),
-      one.text('status') === 'running' ? 'is paused' : 'is paused already',
+      one.text('status') === 'running' ? 'will be paused' : 'is paused already',
     ]),
     ...section('proposal', ends.list('proposals'), (one) => [
       one.text('project'),

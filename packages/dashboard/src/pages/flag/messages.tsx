@@ -87,7 +87,7 @@ export const messages = {
     add: 'Add value',
     save: 'Save',
     saved: 'Named values saved',
-    noName: 'Enter a name without surrounding blanks.',
+    noName: 'Enter a name without spaces at the start or end.',
     sameName: 'Another value has this name.',
     sameValue: (name: string) => `${name} has this value already.`,
     noJson: 'Enter a value.',

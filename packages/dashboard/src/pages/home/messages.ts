@@ -26,7 +26,7 @@ export const messages = {
   count: (count: number) => whole.format(count),
   star: (project: string) => `Star ${project}`,
   noChange: 'None yet',
-  andMore: (count: number) => ` and ${count > 98 ? '99 or more' : count} more`,
+  andMore: (count: number) => ` and ${count > 98 ? '99+' : count} more`,
   failing: (count: number) => (count === 1 ? '1 webhook fails' : `${count} webhooks fail`),
   waiting: (count: number) => (count === 1 ? '1 proposal waits' : `${count} proposals wait`),
   running: (count: number) => (count === 1 ? '1 plan runs' : `${count} plans run`),

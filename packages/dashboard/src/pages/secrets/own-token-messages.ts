@@ -5,7 +5,7 @@ export const messages = {
   ...tokenTexts,
   intro:
     'Your terminal signs in with a token of yours. It never does more than you may at that moment, and it ends when you leave.',
-  createCommand: 'New access token of yours',
+  createCommand: 'New personal access token',
   empty: 'You have none. Create one for each computer that you run the command line on.',
   list: 'Your access tokens',
   endsWithYou: 'ends with you',

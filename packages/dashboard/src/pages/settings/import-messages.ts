@@ -22,7 +22,7 @@ export const messages = {
   comparing: 'Comparing…',
   noPreview: 'Nothing can be imported without seeing what it changes.',
   otherProject: (name: string) => `The document is about the project “${name}”. Import it there.`,
-  notHere: 'Nothing of it belongs here.',
+  notHere: 'This document is for another project.',
   openOther: 'Open its settings',
   nothing: 'Nothing to import: the project has all of this already.',
   refused: 'You may not make all of these changes, and an import is all or nothing:',
