@@ -30,6 +30,9 @@ const NAME = /"name":"(?:[^"\\]|\\.)*"/g;
 
 const PERSON = 'operator:';
 
+/** The author of an entry, where that was a person. */
+export const REMOVED_PERSON = `${PERSON}${REMOVED}`;
+
 /**
  * The entry without personal data: people as authors, names in entries about people, email addresses anywhere, and the client's
  * address. What it returns has nothing left to remove. Blocks of the chain are made with it, so it never changes: a new rule is a
@@ -45,7 +48,7 @@ export function redact(entry: AuditRow): AuditRow {
 
   return {
     ...entry,
-    actor: actor.startsWith(PERSON) ? `${PERSON}${REMOVED}` : (withoutAddresses(actor) ?? ''),
+    actor: actor.startsWith(PERSON) ? REMOVED_PERSON : (withoutAddresses(actor) ?? ''),
     ip: null,
     note: withoutAddresses(note),
     reference: withoutAddresses(reference),

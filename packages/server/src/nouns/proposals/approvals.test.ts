@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
+import { REMOVED_PERSON } from '../../domain/redaction.ts';
+import { openTestApp, type TestAnswer, type TestApp } from '../../management/api/test-app.ts';
 import { TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { messageBody } from '../webhooks/message-body.ts';
@@ -80,6 +81,25 @@ describe.each(ENGINES)('approvals on $name', (engine: TestEngine) => {
     });
     expect((await project.decide(team.ada, proposed.json.id, 'approve')).status).toBe(403);
     expect((await project.decide(team.ben, proposed.json.id, 'approve')).json.status).toBe('applied');
+  });
+
+  test('S20.3 a token whose creator was removed from the audit log proposes only as its owner', async () => {
+    const project = await GuardedProject.make(team);
+    const body = (name: string) => ({ name: `${name} ${project.name}`, role: 'editor' });
+    const old = await team.ada.call('POST', '/api/tokens', { body: body('old') });
+    const own = await team.ben.call('POST', '/api/session/tokens', { body: body('own') });
+    await app.home.database.query(
+      `UPDATE audit_log SET actor = $1 WHERE action = 'token.created' AND target IN ($2, $3)`,
+      [REMOVED_PERSON, old.json.id, own.json.id],
+    );
+
+    const propose = ({ json: { token } }: TestAnswer) =>
+      app.call('PATCH', `${project.state}?propose=true`, { body: { enabled: true }, token });
+    const refused = await propose(old);
+    expect([refused.status, refused.json.message]).toEqual([403, expect.stringContaining('a new token')]);
+    const proposed = await propose(own);
+    expect(proposed.json).toMatchObject({ person: 'operator:ben@example.com' });
+    expect((await project.decide(team.ben, proposed.json.id, 'approve')).status).toBe(403);
   });
 
   test('an approval is confirmed with the name of the environment', async () => {
