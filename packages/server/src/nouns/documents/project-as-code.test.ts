@@ -148,12 +148,22 @@ members:
       `SELECT url FROM webhooks WHERE name = 'chat' AND url LIKE '%secret'`,
     );
     expect(row?.url).toBe(secret);
+    // The hidden address of another webhook is not this one's, neither of an existing one nor of a new one.
+    const whyOf = async (document: string, what: string) => {
+      const { notAllowed } = (await send('/api/diff', document)).json;
+      return notAllowed.find((one: { what: string }) => one.what === what)?.why;
+    };
+    const moved = changed.replace('https://hooks.example.com/in', 'https://chat.example.com/…');
+    const twin = '{"name": "twin", "url": "https://chat.example.com/…", "format": "slack"}';
+    const copied = text.replace('webhooks:\n', `webhooks:\n  - ${twin}\n`);
     const elsewhere = changed.replace(/^project: .*/m, `project: other-${++count}`);
-    const refused = await send('/api/diff', elsewhere);
-    const reason = refused.json.notAllowed.find(
-      (one: { what: string }) => one.what === 'create the webhook "chat"',
-    );
-    expect(reason.why).toContain('write the whole address');
+    for (const [document, what] of [
+      [moved, 'change the webhook "hook"'],
+      [copied, 'create the webhook "twin"'],
+      [elsewhere, 'create the webhook "chat"'],
+    ] as const)
+      expect(await whyOf(document, what)).toContain('write the whole address');
+    expect((await send('/api/import?policy=enforce', moved)).json.error).toBe('invalid_argument');
   });
 
   test('S25.3 each part needs the right of the same change alone, at the commit', async () => {

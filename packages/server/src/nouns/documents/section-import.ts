@@ -8,6 +8,7 @@ import type { Tx } from '../../storage/tx.ts';
 import { storeKeyRevocation } from '../keys/key-table.ts';
 import { addKey } from '../keys/project-keys.ts';
 import { replaceOperator } from '../people/operators.ts';
+import { shownUrl, type Webhook } from '../webhooks/webhook.ts';
 import { removeWebhook } from '../webhooks/webhook-table.ts';
 import { addWebhook, setWebhook } from '../webhooks/webhooks.ts';
 import type { Declaration, DeclaredKey, EnvironmentSettings } from './document.ts';
@@ -58,12 +59,20 @@ export async function judgeSections(
   for (const { name } of sections.webhooksDeleted) asAdmin(`delete the webhook "${name}"`);
   for (const { email } of sections.membersChanged) asAdmin(`change the role of ${email}`);
   const sent = [
-    ...sections.webhooksCreated.map((after) => ({ what: `create the webhook "${after.name}"`, after })),
-    ...sections.webhooksUpdated.map(({ after }) => ({ what: `change the webhook "${after.name}"`, after })),
+    ...sections.webhooksCreated.map((after) => ({
+      what: `create the webhook "${after.name}"`,
+      after,
+      before: undefined,
+    })),
+    ...sections.webhooksUpdated.map(({ before, after }) => ({
+      what: `change the webhook "${after.name}"`,
+      after,
+      before,
+    })),
   ];
-  for (const { what, after } of sent) {
+  for (const { what, after, before } of sent) {
     asAdmin(what);
-    check(what, () => requireAddress(context, after.url, sections));
+    check(what, () => requireAddress(context, after.url, before));
   }
 
   for (const { operator, email } of sections.membersChanged) {
@@ -83,14 +92,15 @@ export async function judgeSections(
   return refusals;
 }
 
-function requireAddress(context: ImportContext, url: string, { webhooksUpdated }: SectionPlan): void {
+/** An address that is not shown stands only for the one of the webhook itself, `before`. */
+function requireAddress(context: ImportContext, url: string, before: Webhook | undefined): void {
   if (!isHidden(url)) {
     const problem = context.problemOfAddress?.(url);
     if (problem !== undefined) throw invalid(`"url" ${problem}.`);
     return;
   }
-  const isKnown = webhooksUpdated.some(({ after }) => after.url === url);
-  if (!isKnown) throw invalid('"url" is not shown in the document: write the whole address into it.');
+  if (before === undefined || url !== shownUrl(before))
+    throw invalid('"url" is not shown in the document: write the whole address into it.');
 }
 
 /** Makes, changes and ends keys and webhooks, under the lock of the project. */
