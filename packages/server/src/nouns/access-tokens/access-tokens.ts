@@ -21,6 +21,9 @@ const ACCESS_TOKEN_PREFIX = 'hat_';
 /** Longest text that is looked up as a token; an admin token from the settings may have any form. */
 const MAX_TOKEN_LENGTH = 512;
 
+/** Most valid own tokens of a person. */
+const MAX_OWN = 20;
+
 /** How long a new token is valid by default, in milliseconds. */
 const LIFETIME_MS = 90 * 86_400_000;
 
@@ -87,7 +90,7 @@ export function createAccessToken(
 /** The properties of a person's own token. Without a role, it has the rights that the person has now. */
 export type NewOwnToken = Pick<NewAccessToken, 'name' | 'role' | 'canChangeProtected' | 'only' | 'expiresAt'>;
 
-/** Creates a token that belongs to a person, and never does more than they may. As {@link createAccessToken}. (Spec: S23.2) */
+/** Creates a token that belongs to a person, and never does more than they may. At most 20 valid ones. As {@link createAccessToken}. (Spec: S23.2) */
 export function createOwnToken(
   context: ManagementContext,
   actor: Actor,
@@ -137,13 +140,17 @@ async function create(
       ...defined({ only, expiresAt }),
     };
 
-    const others = await readAccessTokens(tx);
-    if (name === ADMIN_NAME || others.some((other) => other.name === name && isValid(other, createdAt))) {
+    const valid = (await readAccessTokens(tx)).filter((other) => isValid(other, createdAt));
+    if (name === ADMIN_NAME || valid.some((other) => other.name === name)) {
       throw new ServiceError(
         'already_exists',
         `The access token ${quote(name)} already exists: choose another name.`,
       );
     }
+
+    const { ownerId } = record;
+    if (ownerId !== undefined && valid.filter((other) => other.ownerId === ownerId).length >= MAX_OWN)
+      throw invalid(`You have ${MAX_OWN} access tokens, which is the limit: revoke one first.`);
 
     await insertAccessToken(tx, record, digestOf(token));
     return record;

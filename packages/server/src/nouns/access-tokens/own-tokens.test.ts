@@ -71,6 +71,22 @@ describe.each(ENGINES)('own tokens on $name', (engine: TestEngine) => {
     return status === 200 ? json.role : json.error;
   };
 
+  test('S23.2 a person has at most 20 that are valid', async () => {
+    const [ada, bob] = [await person({ role: 'viewer' }), await person({ role: 'viewer' })];
+    // Two at once do not both get the last place.
+    const made = await Promise.all(Array.from({ length: 21 }, () => tokenOf(ada)));
+    const refused = made.filter(({ error }) => error !== undefined);
+    expect(refused).toMatchObject([
+      { error: 'invalid_argument', message: expect.stringContaining('20 access tokens, which is the limit') },
+    ]);
+    expect((await tokenOf(bob)).error).toBeUndefined();
+
+    const { id } = made.find(({ error }) => error === undefined);
+    await ada.browser.call('DELETE', `${OWN}/${id}`);
+    expect((await tokenOf(ada)).error).toBeUndefined();
+    expect((await tokenOf(ada)).error).toBe('invalid_argument');
+  });
+
   test('S23.2 anyone who is signed in makes them, and administrators see whose they are', async () => {
     const ada = await person({ role: 'viewer' });
     const made = await tokenOf(ada);
