@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import pino from 'pino';
-import { type AuditRow, REMOVED, redact } from '../../domain/redaction.ts';
+import { type AuditRow, REMOVED, REMOVED_PERSON, redact } from '../../domain/redaction.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, seed } from '../../storage/test-records.ts';
 import { BLOCK_ENTRIES } from './block.ts';
@@ -189,6 +189,16 @@ describe.each(ENGINES)('the chain of the audit log on $name', (engine: TestEngin
     await home.database.query(`UPDATE audit_log SET action = 'operator.removed' WHERE seq = 5`);
     await home.database.query(`UPDATE audit_log SET actor = 'operator:eve@example.com' WHERE seq = 6`);
     expect((await problemsIn(home)).problems).toEqual(['changed 2', 'changed 5', 'changed 6']);
+  });
+
+  test('S24.4 personal data is removed from all entries of a block that does not say which they are', async () => {
+    await using home = await chained(engine);
+    await home.database.query(`UPDATE audit_blocks SET entries = '[1' WHERE number = 1`);
+    await home.database.query(`UPDATE audit_blocks SET entries = '[]' WHERE number = 2`);
+    expect(await removePersonalData(home.store, Number.MAX_SAFE_INTEGER)).toBe(2);
+
+    const actors = await home.database.query('SELECT DISTINCT actor FROM audit_log WHERE seq <= 6');
+    expect(actors).toEqual([{ actor: REMOVED_PERSON }]);
   });
 });
 

@@ -12,11 +12,12 @@ export interface EntryKey extends EntryPlace {
   readonly id: string;
 }
 
-/** The newest block. */
-export async function readLastBlock(db: Queryable): Promise<Before> {
+/** The newest block, or the newest of those before the one with this number. */
+export async function readLastBlock(db: Queryable, before = Number.MAX_SAFE_INTEGER): Promise<Before> {
   const [last] = await db.query<Before>(
     `SELECT number, hash, last_seq AS "lastSeq", last_position AS "lastPosition" FROM audit_blocks
-      ORDER BY number DESC LIMIT 1`,
+      WHERE number < $1 ORDER BY number DESC LIMIT 1`,
+    [before],
   );
   return last ?? BEGINNING;
 }

@@ -1,9 +1,10 @@
 import { redact } from '../../domain/redaction.ts';
 import type { Store } from '../../storage/store.ts';
-import { type Block, commitmentTo, type EntryPlace, endOf, entryHashesOf } from './block.ts';
+import { type Block, commitmentTo, endOf, entryHashesOf } from './block.ts';
 import {
   readEntries,
   readKeysBetween,
+  readLastBlock,
   readRemovable,
   storeCommitments,
   storeRedacted,
@@ -29,11 +30,11 @@ export async function removePersonalData(store: Store, before: number): Promise<
 /** An entry that was changed or inserted stays as wrong as it was: its hash does not fit what was there. */
 async function removeFrom(store: Store, block: Block): Promise<void> {
   const hashes = entryHashesOf(block) ?? [];
-  const [first = [block.lastSeq, block.lastPosition]] = hashes;
 
   await store.unlogged(async (tx) => {
-    const start: EntryPlace = { seq: first[0], position: first[1] - 1 };
-    const keys = await readKeysBetween(tx, start, endOf(block));
+    // Not from its first hash: a damaged block does not say which entries it covers.
+    const before = await readLastBlock(tx, block.number);
+    const keys = await readKeysBetween(tx, endOf(before), endOf(block));
     const entries = await readEntries(
       tx,
       keys.map(({ id }) => id),
