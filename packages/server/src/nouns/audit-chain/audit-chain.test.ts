@@ -191,6 +191,14 @@ describe.each(ENGINES)('the chain of the audit log on $name', (engine: TestEngin
     expect((await problemsIn(home)).problems).toEqual(['changed 2', 'changed 5', 'changed 6']);
   });
 
+  test('S24.1 large entries are chained in blocks of few', async () => {
+    await using home = await openTestStore(engine);
+    await addChanges(home, 3);
+    await home.database.query('UPDATE audit_log SET after = $1', [JSON.stringify('ö'.repeat(1_100_000))]);
+    await runnerOf(home).runOnce();
+    expect(await problemsIn(home)).toMatchObject({ entries: 3, blocks: 3, problems: [] });
+  });
+
   test('S24.4 personal data is removed from all entries of a block that does not say which they are', async () => {
     await using home = await chained(engine);
     await home.database.query(`UPDATE audit_blocks SET entries = '[1' WHERE number = 1`);

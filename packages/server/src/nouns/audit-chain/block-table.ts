@@ -2,15 +2,13 @@ import type { AuditRow } from '../../domain/redaction.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import type { UnloggedTx } from '../../storage/tx.ts';
-import { BEGINNING, type Before, type Block, type EntryPlace } from './block.ts';
+import { BEGINNING, type Before, type Block, type EntryKey, type EntryPlace } from './block.ts';
 
 const COLUMNS = `number, entries, last_seq AS "lastSeq", last_position AS "lastPosition", newest_at AS "newestAt",
   chained_at AS "chainedAt", hash, salt, commitments`;
 
-/** An entry that is in the audit log. */
-export interface EntryKey extends EntryPlace {
-  readonly id: string;
-}
+const KEY_COLUMNS =
+  'id, seq, position, COALESCE(octet_length(before), 0) + COALESCE(octet_length(after), 0) AS bytes';
 
 /** The newest block, or the newest of those before the one with this number. */
 export async function readLastBlock(db: Queryable, before = Number.MAX_SAFE_INTEGER): Promise<Before> {
@@ -55,7 +53,7 @@ export async function readEntryKeys(
   limit: number,
 ): Promise<readonly EntryKey[]> {
   const keys = await db.query<EntryKey>(
-    `SELECT id, seq, position FROM audit_log WHERE seq >= $1 AND (seq, position) > ($1, $2)
+    `SELECT ${KEY_COLUMNS} FROM audit_log WHERE seq >= $1 AND (seq, position) > ($1, $2)
       ORDER BY seq, position LIMIT $3`,
     [after.seq, after.position, limit],
   );
@@ -63,7 +61,7 @@ export async function readEntryKeys(
   if (last === undefined || keys.length < limit) return keys;
 
   const rest = await db.query<EntryKey>(
-    'SELECT id, seq, position FROM audit_log WHERE seq = $1 AND position > $2 ORDER BY position',
+    `SELECT ${KEY_COLUMNS} FROM audit_log WHERE seq = $1 AND position > $2 ORDER BY position`,
     [last.seq, last.position],
   );
   return keys.concat(rest);
@@ -72,7 +70,7 @@ export async function readEntryKeys(
 /** The keys of the entries after a place and up to another, in order. */
 export function readKeysBetween(db: Queryable, after: EntryPlace, last: EntryPlace): Promise<EntryKey[]> {
   return db.query<EntryKey>(
-    `SELECT id, seq, position FROM audit_log WHERE seq >= $1 AND seq <= $3
+    `SELECT ${KEY_COLUMNS} FROM audit_log WHERE seq >= $1 AND seq <= $3
       AND (seq, position) > ($1, $2) AND (seq, position) <= ($3, $4) ORDER BY seq, position, id`,
     [after.seq, after.position, last.seq, last.position],
   );

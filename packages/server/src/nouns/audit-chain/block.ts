@@ -3,10 +3,37 @@ import { type AuditRow, redact } from '../../domain/redaction.ts';
 /** Entries of one block at most: what a node reads and hashes while reads of flags wait. */
 export const BLOCK_ENTRIES = 100;
 
+/** Bytes of what these entries say at most, unless there is only one. */
+const BLOCK_BYTES = 4 * 1024 * 1024;
+
 /** The place of an entry in the audit log: the row of the change log, and which entry of its operation it is. */
 export interface EntryPlace {
   readonly seq: number;
   readonly position: number;
+}
+
+/** An entry that is in the audit log. */
+export interface EntryKey extends EntryPlace {
+  readonly id: string;
+  /** Of its texts before and after. */
+  readonly bytes: number;
+}
+
+/** Splits entries into parts of the size of a block, to be read one after the other. */
+export function* parts(keys: Iterable<EntryKey>): Generator<readonly EntryKey[]> {
+  let part: EntryKey[] = [];
+  let bytes = 0;
+  for (const key of keys) {
+    const isFull = part.length === BLOCK_ENTRIES || bytes + key.bytes > BLOCK_BYTES;
+    if (isFull && part.length > 0) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(key);
+    bytes += key.bytes;
+  }
+  if (part.length > 0) yield part;
 }
 
 /** The hash of one entry, with its place. */

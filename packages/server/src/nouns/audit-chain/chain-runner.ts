@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { Alarm } from '../../domain/alarm.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { type Before, BLOCK_ENTRIES, endOf, makeBlock } from './block.ts';
-import { type EntryKey, insertBlock, readEntries, readEntryKeys, readLastBlock } from './block-table.ts';
+import { type Before, BLOCK_ENTRIES, type EntryKey, endOf, makeBlock, parts } from './block.ts';
+import { insertBlock, readEntries, readEntryKeys, readLastBlock } from './block-table.ts';
 
 /**
  * Milliseconds after the start; from a change until its entries are chained, with those of the changes after it; more of that at most, by
@@ -75,14 +75,15 @@ export class ChainRunner {
         if (keys.length === 0) return;
       }
 
-      const ids = keys.slice(0, BLOCK_ENTRIES).map(({ id }) => id);
+      const [part = []] = parts(keys);
+      const ids = part.map(({ id }) => id);
       const salt = randomBytes(SALT_BYTES).toHex();
       const block = makeBlock(last, await readEntries(store, ids), { salt, now: now() });
       const isAdded = await store.unlogged((tx) => insertBlock(tx, { ...block, salt }));
 
       // If another node was first, its block says what comes next.
       last = isAdded ? block : undefined;
-      keys = keys.slice(BLOCK_ENTRIES);
+      keys = keys.slice(part.length);
       await Bun.sleep(PAUSES.between);
     }
   }

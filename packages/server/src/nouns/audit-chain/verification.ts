@@ -2,7 +2,6 @@ import { defined } from '@halyard/protocol';
 import { type AuditRow, redact } from '../../domain/redaction.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { chunks } from '../../storage/rows.ts';
 import {
   BEGINNING,
   type Before,
@@ -11,14 +10,15 @@ import {
   commitmentsOf,
   commitmentTo,
   type EntryHash,
+  type EntryKey,
   type EntryPlace,
   endOf,
   entryHash,
   entryHashesOf,
+  parts,
 } from './block.ts';
 import {
   countEntries,
-  type EntryKey,
   readBlocks,
   readEnds,
   readEntries,
@@ -74,7 +74,7 @@ export interface Verified {
 const FIRST: EntryPlace = { seq: 0, position: 0 };
 
 /** Blocks that are compared at once, and the milliseconds after which a call answers. */
-const STEP = { blocks: 20, entries: 100, answerMs: 2000 } as const;
+const STEP = { blocks: 20, answerMs: 2000 } as const;
 
 /**
  * Compares the audit log with its chain, from the beginning or from where an earlier call has stopped. A head proves, if it was noted
@@ -191,7 +191,7 @@ class Walk {
 
     const found = new Set<string>();
     const doubtful: AuditRow[] = [];
-    for (const part of chunks(keys, STEP.entries)) {
+    for (const part of parts(keys)) {
       const ids = part.map(({ id }) => id);
       for (const entry of await readEntries(db, ids)) {
         this.#entries++;
