@@ -209,8 +209,9 @@ class Planner {
       const before = known.get(name);
       if (before === undefined) return [];
       const changed = { ...before, ...appearance };
-      // Without protection there is nothing to approve.
-      const after = { ...changed, approvals: changed.protected ? changed.approvals : 0 };
+      // With its protection an environment loses its approvals; a document that names both is refused.
+      const losesBoth = !changed.protected && appearance?.approvals === undefined;
+      const after = losesBoth ? { ...changed, approvals: 0 } : changed;
       return Bun.deepEquals(before, after) ? [] : [{ before, after }];
     });
   }

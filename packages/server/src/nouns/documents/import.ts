@@ -14,7 +14,12 @@ import { requireRole } from '../../management/rights.ts';
 import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { storeAppearance } from '../environments/environment-table.ts';
-import { addEnvironment, loosens, requireApprovers } from '../environments/environments.ts';
+import {
+  addEnvironment,
+  loosens,
+  requireApprovers,
+  requireProtection,
+} from '../environments/environments.ts';
 import { interruptArchived } from '../flags/flag-archive.ts';
 import {
   insertArchivedFlag,
@@ -118,6 +123,11 @@ function judge(actor: Actor, plan: ImportPlan): readonly Refusal[] {
   const asAdmin = (what: string) => check(what, () => requireRole(actor, 'admin', place));
   if (plan.project === undefined) asAdmin('create the project');
   for (const { name } of plan.environmentsCreated) asAdmin(`create the environment "${name}"`);
+  const settled = [
+    ...plan.environmentsCreated.map(({ name, appearance }) => ({ name, ...appearance })),
+    ...plan.environmentsUpdated.map(({ after }) => after),
+  ];
+  for (const each of settled) check(`require approvals in "${each.name}"`, () => requireProtection(each));
   if (plan.order !== undefined) asAdmin('change the order of environments');
   for (const { before, after } of plan.environmentsUpdated) {
     const isShown = before.protected !== after.protected || before.color !== after.color;

@@ -204,6 +204,26 @@ members:
     expect([recolored.status, recolored.json.notAllowed]).toEqual([200, undefined]);
     expect((await enforce({ reasonRequired: false })).json.error).toBe('reason_required');
 
+    // Approvals need protection, as in a change of the environment alone, in one that is there and in a new one.
+    for (const unprotected of [
+      declared({ approvals: 1 }),
+      declared({ protected: false, approvals: 1 }),
+      declared({ name: 'qa', protected: false, approvals: 1 }),
+      declared({ name: 'production', protected: false, approvals: 2 }),
+    ]) {
+      const { same, notAllowed } = (await send('/api/diff', unprotected)).json;
+      const why = expect.stringContaining('Only a protected environment requires approvals');
+      expect([same, notAllowed]).toMatchObject([
+        false,
+        expect.arrayContaining([expect.objectContaining({ why })]),
+      ]);
+      expect((await send('/api/import?policy=enforce', unprotected)).json.error).toBe('invalid_argument');
+    }
+    const bare = declared({ name: 'production', protected: false });
+    expect((await send('/api/diff', bare)).json.environmentsUpdated).toMatchObject([
+      { before: { approvals: 2 }, after: { protected: false } },
+    ]);
+
     // Looser guards need approval, and an unknown person an invitation.
     const looser = text.replace('"approvals": 2', '"approvals": 1').replace('approvals: 2', 'approvals: 1');
     const loosened = await send('/api/import?policy=enforce', looser, admin);

@@ -134,14 +134,21 @@ export function loosens(before: Environment, after: Environment): boolean {
   return after.approvals > 0 && after.emergencyOff && !before.emergencyOff;
 }
 
+/** Refuses approvals without protection. */
+export function requireProtection({
+  name,
+  protected: isProtected,
+  approvals = 0,
+}: Pick<Environment, 'name' | 'protected'> & Partial<Pick<Environment, 'approvals'>>): void {
+  if (isProtected || approvals === 0) return;
+  throw invalid(`Only a protected environment requires approvals: protect ${quote(name)} as well.`);
+}
+
 /** Refuses approvals that the people of a project cannot give: then no change would ever be approved. */
-export async function requireApprovers(
-  tx: Tx,
-  { projectId, name, protected: isProtected, approvals }: Environment,
-) {
-  if (!isProtected) {
-    throw invalid(`Only a protected environment requires approvals: protect ${quote(name)} as well.`);
-  }
+export async function requireApprovers(tx: Tx, environment: Environment): Promise<void> {
+  const { projectId, name, approvals } = environment;
+  requireProtection(environment);
+
   await tx.lockPeople();
   const operators = await readOperators(tx);
   const able = operators.filter((operator) => mayChangeProtected(permissionsOf(operator), projectId));
