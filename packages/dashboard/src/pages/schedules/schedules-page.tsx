@@ -14,6 +14,7 @@ import { useCreateCommand } from '../../components/commands.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { Page } from '../../components/page.tsx';
 import { bothOf, EmptyState, Loaded } from '../../components/screen-states.tsx';
+import { useTimeRefresh } from '../../components/time-ago.tsx';
 import { messages } from '../../flags/schedules/messages.ts';
 import { ScheduleItem } from '../../flags/schedules/schedule-item.tsx';
 import { CreateScheduleDialog } from './create-schedule-dialog.tsx';
@@ -50,6 +51,8 @@ function Planned({ project, onCreate }: { project: string; onCreate: (() => void
   const [only] = useEnvironmentFilter(project);
   const isShown = ({ environment }: { readonly environment?: string | undefined }) =>
     only === undefined || environment === only.name;
+  // What becomes overdue says so while the screen is open.
+  useTimeRefresh();
 
   return (
     <Loaded reading={reading} rows={4}>
