@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { Receiver } from '../../server/src/nouns/webhooks/test-receiver.ts';
 import { signUp } from './support/people.ts';
 import { sharedWorld } from './support/world.ts';
@@ -119,6 +120,18 @@ test('a webhook of the installation is managed with the settings, and takes no f
   await page.getByRole('button', { name: 'Send test to siem' }).click();
   await page.getByText(/^The receiver answered 200 after/).waitFor();
   await check();
+
+  // Entries of all projects: a flag is named, and the link leads to the audit log.
+  await world.management.putState('shop', 'staging', 'audited', { enabled: true });
+  await page.getByRole('button', { name: 'Deliveries of siem' }).click();
+  const deliveries = page.getByRole('dialog', { name: 'Deliveries of siem' });
+  const entry = deliveries.getByRole('listitem').filter({ hasText: 'audited' });
+  await until('the delivery is listed', async () => {
+    await deliveries.getByRole('button', { name: 'Refresh' }).click();
+    return (await entry.count()) > 0;
+  });
+  await entry.getByRole('link', { name: /^Change \d+$/ }).click();
+  await page.waitForURL(/\/audit\?change=\d+$/);
   await page.getByRole('link', { name: 'Audit webhooks' }).waitFor();
 
   const narrow = await world.open('/webhooks', { width: 390, theme: 'dark' });

@@ -17,7 +17,9 @@ export const links = {
   proposal: (project: string, id: string) =>
     `/projects/${encodeURIComponent(project)}/proposals/${encodeURIComponent(id)}`,
   history: (project: string) => `/projects/${encodeURIComponent(project)}/history`,
-  change: (project: string, seq: number) => `${links.history(project)}?change=${seq}`,
+  /** Only change `seq`, in the history of its project or in the audit log. */
+  change: (project: string | undefined, seq: number) =>
+    `${project === undefined ? links.audit : links.history(project)}?change=${seq}`,
   clients: (project: string) => `/projects/${encodeURIComponent(project)}/clients`,
   projects: '/?projects',
   operators: '/operators',

@@ -17,14 +17,19 @@ export interface ChangedPlaces {
 /** Flags of a change that are named; more are only mentioned. */
 const NAMED = 2;
 
-const LINK = 'font-mono text-xs break-all text-accent hover:underline';
+const KEY = 'font-mono text-xs break-all';
 
-/** The flags of a change with links, or what else it did. */
+const LINK = 'text-accent hover:underline';
+
+/**
+ * The flags of a change with links, or what else it did. Without a project, as in the audit log, the flags are plain text and
+ * the link shows the change.
+ */
 export function ChangedPlaces({
   project,
   change: { seq, changed = [] },
 }: {
-  project: string;
+  project: string | undefined;
   change: ChangedPlaces;
 }) {
   const ofFlags = changed.filter(({ action }) => /^(flag|rollout)\./.test(action));
@@ -35,7 +40,7 @@ export function ChangedPlaces({
 
   if (keys.length === 0) {
     return (
-      <Link href={links.change(project, seq)} className="text-accent hover:underline">
+      <Link href={links.change(project, seq)} className={LINK}>
         {wordsOf(changed[0]) ?? messages.changeNumber(seq)}
       </Link>
     );
@@ -45,16 +50,20 @@ export function ChangedPlaces({
       {keys.slice(0, NAMED).map((key, index) => (
         <Fragment key={key}>
           {index > 0 && ', '}
-          <Link href={links.flag(project, key) + place} className={LINK}>
-            {key}
-          </Link>
+          {project === undefined ? (
+            <span className={KEY}>{key}</span>
+          ) : (
+            <Link href={links.flag(project, key) + place} className={`${KEY} ${LINK}`}>
+              {key}
+            </Link>
+          )}
         </Fragment>
       ))}
-      {keys.length > NAMED && (
+      {(keys.length > NAMED || project === undefined) && (
         <>
           {' '}
-          <Link href={links.change(project, seq)} className="text-accent hover:underline">
-            {messages.andMoreFlags}
+          <Link href={links.change(project, seq)} className={LINK}>
+            {keys.length > NAMED ? messages.andMoreFlags : messages.changeNumber(seq)}
           </Link>
         </>
       )}

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { useProjectDeliveries } from '../../api/clients.ts';
 import { usePersonName } from '../../api/operators.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
+import { links } from '../../browser/links.ts';
 import { hasVersions, offersRevert, shownEntries, verbAlone } from '../../components/audit/action-text.ts';
 import {
   AuditEntryRow,
@@ -22,7 +23,6 @@ import { deliveryText } from '../../components/delivery-proof.tsx';
 import { fullTime } from '../../components/time-ago.tsx';
 import { flagsOf, placesOf, summaryOf } from './change-summary.ts';
 import { type Burst, type Change, deliveryOf } from './group-changes.ts';
-import { changeLink } from './history-filter.ts';
 import { messages } from './messages.ts';
 import { Parts } from './near-screen.tsx';
 import { ProposalMark } from './proposal-mark.tsx';
@@ -273,7 +273,7 @@ function EntryLine({
 /** The small line below an open change: its number with a link to it, its time, its project, and how far it came. */
 function ChangeFooter({ change, list }: { change: Change; list: ListFacts }) {
   const { seq, first } = change;
-  const path = changeLink(list.showsProject ? undefined : first.project, seq);
+  const path = links.change(list.showsProject ? undefined : first.project, seq);
   const parts = [
     fullTime(new Date(first.at)),
     ...(list.showsProject && first.project !== undefined ? [messages.project(first.project)] : []),

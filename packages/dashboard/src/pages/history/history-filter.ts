@@ -1,5 +1,4 @@
 import type { AuditFilter } from '../../api/audit.ts';
-import { links } from '../../browser/links.ts';
 
 /** The filters in the address, by the names of the API's parameters. */
 const MEMBERS = ['environment', 'actor', 'action', 'q', 'target'] as const;
@@ -36,9 +35,4 @@ function startOfDay(day: string, daysLater: number): string | undefined {
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day) ?? [];
   const start = new Date(Number(year), Number(month) - 1, Number(date) + daysLater);
   return Number.isNaN(start.getTime()) ? undefined : start.toISOString();
-}
-
-/** The address that shows only change `seq`, in the history of its project or in the audit log. */
-export function changeLink(project: string | undefined, seq: number): string {
-  return project === undefined ? `${links.audit}?change=${seq}` : links.change(project, seq);
 }

@@ -88,7 +88,7 @@ function GroupItem({
             {seq === undefined ? (
               <span className="font-medium">{messages.testMessage}</span>
             ) : (
-              <ChangedPlaces project={project} change={{ ...newest, seq }} />
+              <ChangedPlaces project={project || undefined} change={{ ...newest, seq }} />
             )}
             <Environments delivery={newest} />
           </p>
