@@ -131,7 +131,8 @@ export const webhookCommands: readonly CliCommand[] = [
   }),
   command({
     usage: 'skip <name> <seq>',
-    about: 'Skip the change that the webhook sends next. The changes behind it are tried at once.',
+    about:
+      'Skip the change that the webhook sends next. The changes behind it are tried at once, or wait while the webhook is paused or disabled.',
     options: WEBHOOK,
     help: 'Run "halyard webhook show" to see the change that fails. "halyard webhook resume --skip" skips all that wait.',
     request: ({ seq, ...which }, shell) => ({

@@ -118,7 +118,8 @@ export const messages = {
   skip: 'Skip this change',
   skipNamed: (seq: number) => `Skip this change: ${seq}`,
   skipTitle: (seq: number) => `Skip change ${seq}?`,
-  skipBody: (name: string) => `${name} never gets this change. The changes behind it are sent at once.`,
+  skipBody: (name: string, isActive: boolean) =>
+    `${name} never gets this change. ${isActive ? 'The changes behind it are sent at once.' : 'The changes behind it wait until you resume the webhook.'}`,
   skipAction: 'Skip change',
   skipped: (seq: number) => `Change ${seq} skipped`,
   skipFailed: (seq: number) => `Change ${seq} was not skipped`,
@@ -126,7 +127,8 @@ export const messages = {
   skipAllTitle: (waiting: string) => `Skip ${waiting}?`,
   skipAllBody: (name: string) => `${name} gets only the changes made from now on.`,
   skipAllAction: 'Skip all',
-  skippedAll: (name: string) => `${name} continues with the next change`,
+  skippedAll: (name: string, isActive: boolean) =>
+    isActive ? `${name} continues with the next change` : `${name} continues once you resume it`,
   skipAllFailed: (name: string) => `The waiting changes of ${name} were not skipped`,
   rotate: 'Replace secret',
   rotateTitle: (name: string) => `Replace the secret of ${name}?`,

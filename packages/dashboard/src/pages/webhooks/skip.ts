@@ -5,16 +5,20 @@ import { useConfirmedAction } from '../../components/actions.tsx';
 import { messages } from './messages.tsx';
 
 /** Asks, and skips the change that a webhook fails to deliver, if it fails, or all that waits. */
-export function useSkip(project: string, { name, lastFailure, pendingCount, pendingMore }: WebhookRecord) {
+export function useSkip(
+  project: string,
+  { name, status, lastFailure, pendingCount, pendingMore }: WebhookRecord,
+) {
   const perform = useConfirmedAction();
   const stale = [queryKeys.webhooks(project)];
   const { seq } = lastFailure ?? {};
+  const isActive = status === 'active';
 
   const one = (failing: number) =>
     perform(
       {
         title: messages.skipTitle(failing),
-        body: messages.skipBody(name),
+        body: messages.skipBody(name, isActive),
         action: messages.skipAction,
         isDangerous: true,
       },
@@ -35,7 +39,7 @@ export function useSkip(project: string, { name, lastFailure, pendingCount, pend
       },
       {
         run: () => updateWebhook(project, name, { skipPending: true }),
-        done: messages.skippedAll(name),
+        done: messages.skippedAll(name, isActive),
         failed: messages.skipAllFailed(name),
         stale,
       },
