@@ -1,6 +1,7 @@
-import { redact } from '../../domain/redaction.ts';
+import { type AuditRow, redact } from '../../domain/redaction.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { Store } from '../../storage/store.ts';
-import { type Block, commitmentTo, endOf, entryHashesOf } from './block.ts';
+import { type Block, commitmentTo, type EntryKey, endOf, entryHashesOf, parts } from './block.ts';
 import {
   readEntries,
   readKeysBetween,
@@ -35,21 +36,31 @@ async function removeFrom(store: Store, block: Block): Promise<void> {
     // Not from its first hash: a damaged block does not say which entries it covers.
     const before = await readLastBlock(tx, block.number);
     const keys = await readKeysBetween(tx, endOf(before), endOf(block));
-    const entries = await readEntries(
-      tx,
-      keys.map(({ id }) => id),
-    );
 
     const { salt = '' } = block;
-    const commitments = hashes.map(([seq, position]) => {
-      const entry = entries.find((each) => each.seq === seq && each.position === position);
-      return entry === undefined ? '' : commitmentTo(entry, salt);
+    const commitments = hashes.map(() => '');
+    await forEachEntry(tx, keys, (entry) => {
+      const index = hashes.findIndex(([seq, position]) => entry.seq === seq && entry.position === position);
+      // Of two entries in one place, the first.
+      if (commitments[index] === '') commitments[index] = commitmentTo(entry, salt);
     });
     if (!(await storeCommitments(tx, block, JSON.stringify(commitments)))) return;
 
-    for (const entry of entries) {
+    await forEachEntry(tx, keys, async (entry) => {
       const redacted = redact(entry);
       if (JSON.stringify(redacted) !== JSON.stringify(entry)) await storeRedacted(tx, redacted);
-    }
+    });
   });
+}
+
+/** Reads the entries again for each use: those of a block from before it was limited in bytes can be too large to be kept together. */
+async function forEachEntry(
+  db: Queryable,
+  keys: readonly EntryKey[],
+  use: (entry: AuditRow) => void | Promise<void>,
+): Promise<void> {
+  for (const part of parts(keys)) {
+    const ids = part.map(({ id }) => id);
+    for (const entry of await readEntries(db, ids)) await use(entry);
+  }
 }
