@@ -240,7 +240,11 @@ describe('the value', () => {
       await dialog.getByLabel('Name of new value').fill('few');
       await dialog.getByLabel('Value of few').fill('{"n": 1.0');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      expect(await dialog.getByLabel('Name of few').getAttribute('aria-invalid')).toBe('true');
+      const wrong = dialog.getByLabel('Value of few');
+      expect(await wrong.getAttribute('aria-invalid')).toBe('true');
+      expect(await wrong.getAttribute('aria-describedby')).not.toBeNull();
+      expect(await wrong.evaluate((field) => field === document.activeElement)).toBe(true);
+      expect(await dialog.getByLabel('Name of few').getAttribute('aria-invalid')).toBeNull();
       await dialog.getByLabel('Value of few').fill('{"n": 1.0}');
       await dialog.getByLabel('Description of few').fill('For small shops');
       await dialog.getByRole('button', { name: 'Add value' }).click();
@@ -265,7 +269,8 @@ describe('the value', () => {
       await page.getByRole('button', { name: 'Edit named values' }).click();
       await dialog.getByRole('button', { name: 'Remove few' }).click();
       await dialog.getByText('development keeps serving the present value of “few”').waitFor();
-      await page.close();
+      const next = dialog.getByLabel('Name of seven');
+      expect(await next.evaluate((field) => field === document.activeElement)).toBe(true);
 
       // The list, which has no named values, learns the name of a value that no environment had.
       const list = await world.open('/projects/shop/flags');
@@ -275,6 +280,17 @@ describe('the value', () => {
       await writeRaw(world, '{"enabled":true,"value":{"n":1.0}}');
       await named('few').waitFor();
       await list.page.close();
+
+      // Someone else changes the list meanwhile: nothing is overwritten, and what was typed stays.
+      await next.fill('sieben');
+      await world.management.request('PATCH', '/api/projects/shop/flags/new-checkout', {
+        body: { namedValues: [{ name: 'late', value: 9 }] },
+      });
+      await page.getByText('late', { exact: true }).waitFor();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText('have changed since you opened this dialog').waitFor();
+      expect(await dialog.getByLabel('Name of sieben').inputValue()).toBe('sieben');
+      await page.close();
     },
     PATIENCE_MS,
   );

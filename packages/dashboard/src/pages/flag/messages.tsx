@@ -87,6 +87,8 @@ export const messages = {
     add: 'Add value',
     save: 'Save',
     saved: 'Named values saved',
+    changedMeanwhile:
+      'The named values of this flag have changed since you opened this dialog. Nothing was saved. Copy what you need, close the dialog and open it again.',
     noName: 'Enter a name without spaces at the start or end.',
     sameName: 'Another value has this name.',
     sameValue: (name: string) => `${name} has this value already.`,

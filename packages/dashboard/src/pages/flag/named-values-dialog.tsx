@@ -1,7 +1,7 @@
 import { withoutSpace } from '@halyard/protocol';
 import Plus from 'lucide-react/icons/plus';
 import Trash from 'lucide-react/icons/trash-2';
-import { useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { changeNamedValues, type NamedValue } from '../../api/named-values.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { FlagRecord } from '../../api/types.ts';
@@ -19,7 +19,10 @@ interface Row extends NamedValue {
   readonly id: number;
 }
 
-/** Edits the named values of a flag. Saving changes no state: the dialog says which states keep an older value. */
+/**
+ * Edits the named values of a flag. Saving changes no state: the dialog says which states keep an older value. It replaces the
+ * whole list, so it is refused once the list is not the one that the dialog opened with.
+ */
 export function NamedValuesDialog({
   project,
   flag,
@@ -28,19 +31,24 @@ export function NamedValuesDialog({
 }: {
   project: string;
   flag: FlagRecord;
+  /** As they are now. */
   values: readonly NamedValue[];
   onClose: () => void;
 }) {
   const { key, valueKind } = flag;
+  const [opened] = useState(values);
   const [rows, setRows] = useState<readonly Row[]>(() =>
     (values.length === 0 ? [EMPTY] : values).map((value, id) => ({ ...value, id })),
   );
   const problems = rows.map((row, index) => problemOf(row, rows.slice(0, index), valueKind));
   const kept = keptValues(flag, values, rows);
+  const adding = useRef<HTMLButtonElement>(null);
 
   const form = useForm<string>({
-    problems: Object.fromEntries(rows.map(({ id }, index) => [`${id}`, problems[index]])),
+    problems: Object.fromEntries(rows.map(({ id }, index) => [`${id}`, problems[index]?.text])),
     submit: async () => {
+      if (comparable(values) !== comparable(opened)) throw new Error(words.changedMeanwhile);
+
       const next = rows.map((row) => ({ ...row, text: withoutSpace(row.text.trim()) }));
       await changeNamedValues(project, key, next);
       announce(words.saved);
@@ -61,19 +69,25 @@ export function NamedValuesDialog({
     >
       <p className="text-ink-2">{words.explanation}</p>
       <ul className="flex flex-col gap-3">
-        {rows.map((row) => (
+        {rows.map((row, index) => (
           <ValueRow
             key={row.id}
             row={row}
             isText={valueKind === 'text'}
-            problem={form.problem(`${row.id}`)}
+            problem={form.isTried ? problems[index] : undefined}
             onEdit={(change) => edit(row.id, change)}
-            onRemove={() => setRows(rows.filter(({ id }) => id !== row.id))}
+            onRemove={(line) => {
+              // The focus would be lost with the row.
+              const next = line?.nextElementSibling?.querySelector('input') ?? adding.current;
+              next?.focus();
+              setRows(rows.filter(({ id }) => id !== row.id));
+            }}
           />
         ))}
       </ul>
       <div>
         <Button
+          ref={adding}
           onClick={() => setRows([...rows, { ...EMPTY, id: 1 + Math.max(-1, ...rows.map(({ id }) => id)) }])}
         >
           <Plus size={14} aria-hidden /> {words.add}
@@ -102,19 +116,22 @@ function ValueRow({
   row: Row;
   /** The flag's values are texts: people write them without quotes. */
   isText: boolean;
-  problem: string | undefined;
+  problem: Problem | undefined;
   onEdit: (change: Partial<NamedValue>) => void;
-  onRemove: () => void;
+  /** Gets the element of the row. */
+  onRemove: (line: Element | null) => void;
 }) {
   const isPlain = isText && (text === '' || kindOfJson(text) === 'string');
   const label = name === '' ? words.newValue : name;
+  const id = useId();
+  const wrong = { 'aria-invalid': true, 'aria-describedby': id } as const;
 
   return (
     <li className="flex flex-col gap-1">
       <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-1.5 sm:grid-cols-[10rem_minmax(0,1fr)_minmax(0,1fr)_auto]">
         <input
           aria-label={words.nameOf(label)}
-          aria-invalid={problem === undefined ? undefined : true}
+          {...(problem?.control === 'name' ? wrong : {})}
           placeholder={words.name}
           maxLength={64}
           className={INPUT}
@@ -123,6 +140,7 @@ function ValueRow({
         />
         <textarea
           aria-label={words.valueOf(label)}
+          {...(problem?.control === 'value' ? wrong : {})}
           placeholder={isPlain ? words.text : words.json}
           rows={1}
           spellCheck={false}
@@ -147,14 +165,29 @@ function ValueRow({
         <IconButton
           label={words.remove(label)}
           className="col-start-2 row-start-1 sm:col-start-4"
-          onClick={onRemove}
+          onClick={({ currentTarget }) => onRemove(currentTarget.closest('li'))}
         >
           <Trash size={14} aria-hidden />
         </IconButton>
       </div>
-      {problem !== undefined && <p className="text-xs text-danger">{problem}</p>}
+      {problem !== undefined && (
+        <p id={id} className="text-xs text-danger">
+          {problem.text}
+        </p>
+      )}
     </li>
   );
+}
+
+/** What is wrong with a row, and in which control. */
+interface Problem {
+  readonly control: 'name' | 'value';
+  readonly text: string;
+}
+
+/** A list as text that says whether another is the same, however its numbers are written. */
+function comparable(values: readonly NamedValue[]): string {
+  return JSON.stringify(values.map(({ name, text, description }) => [name, JSON.parse(text), description]));
 }
 
 /** Why a row cannot be saved. */
@@ -162,15 +195,19 @@ function problemOf(
   { name, text }: Row,
   earlier: readonly Row[],
   kind: FlagRecord['valueKind'],
-): string | undefined {
+): Problem | undefined {
+  const inName = (problem: string) => ({ control: 'name', text: problem }) as const;
+  const inValue = (problem: string) => ({ control: 'value', text: problem }) as const;
+
+  if (name.trim() === '' || name.trim() !== name) return inName(words.noName);
+  if (earlier.some((each) => each.name === name)) return inName(words.sameName);
+
   const problem = text.trim() === '' ? words.noJson : findJsonProblem(text)?.message;
-  if (name.trim() === '' || name.trim() !== name) return words.noName;
-  if (earlier.some((each) => each.name === name)) return words.sameName;
-  if (problem !== undefined) return problem;
+  if (problem !== undefined) return inValue(problem);
   const same = earlier.find((each) => withoutSpace(each.text.trim()) === withoutSpace(text.trim()));
-  if (same !== undefined) return words.sameValue(same.name);
+  if (same !== undefined) return inValue(words.sameValue(same.name));
   const wanted = { text: 'string', number: 'number', any: undefined, json: undefined, none: undefined }[kind];
-  return wanted === undefined || kindOfJson(text) === wanted ? undefined : words.otherKind(wanted);
+  return wanted === undefined || kindOfJson(text) === wanted ? undefined : inValue(words.otherKind(wanted));
 }
 
 /** The states whose value would have no name any longer. */
