@@ -18,11 +18,13 @@ export function openFeatureSteps(connect, read) {
     const { value, reason, variant, errorCode, flagMetadata } = details;
     return { value, reason, variant, errorCode, metadata: flagMetadata };
   }
+
   return {
     async connect(step) {
       await connect(step);
       return {};
     },
+
     evaluate,
     async evaluateMany({ targetingKeys, ...step }) {
       const values = [];
@@ -30,6 +32,7 @@ export function openFeatureSteps(connect, read) {
         values.push((await evaluate({ ...step, targetingKey })).value);
       return { values };
     },
+
     /** How long reads take: a boolean, again and again. */
     async time({ key, targetingKey, ms }) {
       const context = { targetingKey };

@@ -32,7 +32,6 @@ const known = [
   'flagd',
   'cli',
   'publishing',
-  'firefox',
   'chart',
   'firefox',
   'examples',
@@ -51,76 +50,79 @@ const key = await openDemo(world.management);
 for (const language of LANGUAGES) {
   const { folder: name, provider } = language;
   if (!isChosen(name)) continue;
-  await attempt(name, async () => ({ name, provider, ...(await runLanguage(language, world)) }));
+  await attempt(name, async () => ({ provider, ...(await runLanguage(language, world)) }));
 }
 for (const each of FLAGD_PROGRAMS) {
   if (!isChosen('flagd')) continue;
   await attempt(`flagd: ${each.name}`, async () => {
-    const { failures: found, version, ...row } = await tryFlagd(each, world);
-    failures.push(...found);
-    return { ...row, name: `flagd: ${each.name}`, provider: version };
+    const outcome = await tryFlagd(each, world);
+    if (typeof outcome === 'string') return skipped(outcome);
+    failures.push(...outcome.failures);
+    return { provider: outcome.version, runtime: outcome.runtime, result: outcome.result };
   });
 }
 for (const client of CLIENTS) {
   const { folder: name, provider } = client;
   if (!isChosen('clients', name)) continue;
-  await attempt(name, async () => ({ name, provider, ...(await runClient(client, world)) }));
+  await attempt(name, async () => ({ provider, ...(await runClient(client, world)) }));
 }
 if (isChosen('cli')) {
   await attempt('cli', async () => {
     const outcome = await tryCli(world);
-    return typeof outcome === 'string'
-      ? { name: 'cli', provider: '', runtime: '', result: `skipped, ${outcome}` }
-      : { name: 'cli', provider: outcome.version, runtime: '', result: 'typed code for Go and Node' };
+    if (typeof outcome === 'string') return skipped(outcome);
+    return { provider: outcome.version, result: 'typed code for Go and Node' };
   });
 }
 if (isChosen('publishing')) {
   await attempt('publishing', async () => {
     const outcome = await tryPublishing();
-    if (typeof outcome === 'string')
-      return { name: 'publishing', provider: '', runtime: '', result: `skipped, ${outcome}` };
+    if (typeof outcome === 'string') return skipped(outcome);
     for (const step of outcome.steps) say(`  ${step}`);
     const result = `${outcome.steps.length} steps, each as the guide says`;
-    return { name: 'publishing', provider: '@halyard/client/published', runtime: outcome.storage, result };
+    return { provider: '@halyard/client/published', runtime: outcome.storage, result };
   });
 }
 if (isChosen('chart')) {
   await attempt('chart', async () => {
     const outcome = await tryChart();
-    return typeof outcome === 'string'
-      ? { name: 'chart', provider: '', runtime: '', result: `skipped, ${outcome}` }
-      : { name: 'chart', provider: '', runtime: outcome.helm, result: outcome.result };
+    if (typeof outcome === 'string') return skipped(outcome);
+    return { runtime: outcome.helm, result: outcome.result };
   });
 }
 if (isChosen('firefox')) {
   await attempt('firefox', async () => {
     const outcome = await tryFirefox();
-    if (typeof outcome === 'string')
-      return { name: 'firefox', provider: '', runtime: '', result: `skipped, ${outcome}` };
+    if (typeof outcome === 'string') return skipped(outcome);
     for (const step of outcome.steps) say(`  ${step}`);
-    return { name: 'firefox', provider: '', runtime: outcome.version, result: 'the dashboard works' };
+    return { runtime: outcome.version, result: 'the dashboard works' };
   });
 }
 for (const name of examples) {
   if (!isChosen('examples', name)) continue;
   await attempt(name, async () => {
-    const skipped = await runExample(name.replace('examples/', ''), { ...world, key });
-    const result = skipped === undefined ? 'as its README says' : `skipped, ${skipped}`;
-    return { name, provider: '', runtime: '', result };
+    const missing = await runExample(name.replace('examples/', ''), { ...world, key });
+    return missing === undefined ? { result: 'as its README says' } : skipped(missing);
   });
 }
 say(`\n${table(rows)}`);
 for (const failure of failures) say(`\n${failure}`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
+/** What a trial adds to its line of the summary. */
+type Outcome = Partial<Row> & Pick<Row, 'result'>;
+
 /** Adds a line to the summary, also when the program could not be run at all. */
-async function attempt(name: string, work: () => Promise<Row>): Promise<void> {
-  const row = await work().catch((error: unknown) => {
+async function attempt(name: string, work: () => Promise<Outcome>): Promise<void> {
+  const outcome = await work().catch((error: unknown) => {
     failures.push(`${name}: ${error instanceof Error ? error.message : error}`);
-    return { name, provider: '', runtime: '', result: 'failed' };
+    return { result: 'failed' };
   });
-  rows.push(row);
-  say(`${name}: ${row.result}`);
+  rows.push({ name, provider: '', runtime: '', ...outcome });
+  say(`${name}: ${outcome.result}`);
+}
+
+function skipped(why: string): Outcome {
+  return { result: `skipped, ${why}` };
 }
 
 async function runLanguage(language: Language, at: World) {
@@ -159,7 +161,7 @@ async function runProgram(
 ) {
   if (typeof prepared === 'string') {
     say(`${language.folder}: ${prepared}`);
-    return { runtime: '', result: `skipped, ${prepared}` };
+    return skipped(prepared);
   }
 
   const { program, facts } = await ProviderProgram.start(language.run, prepared);

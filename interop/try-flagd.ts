@@ -66,28 +66,24 @@ export const FLAGD_PROGRAMS: readonly FlagdProgram[] = [
   { ...python('0.6.1', '2.0.0'), name: 'Python 0.6.1', choosesSame: false },
 ];
 
-/** How a program fared, or why it was skipped. */
+/** How a program fared. */
 export interface FlagdOutcome {
-  readonly name: string;
   readonly version: string;
   readonly runtime: string;
   readonly result: string;
   readonly failures: readonly string[];
 }
 
-/** Lets one program read the flags of the world, and compares its values with those of OFREP. */
-export async function tryFlagd(each: FlagdProgram, world: World): Promise<FlagdOutcome> {
-  const { name } = each;
+/** Lets one program read the flags of the world, and compares its values with OFREP's. Gives a string if it was skipped: why. */
+export async function tryFlagd(each: FlagdProgram, world: World): Promise<FlagdOutcome | string> {
   const prepared = await prepare(each);
-  if (typeof prepared === 'string')
-    return { name, version: '', runtime: '', result: `skipped, ${prepared}`, failures: [] };
+  if (typeof prepared === 'string') return prepared;
 
   const { program, facts } = await ProviderProgram.start(each.run, prepared);
   await using _ = program;
   const trial = new Trial(each, program, world);
   await trial.run();
   return {
-    name,
     version: facts.provider,
     runtime: facts.runtime,
     result: trial.failures.length === 0 ? `${trial.total} values as over OFREP` : 'failed',

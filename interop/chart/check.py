@@ -12,7 +12,7 @@ for each in yaml.safe_load_all(sys.stdin):
         try:
             kubernetes_validate.validate(each, version, strict=True)
         except kubernetes_validate.SchemaNotFoundError:
-            # Kinds that Kubernetes does not bring; custom.go checks them.
+            # Kinds that Kubernetes does not bring; main.go checks them.
             pass
         except kubernetes_validate.ValidationError as error:
             where = "/".join(str(step) for step in error.absolute_path)

@@ -36,7 +36,7 @@ export interface KubernetesObject {
   };
 }
 
-/** The objects in a text of YAML. Throws at members that are there twice. */
+/** The objects in a text of YAML. Throws for duplicate members. */
 export function objectsIn(text: string): KubernetesObject[] {
   return parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors;

@@ -1,9 +1,8 @@
-import type { KubernetesObject, PodSpec } from './objects.ts';
-import { podOf } from './objects.ts';
+import { type KubernetesObject, type PodSpec, podOf } from './objects.ts';
 
 /**
- * What holds for the objects of every set of values. Gives a sentence for each that does not: names that fit together, and the pod
- * security standard "restricted".
+ * Checks what every set of values must give: names that fit together, and the pod security standard "restricted". Returns a
+ * sentence for each rule that is broken.
  */
 export function brokenRules(objects: readonly KubernetesObject[]): string[] {
   const pod = podOf(objects);
@@ -44,13 +43,14 @@ function unfittingNames(objects: readonly KubernetesObject[]): string[] {
     const chosen = each.selector?.matchLabels ?? each.podSelector?.matchLabels ?? each.selector;
     for (const [label, value] of Object.entries(chosen ?? {}))
       if (labels[label] !== value) faults.push(`${kind} chooses ${label}=${value}, which no pod has`);
+
     if (kind === 'Service')
       for (const { targetPort } of each.ports ?? [])
         if (!ports.has(String(targetPort))) faults.push(`Service: no port ${targetPort}`);
-    const reference = each.scaleTargetRef ?? { kind: 'StatefulSet', name: undefined };
-    const set = objects.find((other) => other.kind === reference.kind);
-    if (reference.name !== undefined && set?.metadata.name !== reference.name)
-      faults.push(`${kind} scales ${reference.name}, which does not exist`);
+
+    const scaled = each.scaleTargetRef;
+    if (scaled && !objects.some((other) => other.kind === scaled.kind && other.metadata.name === scaled.name))
+      faults.push(`${kind} scales ${scaled.name}, which does not exist`);
   }
   for (const { name } of container.volumeMounts)
     if (!volumes.has(name)) faults.push(`no volume ${name} to mount`);
@@ -74,5 +74,5 @@ function unrestricted(spec: PodSpec): string[] {
       ),
     ],
   ];
-  return wanted.filter(([, holds]) => !holds).map(([rule]) => `the pod has not: ${rule}`);
+  return wanted.filter(([, holds]) => !holds).map(([rule]) => `the pod lacks: ${rule}`);
 }

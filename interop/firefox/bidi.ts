@@ -20,7 +20,7 @@ const PREFERENCES = {
 /** How long something may take, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
-/** What a page that is left says about what it was still loading. */
+/** The error that a page reports for a request that it was still waiting for when the browser left it. */
 const LEFT = /^AbortError: The operation was aborted/;
 
 /** Keys that have no character, as WebDriver names them. */
@@ -95,7 +95,7 @@ export class Firefox implements AsyncDisposable {
     }
   }
 
-  /** Presses keys one after the other; those of `held` stay down meanwhile. */
+  /** Presses keys one after the other while the keys in `held` are down. */
   async press(keys: Iterable<string>, held: readonly string[] = []): Promise<void> {
     const down = (value: string) => ({ type: 'keyDown', value });
     const up = (value: string) => ({ type: 'keyUp', value });

@@ -4,7 +4,7 @@ import { Firefox, KEYS } from './bidi.ts';
 
 const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' } as const;
 
-/** Keys of at most as many characters are shown whole. */
+/** Keys of up to this many characters are shown whole. */
 const UNCUT = 24;
 
 /** Their ends differ, so a key that is cut is not found again. */
@@ -12,8 +12,19 @@ const FLAGS = 120;
 const FOUND = 'checkout-088';
 
 const SCREENS = [
-  ...['flags', 'compare', 'schedules', 'history', 'clients', 'clean-up', 'proposals'],
-  ...['settings', 'environments', 'keys', 'webhooks', 'members', `flags/${FOUND}`],
+  'flags',
+  'compare',
+  'schedules',
+  'history',
+  'clients',
+  'clean-up',
+  'proposals',
+  'settings',
+  'environments',
+  'keys',
+  'webhooks',
+  'members',
+  `flags/${FOUND}`,
 ].map((screen) => `/projects/harbour/${screen}`);
 
 /** What was seen, or why nothing was. */
