@@ -103,6 +103,7 @@ function flipt(program: string): Peer {
       startFrom(machine, async (folder, port, url) => {
         mkdirSync(folder.file('flags/default'), { recursive: true });
         await writeInput(folder, 'flags/default/features.yaml', fliptFile(flags));
+
         const config = {
           version: '2.0',
           log: { level: 'error' },
@@ -111,12 +112,11 @@ function flipt(program: string): Peer {
           environments: { default: { name: 'default', storage: 'default', default: true } },
           meta: { check_for_updates: false, telemetry_enabled: false },
         };
+        const path = await writeInput(folder, 'flipt.yml', JSON.stringify(config));
+
         return {
           program: {
-            command: [
-              ...[program, 'server', '--config'],
-              await writeInput(folder, 'flipt.yml', JSON.stringify(config)),
-            ],
+            command: [program, 'server', '--config', path],
             readyUrl: `${url}/health`,
           },
           requests: ofrepRequests(url, flags, 'enabled'),

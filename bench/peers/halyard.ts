@@ -17,6 +17,7 @@ export const halyard: Peer = {
       await pin(machine, node.pid, 'server');
       const headers = await fill(node, flags);
       const read = (path: string) => ({ url: `${node.url}${path}?env=${ENVIRONMENT}`, headers });
+
       return {
         pids: [node.pid],
         one: {

@@ -19,6 +19,7 @@ export function nginx(program: string): Peer {
         { ...machine, nginx: program },
         { constant, file: new TextEncoder().encode(map) },
       );
+
       return {
         pids: [server.pid],
         one: {

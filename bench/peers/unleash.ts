@@ -38,16 +38,16 @@ function edge(program: string, api: 'client API' | 'frontend API'): Peer {
       const folder = temporaryFolder();
       const features = { version: 2, features: unleashFeatures(flags) };
       const bootstrap = await writeInput(folder, 'bootstrap.json', JSON.stringify(features));
+
       const port = freePort();
       const url = `http://127.0.0.1:${port}`;
+      const listening = ['--port', String(port), '--interface', '127.0.0.1', '--workers', '1'];
+      const tokens = ['--client-tokens', CLIENT_TOKEN, '--frontend-tokens', FRONTEND_TOKEN];
       const started = await startProgram(machine, {
-        command: [
-          ...[program, '--port', String(port), '--interface', '127.0.0.1', '--workers', '1', 'offline'],
-          ...['--bootstrap-file', bootstrap, '--client-tokens', CLIENT_TOKEN],
-          ...['--frontend-tokens', FRONTEND_TOKEN],
-        ],
+        command: [program, ...listening, 'offline', '--bootstrap-file', bootstrap, ...tokens],
         readyUrl: `${url}/internal-backstage/health`,
       });
+
       return {
         pids: started.pids,
         ...(api === 'client API' ? edgeRequests(url, flags) : frontendRequests(url, flags)),
@@ -100,10 +100,12 @@ export function unleashServer(folder: string): Peer {
           readyUrl: `${url}/health`,
           timeoutMs: 120_000,
         });
+
         try {
           await importFlags(url, flags);
           const requests = clientRequests(url, flags);
           await untilFilled(requests.all, flags.length);
+
           return {
             pids: started.pids,
             ...requests,

@@ -38,9 +38,11 @@ async function measureEngine(scale: Scale, options: StartNodeOptions): Promise<S
       await fixture.management.createEnvironment(PROJECT, `env-${n}`);
       environments.push(`env-${n}`);
     }
+
     await using probe = await ReadProbe.start(scale.machine, singleRead(node, fixture));
     const seconds = scale.isQuick ? QUICK_SECONDS : SECONDS;
     await writing.ask('run', planOf(node, 1, 1));
+
     const sizes: Size[] = [];
     const measure = async (writers: number, places: readonly string[]): Promise<void> => {
       const before = cpuTimeMs(node.pid);
@@ -49,6 +51,7 @@ async function measureEngine(scale: Scale, options: StartNodeOptions): Promise<S
       const { result, reads } = await probe.during(() => writing.ask('run', plan), 50);
       const cpu = (cpuTimeMs(node.pid) - before) / result.changes;
       const each = 1000 / (result.changes / result.seconds);
+
       sizes.push({
         ...(places.length === 1 && { input: writers }),
         label: places.length === 1 ? String(writers) : `${writers} over ${places.length} environments`,
@@ -67,6 +70,7 @@ async function measureEngine(scale: Scale, options: StartNodeOptions): Promise<S
         },
       });
     };
+
     for (const writers of WRITERS) await measure(writers, [ENVIRONMENT]);
     await measure(Math.max(...WRITERS), environments);
     return sizes;
