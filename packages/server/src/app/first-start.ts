@@ -109,18 +109,15 @@ export async function importDocument(
     throw new Error(`Cannot read ${file} to import it. Check the path and its permissions.`, { cause });
   });
 
-  const [{ readDocument }, { importDeclaration }] = await Promise.all([
+  const [{ readDocument }, { hasSections }, { importDeclaration }] = await Promise.all([
     import('../nouns/documents/declaration.ts'),
+    import('../nouns/documents/document.ts'),
     import('../nouns/documents/import.ts'),
   ]);
   try {
     const declaration = await readDocument(text, text.trimStart().startsWith('{') ? 'json' : 'yaml');
     const { project, flags } = declaration;
-    if (
-      declaration.keys !== undefined ||
-      declaration.webhooks !== undefined ||
-      declaration.members !== undefined
-    ) {
+    if (hasSections(declaration)) {
       throw invalid(
         'It has keys, webhooks or members, whose secrets no one would see: import it with "halyard import" instead.',
       );

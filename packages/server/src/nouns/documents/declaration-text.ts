@@ -6,6 +6,7 @@ import {
   type DeclarationFormat,
   type DeclaredEnvironment,
   type DeclaredFlag,
+  hasSections,
   SECTIONS_VERSION,
 } from './document.ts';
 import { GUARD_MEMBERS } from './sections.ts';
@@ -36,12 +37,11 @@ function writeJsonForm(declaration: Declaration): string {
 }
 
 /** A document that is about flags alone keeps the version that every program reads. */
-function versionOf({ environments, keys, webhooks, members }: Declaration): number {
-  const hasGuards = environments.some(({ appearance = {} }) =>
+function versionOf(declaration: Declaration): number {
+  const hasGuards = declaration.environments.some(({ appearance = {} }) =>
     GUARD_MEMBERS.some((name) => name in appearance),
   );
-  const hasSections = (keys ?? webhooks ?? members) !== undefined;
-  return hasGuards || hasSections ? SECTIONS_VERSION : DECLARATION_VERSION;
+  return hasGuards || hasSections(declaration) ? SECTIONS_VERSION : DECLARATION_VERSION;
 }
 
 /** The sections beside the flags, with each item as JSON on a line. Members that are as by default are left out. */

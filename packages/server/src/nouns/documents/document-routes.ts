@@ -49,6 +49,11 @@ function listOf(words: readonly string[]) {
     .optional();
 }
 
+/** The words that such a list has. */
+function wordsIn<Word extends string>(list: string | undefined, words: readonly Word[]): readonly Word[] {
+  return words.filter((word) => list?.split(',').includes(word));
+}
+
 /** Mounts the routes of import and export. */
 export function mountImportExport(app: ManagementApp, context: ManagementContext): void {
   mount(
@@ -77,7 +82,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       errors: ['project_not_found', 'forbidden'],
     },
     async ({ params, query: { format, with: sections }, actor }) => {
-      const chosen = SECTIONS.filter((section) => sections?.split(',').includes(section));
+      const chosen = wordsIn(sections, SECTIONS);
       const text = writeDeclaration(await exportProject(context, actor, params.project, chosen), format);
       return new Response(text, { headers: { 'Content-Type': `application/${format}` } });
     },
@@ -131,7 +136,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
         declaration,
         policy: 'enforce',
         prune: query.prune === 'true',
-        remove: removableIn(query.remove),
+        remove: wordsIn(query.remove, REMOVABLE),
       } as const;
       const { plan, notAllowed } = await previewImport(context, actor, rules);
       return ok({ ...planRecord(rules, plan), same: isEmptyPlan(plan), notAllowed: records(notAllowed) });
@@ -168,7 +173,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
         throw invalid('"remove" goes with "policy=enforce" only: "create-only" removes nothing.');
 
       const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
-      const remove = removableIn(query.remove);
+      const remove = wordsIn(query.remove, REMOVABLE);
       const rules = { declaration, policy, prune: query.prune === 'true', remove };
       if (query.dryRun === 'true') {
         const { plan, notAllowed } = await previewImport(context, actor, rules);
@@ -179,10 +184,6 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       return ok({ ...planRecord(rules, plan, created), dryRun: false, seq });
     },
   );
-}
-
-function removableIn(list: string | undefined) {
-  return REMOVABLE.filter((section) => list?.split(',').includes(section));
 }
 
 function formatOf(request: Request): DeclarationFormat {

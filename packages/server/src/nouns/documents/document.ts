@@ -34,6 +34,11 @@ export interface Declaration {
   readonly members?: readonly DeclaredMember[];
 }
 
+/** Whether a document has keys, webhooks or members. */
+export function hasSections({ keys, webhooks, members }: Declaration): boolean {
+  return (keys ?? webhooks ?? members) !== undefined;
+}
+
 /** A project key by its name, never the key itself. */
 export interface DeclaredKey {
   readonly name: string;
@@ -66,6 +71,12 @@ export type EnvironmentSettings = Pick<
   Environment,
   'protected' | 'color' | 'approvals' | 'emergencyOff' | 'reasonRequired'
 >;
+
+/** The settings of an environment. */
+export function settingsOf(environment: Environment): EnvironmentSettings {
+  const { protected: isProtected, color, approvals, emergencyOff, reasonRequired } = environment;
+  return { protected: isProtected, color, approvals, emergencyOff, reasonRequired };
+}
 
 /** One environment of a {@link Declaration}. */
 export interface DeclaredEnvironment {

@@ -9,7 +9,13 @@ import { readAllArchivedStates, readFlags } from '../flags/flag-table.ts';
 import { readable } from '../flags/flags.ts';
 import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
 import { readStoredStates } from '../states/state-table.ts';
-import type { Declaration, DeclaredEnvironment, DeclaredFlag, Section } from './document.ts';
+import {
+  type Declaration,
+  type DeclaredEnvironment,
+  type DeclaredFlag,
+  type Section,
+  settingsOf,
+} from './document.ts';
 import { declareSections } from './section-plan.ts';
 
 /** A whole project as a declaration, archived flags included, with these sections. `project_not_found`, `forbidden`. (Spec: S25.1) */
@@ -52,23 +58,10 @@ async function declare(db: Queryable, { id, name }: Project, hasGuards: boolean)
     }
   }
 
-  const declared = environments.map(
-    ({
-      name,
-      protected: isProtected,
-      color,
-      approvals,
-      emergencyOff,
-      reasonRequired,
-    }): DeclaredEnvironment => ({
-      name,
-      appearance: {
-        protected: isProtected,
-        color,
-        ...(hasGuards && { approvals, emergencyOff, reasonRequired }),
-      },
-    }),
-  );
+  const declared = environments.map((environment): DeclaredEnvironment => {
+    const { name, protected: isProtected, color } = environment;
+    return { name, appearance: hasGuards ? settingsOf(environment) : { protected: isProtected, color } };
+  });
   return { project: name, environments: declared, flags };
 }
 

@@ -1,25 +1,17 @@
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import {
   detailsOf,
   type Environment,
   type Flag,
-  PLAIN_DETAILS,
   type Project,
   type StateText,
 } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { requireRole } from '../../management/rights.ts';
-import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
+import { type Written, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { storeAppearance } from '../environments/environment-table.ts';
-import {
-  addEnvironment,
-  loosens,
-  requireApprovers,
-  requireProtection,
-} from '../environments/environments.ts';
+import { addEnvironment, requireApprovers } from '../environments/environments.ts';
 import { interruptArchived } from '../flags/flag-archive.ts';
 import {
   insertArchivedFlag,
@@ -31,18 +23,11 @@ import {
 import { lockWholeProject } from '../locks.ts';
 import { insertProject, readProject } from '../projects/project-table.ts';
 import { changeStates } from '../states/change-states.ts';
-import type { DeclaredFlag, ImportRules } from './document.ts';
-import { isSameDetails, planImport } from './import-plan.ts';
+import { type ImportRules, settingsOf } from './document.ts';
+import { planImport } from './import-plan.ts';
+import { judge, refuse } from './judge.ts';
 import type { CreatedSecrets, ImportPlan } from './plan.ts';
-import {
-  applyMembers,
-  applySections,
-  type ImportContext,
-  judgeSections,
-  needsPeople,
-  type Refusal,
-  settingsOf,
-} from './section-import.ts';
+import { applyMembers, applySections, needsPeople } from './section-import.ts';
 
 /** One change that an import would make and its actor may not, in words. */
 export interface NotAllowed {
@@ -66,7 +51,7 @@ export interface Imported extends CreatedSecrets {
 
 /** Compares a document with its project, without locks and without writing anything. */
 export async function previewImport(
-  context: ImportContext,
+  context: ManagementContext,
   actor: Actor,
   rules: ImportRules,
 ): Promise<ImportPreview> {
@@ -74,8 +59,7 @@ export async function previewImport(
     const plan = await planImport(db, actor, rules, context.now());
     // A preview needs no confirmation.
     const permissions = { ...actor.permissions, confirmed: 'all' } as const;
-    const others = await judgeSections(db, { ...actor, permissions }, { plan, context });
-    return { plan, refusals: [...judge({ ...actor, permissions }, plan), ...others] };
+    return { plan, refusals: judge(context, { ...actor, permissions }, plan) };
   });
   return {
     plan,
@@ -88,7 +72,7 @@ export async function previewImport(
  * of what the actor may not do, and `confirmation_required`.
  */
 export function importDeclaration(
-  context: ImportContext,
+  context: ManagementContext,
   actor: Actor,
   rules: ImportRules,
 ): Promise<Written<Imported>> {
@@ -100,85 +84,11 @@ export function importDeclaration(
     if (needsPeople(rules.declaration)) await tx.lockPeople();
 
     const plan = await planImport(tx, actor, rules, context.now());
-    refuse([...judge(actor, plan), ...(await judgeSections(tx, actor, { plan, context }))]);
+    refuse(judge(context, actor, plan));
 
     const made = await apply(context, tx, plan, rules.declaration.project);
     return { plan, ...(await applySections(context, tx, plan.sections, made)) };
   });
-}
-
-/** Checks each part of a plan by the rule that the same change has when it is made alone. */
-function judge(actor: Actor, plan: ImportPlan): readonly Refusal[] {
-  const refusals: Refusal[] = [];
-  const check = (what: string, rule: () => void): void => {
-    try {
-      rule();
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      refusals.push({ what, refusal: error });
-    }
-  };
-
-  const place = plan.project && { id: plan.project.id };
-  const asAdmin = (what: string) => check(what, () => requireRole(actor, 'admin', place));
-  if (plan.project === undefined) asAdmin('create the project');
-  for (const { name } of plan.environmentsCreated) asAdmin(`create the environment "${name}"`);
-  const settled = [
-    ...plan.environmentsCreated.map(({ name, appearance }) => ({ name, ...appearance })),
-    ...plan.environmentsUpdated.map(({ after }) => after),
-  ];
-  for (const each of settled) check(`require approvals in "${each.name}"`, () => requireProtection(each));
-  if (plan.order !== undefined) asAdmin('change the order of environments');
-  for (const { before, after } of plan.environmentsUpdated) {
-    const isShown = before.protected !== after.protected || before.color !== after.color;
-    asAdmin(`change the ${isShown ? 'protection or color' : 'guards'} of "${before.name}"`);
-    if (!loosens(before, after)) continue;
-    const what = after.protected ? 'loosen the guards' : 'remove the protection';
-    check(`${what} of "${before.name}"`, () => requireChangeOf(actor, before));
-  }
-
-  const onFlags = (what: string, count: number, level: 'editor' | 'states' = 'editor') => {
-    if (count > 0) check(`${what} ${plural(count, 'flag')}`, () => requireRole(actor, level, place));
-  };
-  const [bare, described] = partition(plan.flagsCreated, ({ declared }) => comesWithState(declared));
-  onFlags('create', bare.length, 'states');
-  onFlags('create and describe', described.length);
-  onFlags('change the details of', plan.flagsUpdated.length);
-  onFlags('archive', plan.flagsArchived.length);
-  onFlags('restore', plan.flagsRestored.length);
-
-  for (const environment of plan.environments) {
-    const { name } = environment;
-    const count = plan.operations.get(name)?.size ?? 0;
-    if (count > 0)
-      check(`change ${plural(count, 'state')} in "${name}"`, () => requireChangeOf(actor, environment));
-  }
-  return refusals;
-}
-
-/** Whether setting the flag's states would create it as it is declared. */
-function comesWithState(declared: DeclaredFlag): boolean {
-  const details = detailsOf({ owner: '', ...declared });
-  return isSameDetails(details, PLAIN_DETAILS) && !declared.archived && declared.states.size > 0;
-}
-
-function partition<T>(items: readonly T[], is: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
-  return [items.filter(is), items.filter((item) => !is(item))];
-}
-
-function plural(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
-}
-
-/** Throws for the whole import if anything in it is refused; missing rights before missing confirmations. */
-function refuse(refusals: readonly Refusal[]): void {
-  const forbidden = refusals.filter(({ refusal }) => refusal.code === 'forbidden');
-  const counted = forbidden.length > 0 ? forbidden : refusals;
-  const [first] = counted;
-  if (first === undefined) return;
-
-  const list = counted.map(({ what, refusal }) => `- ${what}: ${refusal.message}`).join('\n');
-  throw new ServiceError(first.refusal.code, `Nothing was imported. Not allowed:\n${list}`);
 }
 
 /** Writes a plan that was made under the locks of its project. */

@@ -1,9 +1,8 @@
 import { detailsOf, detailsRecord } from '../../domain/project.ts';
 import { rawJson, type Writable } from '../../domain/raw-json.ts';
 import { isoTimeOr } from '../../management/api/answers.ts';
-import type { ImportRules } from './document.ts';
+import { type ImportRules, settingsOf } from './document.ts';
 import type { CreatedSecrets, ImportPlan, ImportStep, SectionPlan } from './plan.ts';
-import { settingsOf } from './section-import.ts';
 
 /** A plan as the API returns it. */
 export function planRecord(

@@ -1,111 +1,23 @@
-import type { Actor } from '../../domain/audit.ts';
-import { invalid, quote, ServiceError } from '../../domain/errors.ts';
-import type { Environment, Project } from '../../domain/project.ts';
+import type { Project } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { requireRole } from '../../management/rights.ts';
-import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { storeKeyRevocation } from '../keys/key-table.ts';
 import { addKey } from '../keys/project-keys.ts';
 import { replaceOperator } from '../people/operators.ts';
-import { shownUrl, type Webhook } from '../webhooks/webhook.ts';
 import { removeWebhook } from '../webhooks/webhook-table.ts';
 import { addWebhook, setWebhook } from '../webhooks/webhooks.ts';
-import type { Declaration, DeclaredKey, EnvironmentSettings } from './document.ts';
-import type { CreatedSecrets, ImportPlan, MemberChange, SectionPlan } from './plan.ts';
+import type { Declaration, DeclaredKey } from './document.ts';
+import type { CreatedSecrets, MemberChange, SectionPlan } from './plan.ts';
 import { isHidden } from './sections.ts';
-
-/** What an import needs of the node. */
-export type ImportContext = ManagementContext;
-
-/** One change that an import would make, and why it may not. */
-export interface Refusal {
-  readonly what: string;
-  readonly refusal: ServiceError;
-}
 
 /** Whether an import decides about people. */
 export function needsPeople({ members, environments }: Declaration): boolean {
   return members !== undefined || environments.some(({ appearance }) => (appearance?.approvals ?? 0) > 0);
 }
 
-/** The settings of an environment. */
-export function settingsOf(environment: Environment): EnvironmentSettings {
-  const { protected: isProtected, color, approvals, emergencyOff, reasonRequired } = environment;
-  return { protected: isProtected, color, approvals, emergencyOff, reasonRequired };
-}
-
-/** Checks each change of the sections by the rule that it has when it is made alone. (Spec: S25.3) */
-export async function judgeSections(
-  _db: Queryable,
-  actor: Actor,
-  { plan, context }: { readonly plan: ImportPlan; readonly context: ImportContext },
-): Promise<readonly Refusal[]> {
-  const { sections, project } = plan;
-  const refusals: Refusal[] = [];
-  const check = (what: string, rule: () => void): void => {
-    try {
-      rule();
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      refusals.push({ what, refusal: error });
-    }
-  };
-  const asAdmin = (what: string) =>
-    check(what, () => requireRole(actor, 'admin', project && { id: project.id }));
-
-  for (const { name } of sections.keysCreated) asAdmin(`create the key "${name}"`);
-  for (const { name } of sections.keysRevoked) asAdmin(`revoke the key "${name}"`);
-  for (const { name } of sections.webhooksDeleted) asAdmin(`delete the webhook "${name}"`);
-  for (const { email } of sections.membersChanged) asAdmin(`change the role of ${email}`);
-  const sent = [
-    ...sections.webhooksCreated.map((after) => ({
-      what: `create the webhook "${after.name}"`,
-      after,
-      before: undefined,
-    })),
-    ...sections.webhooksUpdated.map(({ before, after }) => ({
-      what: `change the webhook "${after.name}"`,
-      after,
-      before,
-    })),
-  ];
-  for (const { what, after, before } of sent) {
-    asAdmin(what);
-    check(what, () => requireAddress(context, after.url, before));
-  }
-
-  for (const { operator, email } of sections.membersChanged) {
-    check(`give ${email} a role`, () => {
-      if (operator === undefined)
-        throw invalid(`${quote(email)} has no account here: invite them first (halyard operator invite).`);
-      if (operator.identity !== undefined)
-        throw invalid(`${quote(email)} signs in by single sign-on: the role comes from their groups.`);
-    });
-  }
-
-  if (actor.approval !== undefined && sections.keysCreated.length + sections.webhooksCreated.length > 0) {
-    check('create keys or webhooks in a proposal', () => {
-      throw invalid('No one would see their secrets, which are shown once: import them by themselves.');
-    });
-  }
-  return refusals;
-}
-
-/** An address that is not shown stands only for the one of the webhook itself, `before`. */
-function requireAddress(context: ImportContext, url: string, before: Webhook | undefined): void {
-  if (!isHidden(url)) {
-    const problem = context.problemOfAddress?.(url);
-    if (problem !== undefined) throw invalid(`"url" ${problem}.`);
-    return;
-  }
-  if (before === undefined || url !== shownUrl(before))
-    throw invalid('"url" is not shown in the document: write the whole address into it.');
-}
-
 /** Makes, changes and ends keys and webhooks, under the lock of the project. */
 export async function applySections(
-  context: ImportContext,
+  context: ManagementContext,
   tx: Tx,
   plan: SectionPlan,
   { id: projectId }: Project,
@@ -137,7 +49,7 @@ export async function applySections(
 
 /** Gives people their roles in the project. Comes before guards that need people who can approve. */
 export async function applyMembers(
-  context: ImportContext,
+  context: ManagementContext,
   tx: Tx,
   { membersChanged }: SectionPlan,
   project: Project,
@@ -146,7 +58,7 @@ export async function applyMembers(
 }
 
 async function changeMember(
-  context: ImportContext,
+  context: ManagementContext,
   tx: Tx,
   { operator: known, after }: MemberChange,
   { id: projectId, name: project }: Project,
