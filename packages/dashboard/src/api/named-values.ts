@@ -21,7 +21,7 @@ export function useNamedValues(
   return namedValues.map(({ name, value, description = '' }, index) => {
     const text = memberText(texts[index] ?? '{}', ['value']);
     // The text may be that of an earlier list.
-    const isCurrent = text !== undefined && isSameJson(text, value);
+    const isCurrent = text !== undefined && isSameJson(JSON.parse(text), value);
     return { name, text: isCurrent ? text : JSON.stringify(value), description };
   });
 }
@@ -33,11 +33,11 @@ export function nameOfValue(
 ): string | undefined {
   const value = environments[environment]?.state.value;
   if (value === undefined || namedValues === undefined) return undefined;
-  return namedValues.find((each) => isSameJson(JSON.stringify(each.value), value))?.name;
+  return namedValues.find((each) => isSameJson(each.value, value))?.name;
 }
 
-function isSameJson(text: string, value: Json | undefined): boolean {
-  return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+function isSameJson(one: Json | undefined, other: Json | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Keeps the text of the named values of an answered flag. */

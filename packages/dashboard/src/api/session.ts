@@ -52,20 +52,20 @@ type RightsHere = Pick<Rights, 'role' | 'canChangeProtected'>;
 
 /** The rights of the signed-in person in the project of the screen; outside of projects the highest that they have anywhere. */
 export function useRights(): RightsHere {
-  const operator = useOperator();
-  const project = useCurrentProject();
-  const { projects = [] } = operator;
-  const here = projects.filter((each) => project === undefined || each.project === project);
-  return [operator, ...here].reduce<RightsHere>(higher, operator);
+  return rightsIn(useOperator(), useCurrentProject());
 }
 
 /** Returns a function that says which role the signed-in person has in a project. */
 export function useRoleIn(): (project: string) => GlobalRole {
   const operator = useOperator();
-  return (project) => {
-    const here = operator.projects?.filter((each) => each.project === project) ?? [];
-    return [operator, ...here].reduce<RightsHere>(higher, operator).role;
-  };
+  return (project) => rightsIn(operator, project).role;
+}
+
+/** The highest rights of a person in a project; in any project for `undefined`. */
+function rightsIn(operator: SignedInOperator, project: string | undefined): RightsHere {
+  const { projects = [] } = operator;
+  const here = projects.filter((each) => project === undefined || each.project === project);
+  return here.reduce<RightsHere>(higher, operator);
 }
 
 function higher(a: RightsHere, b: RightsHere): RightsHere {

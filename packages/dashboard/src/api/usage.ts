@@ -23,21 +23,21 @@ export function useFlagUsage({ name, usageSince }: CountedProject, key: string) 
 
 /** When the flags of a project were last read; nothing is fetched until it has counted reads for 30 days. */
 export function useLastReads({ name, usageSince }: CountedProject) {
-  return useQuery({
-    queryKey: queryKeys.usage(name),
-    enabled: usageSince !== undefined && isLongAgo(usageSince, Date.now()),
-    queryFn: ({ signal }) => request<LastReads>('GET', api`projects/${name}/usage`, { signal }),
-  });
+  return useReads(name, usageSince !== undefined && isLongAgo(usageSince, Date.now()));
 }
 
 /** Whether clients have reported reads of any flag of the project; nothing is fetched unless it `matters`. */
 export function useHasReads({ name }: CountedProject, matters: boolean): boolean {
-  const { data } = useQuery({
-    queryKey: queryKeys.usage(name),
-    enabled: matters,
-    queryFn: ({ signal }) => request<LastReads>('GET', api`projects/${name}/usage`, { signal }),
-  });
+  const { data } = useReads(name, matters);
   return data !== undefined && Object.keys(data.lastReads).length > 0;
+}
+
+function useReads(project: string, isEnabled: boolean) {
+  return useQuery({
+    queryKey: queryKeys.usage(project),
+    enabled: isEnabled,
+    queryFn: ({ signal }) => request<LastReads>('GET', api`projects/${project}/usage`, { signal }),
+  });
 }
 
 /** Whether a flag has existed for 30 days and was not read in that time. `now` is epoch milliseconds. */

@@ -17,3 +17,11 @@ export function useStoredSet(name: string): readonly [ReadonlySet<string>, (item
 
 /** Where this browser stores the projects that the person has starred. */
 export const STARRED_PROJECTS = 'starred-projects';
+
+/** The starred items first, then the others, each group in its order. */
+export function starredFirst<Item extends { readonly name: string }>(
+  items: readonly Item[],
+  starred: ReadonlySet<string>,
+): readonly Item[] {
+  return items.toSorted((a, b) => Number(starred.has(b.name)) - Number(starred.has(a.name)));
+}

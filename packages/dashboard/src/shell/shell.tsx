@@ -13,7 +13,7 @@ import {
   SETTINGS_SCREENS,
   useCurrentProject,
 } from '../browser/links.ts';
-import { STARRED_PROJECTS, useStoredSet } from '../browser/stored-set.ts';
+import { STARRED_PROJECTS, starredFirst, useStoredSet } from '../browser/stored-set.ts';
 import { PausedGuards } from '../changes/change-guards.tsx';
 import { classNames } from '../components/class-names.ts';
 import { EnvironmentFilter } from '../components/environment-filter.tsx';
@@ -181,7 +181,6 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
   const { data: projects = [] } = useProjects();
   const canCreate = useCanEverywhere('admin');
   const [starred] = useStoredSet(STARRED_PROJECTS);
-  const starredFirst = projects.toSorted((a, b) => Number(starred.has(b.name)) - Number(starred.has(a.name)));
 
   return (
     <Menu
@@ -198,11 +197,13 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
       }
     >
       <MenuLabel>{messages.header.projects}</MenuLabel>
-      {starredFirst.slice(0, MOST).map(({ name }) => (
-        <MenuChoice key={name} isChosen={name === project} onSelect={() => navigate(links.flags(name))}>
-          {name}
-        </MenuChoice>
-      ))}
+      {starredFirst(projects, starred)
+        .slice(0, MOST)
+        .map(({ name }) => (
+          <MenuChoice key={name} isChosen={name === project} onSelect={() => navigate(links.flags(name))}>
+            {name}
+          </MenuChoice>
+        ))}
       <MenuSeparator />
       <MenuItem onSelect={() => navigate(links.projects)}>{messages.header.allProjects}</MenuItem>
       {canCreate && (

@@ -3,7 +3,7 @@ import { useOverview } from '../../api/projects.ts';
 import { useCanEverywhere, useOperator } from '../../api/session.ts';
 import type { ProjectOverview } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
-import { STARRED_PROJECTS, useStoredSet } from '../../browser/stored-set.ts';
+import { STARRED_PROJECTS, starredFirst, useStoredSet } from '../../browser/stored-set.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
@@ -54,7 +54,6 @@ function ProjectList() {
     <Loaded reading={overview} rows={4}>
       {(projects) => {
         const found = projects.filter(({ name }) => name.includes(text));
-        const starredFirst = found.toSorted((a, b) => rankOf(a, starred) - rankOf(b, starred));
         const isLong = projects.length >= WORTH_SEARCHING || query !== '';
 
         return (
@@ -78,7 +77,7 @@ function ProjectList() {
               <p className="py-8 text-center text-ink-2">{messages.noMatches(query)}</p>
             ) : (
               <RecordTable label={messages.title} columns={messages.columns} sort={sort}>
-                {sortItems(starredFirst, sort, memberOf).map((project) => (
+                {sortItems(starredFirst(found, starred), sort, memberOf).map((project) => (
                   <ProjectRow
                     key={project.name}
                     project={project}
@@ -93,11 +92,6 @@ function ProjectList() {
       }}
     </Loaded>
   );
-}
-
-/** 0 for a starred project, 1 for any other: each group keeps its order. */
-function rankOf({ name }: ProjectOverview, starred: ReadonlySet<string>): number {
-  return starred.has(name) ? 0 : 1;
 }
 
 /** What the list is sorted by; for attention, what fails weighs most. */
