@@ -1,8 +1,9 @@
 import Search from 'lucide-react/icons/search';
-import { useRef } from 'react';
+import SlidersHorizontal from 'lucide-react/icons/sliders-horizontal';
+import { type ComponentProps, type ReactNode, useRef, useState } from 'react';
 import { useSearchState } from '../browser/use-search-state.ts';
 import { useShortcut } from '../browser/use-shortcut.ts';
-import { Button } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { INPUT } from './field.tsx';
 import { messages } from './messages.ts';
@@ -11,22 +12,23 @@ import { Select } from './select.tsx';
 /** A list this short needs no filter. */
 const WORTH_FILTERING = 6;
 
-/** Finds records by text (`q` in the address) and status (`status`). Shows how many match. */
+/** Finds records by text (`q` in the address) and by one of their members (`select.name`). Shows how many match. */
 export function ListFilter({
   label,
-  statuses,
+  select: { name, ...select },
   shown,
   total,
 }: {
   /** The label, such as "Find a key". */
   label: string;
-  statuses: readonly string[];
+  /** Hidden without choices. */
+  select: Omit<ComponentProps<typeof Select>, 'value' | 'onSelect'> & { name: string };
   shown: number;
   total: number;
 }) {
   const [search, setSearch] = useSearchState();
-  const [query, status] = [search.get('q') ?? '', search.get('status') ?? ''];
-  const isFiltered = query !== '' || status !== '';
+  const [query, selected] = [search.get('q') ?? '', search.get(name) ?? ''];
+  const isFiltered = query !== '' || selected !== '';
   if (total < WORTH_FILTERING && !isFiltered) return null;
 
   return (
@@ -37,25 +39,54 @@ export function ListFilter({
         value={query}
         onChange={(text) => setSearch({ q: text })}
       />
-      <Select
-        label="Status"
-        className="max-w-40"
-        value={status}
-        onSelect={(next) => setSearch({ status: next })}
-        none={messages.anyStatus}
-        choices={statuses.map((each) => [each, `${each[0]?.toUpperCase()}${each.slice(1)}`])}
-      />
+      {select.choices.length > 0 && (
+        <Select {...select} value={selected} onSelect={(next) => setSearch({ [name]: next })} />
+      )}
+
       {isFiltered && (
         <>
           <span role="status" className="text-ink-2">
-            {shown === 0 ? messages.noResults : `${shown} of ${total}`}
+            {shown === 0 ? messages.noResults : messages.found(shown, total)}
           </span>
-          <Button kind="quiet" onClick={() => setSearch({ q: '', status: '' })}>
-            Clear
+          <Button kind="quiet" onClick={() => setSearch({ q: '', [name]: '' })}>
+            {messages.clear}
           </Button>
         </>
       )}
     </search>
+  );
+}
+
+/** Filters beside a search. On a narrow screen a button opens them below it; `startsOpen`: they are open at once. */
+export function FoldedFilters({
+  startsOpen = false,
+  children,
+}: {
+  startsOpen?: boolean;
+  children: ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(startsOpen);
+
+  return (
+    <>
+      <IconButton
+        label={messages.filters}
+        className="size-8 border border-line sm:hidden"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <SlidersHorizontal size={14} aria-hidden />
+      </IconButton>
+
+      <div
+        className={classNames(
+          'flex flex-wrap items-center gap-2 max-sm:basis-full sm:flex-1',
+          !isOpen && 'max-sm:hidden',
+        )}
+      >
+        {children}
+      </div>
+    </>
   );
 }
 

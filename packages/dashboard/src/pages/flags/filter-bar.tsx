@@ -2,14 +2,12 @@ import Columns3 from 'lucide-react/icons/columns-3';
 import Pin from 'lucide-react/icons/pin';
 import Rows2 from 'lucide-react/icons/rows-2';
 import Rows4 from 'lucide-react/icons/rows-4';
-import SlidersHorizontal from 'lucide-react/icons/sliders-horizontal';
 import Star from 'lucide-react/icons/star';
-import { memo, useState } from 'react';
+import { memo } from 'react';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
-import { classNames } from '../../components/class-names.ts';
-import { SearchField } from '../../components/list-filter.tsx';
+import { FoldedFilters, SearchField } from '../../components/list-filter.tsx';
 import { MultiSelect } from '../../components/multi-select.tsx';
 import { useOwnerName } from '../../components/people-picker.tsx';
 import { Select } from '../../components/select.tsx';
@@ -46,29 +44,13 @@ export const FilterBar = memo(function FilterBar({
   choices: Choices;
   hasFavorites: boolean;
 }) {
-  const [isOpen, setOpen] = useState(false);
-
   return (
     <div className="flex flex-wrap items-start gap-2">
       <search className="min-w-40 flex-1 sm:max-w-xs">
         <SearchField label={words.search} value={filter.query} onChange={(q) => onChange({ q })} />
       </search>
 
-      <IconButton
-        label={words.toggle}
-        className="size-8 border border-line sm:hidden"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        <SlidersHorizontal size={14} aria-hidden />
-      </IconButton>
-
-      <div
-        className={classNames(
-          'flex flex-wrap items-center gap-2 max-sm:basis-full sm:flex-1',
-          !isOpen && 'max-sm:hidden',
-        )}
-      >
+      <FoldedFilters>
         <FilterSelects filter={filter} onChange={onChange} environments={environments} choices={choices} />
 
         {(hasFavorites || filter.isFavorite) && (
@@ -90,7 +72,7 @@ export const FilterBar = memo(function FilterBar({
         <span className="sm:hidden">
           <ViewsMenu project={project.name} />
         </span>
-      </div>
+      </FoldedFilters>
     </div>
   );
 });

@@ -35,7 +35,6 @@ export const messages = {
 
   filters: {
     search: 'Search flags',
-    toggle: 'Filters',
     clear: 'Clear',
     state: 'State',
     anyState: 'Any state',

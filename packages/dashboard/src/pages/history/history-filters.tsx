@@ -1,18 +1,16 @@
 import Download from 'lucide-react/icons/download';
-import SlidersHorizontal from 'lucide-react/icons/sliders-horizontal';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditFilter, auditPath } from '../../api/audit.ts';
 import { useOperators, usePersonName } from '../../api/operators.ts';
 import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
-import { IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { Combobox, type Suggestion } from '../../components/combobox.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { CONTROL, DateInput } from '../../components/field.tsx';
-import { SearchField } from '../../components/list-filter.tsx';
+import { FoldedFilters, SearchField } from '../../components/list-filter.tsx';
 import { Select } from '../../components/select.tsx';
 import { messages } from './messages.ts';
 
@@ -23,7 +21,7 @@ const ACTION_NAMES = new Map<string, string>(messages.actions);
 
 /**
  * The filters of the history, kept in the address; the export applies them too. On a narrow screen they open below the
- * search; those of an address are open at once.
+ * search, at once if the address has any.
  */
 export function HistoryFilters({
   filter,
@@ -56,22 +54,10 @@ export function HistoryFilters({
     setText(q);
   }, [q]);
 
-  const [, selectForAll] = useEnvironmentFilter(filter.project ?? '');
-  const authors = useAuthors(entries, filter.actor);
-  // An active filter is always listed, so that it can be removed even if its subject was deleted.
-  const places = withSelected(
-    environments.map(({ name }) => name),
-    filter.environment,
+  const { days } = messages;
+  const isFiltered = ['actor', 'environment', 'action', ...days.map(({ name }) => name)].some((name) =>
+    params.has(name),
   );
-  const actions = withSelected(
-    messages.actions.map(([action]) => action),
-    filter.action,
-  );
-
-  const isFiltered = ['actor', 'environment', 'action', ...messages.days.map(({ name }) => name)].some(
-    (name) => params.has(name),
-  );
-  const [isOpen, setOpen] = useState(isFiltered);
 
   return (
     <search className="mb-3 flex flex-wrap items-center gap-2">
@@ -81,47 +67,14 @@ export function HistoryFilters({
         value={text}
         onChange={setText}
       />
-      <IconButton
-        label={messages.toggleFilters}
-        className="size-8 border border-line sm:hidden"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        <SlidersHorizontal size={14} aria-hidden />
-      </IconButton>
-      <div
-        className={classNames(
-          'flex flex-wrap items-center gap-2 max-sm:basis-full sm:flex-1',
-          !isOpen && 'max-sm:hidden',
-        )}
-      >
-        <AuthorPicker authors={authors} selected={filter.actor} onSelect={(actor) => setParams({ actor })} />
-        {places.length > 0 && (
-          <Select
-            label={messages.environment}
-            className="max-w-44"
-            value={filter.environment ?? ''}
-            onSelect={(environment) => {
-              // Otherwise it would still apply.
-              if (environment === '') selectForAll('');
-              setParams({ environment });
-            }}
-            none={messages.anyEnvironment}
-            choices={places}
-          />
-        )}
-        <Select
-          label={messages.action}
-          className="max-w-44"
-          value={filter.action ?? ''}
-          onSelect={(action) => setParams({ action })}
-          none={messages.anyAction}
-          choices={actions.map((action) => [action, ACTION_NAMES.get(action) ?? action])}
-        />
+
+      <FoldedFilters startsOpen={isFiltered}>
+        <FilterSelects filter={filter} environments={environments} entries={entries} />
+
         <span className="flex flex-wrap items-center gap-2">
-          {messages.days.map(({ name, label, text }) => (
+          {days.map(({ name, label, text: beside }) => (
             <span key={name} className="flex items-center gap-1.5 text-ink-2">
-              <span aria-hidden>{text}</span>
+              <span aria-hidden>{beside}</span>
               <DateInput
                 label={label}
                 value={params.get(name) ?? ''}
@@ -130,6 +83,7 @@ export function HistoryFilters({
             </span>
           ))}
         </span>
+
         <a
           href={auditPath(filter, { format: 'ndjson' })}
           download
@@ -138,8 +92,53 @@ export function HistoryFilters({
           <Download size={14} aria-hidden /> {messages.export}
           <span className="sr-only">{messages.exportDetail}</span>
         </a>
-      </div>
+      </FoldedFilters>
     </search>
+  );
+}
+
+/** The filters by person, environment and action. One in use is always listed, so that it can be removed even if its subject was deleted. */
+function FilterSelects({ filter, environments, entries }: ComponentProps<typeof HistoryFilters>) {
+  const [, setParams] = useSearchState();
+  const [, selectForAll] = useEnvironmentFilter(filter.project ?? '');
+  const authors = useAuthors(entries, filter.actor);
+  const places = withSelected(
+    environments.map(({ name }) => name),
+    filter.environment,
+  );
+  const actions = withSelected(
+    messages.actions.map(([action]) => action),
+    filter.action,
+  );
+
+  return (
+    <>
+      <AuthorPicker authors={authors} selected={filter.actor} onSelect={(actor) => setParams({ actor })} />
+
+      {places.length > 0 && (
+        <Select
+          label={messages.environment}
+          className="max-w-44"
+          value={filter.environment ?? ''}
+          onSelect={(environment) => {
+            // Otherwise it would still apply.
+            if (environment === '') selectForAll('');
+            setParams({ environment });
+          }}
+          none={messages.anyEnvironment}
+          choices={places}
+        />
+      )}
+
+      <Select
+        label={messages.action}
+        className="max-w-44"
+        value={filter.action ?? ''}
+        onSelect={(action) => setParams({ action })}
+        none={messages.anyAction}
+        choices={actions.map((action) => [action, ACTION_NAMES.get(action) ?? action])}
+      />
+    </>
   );
 }
 

@@ -37,7 +37,6 @@ export const messages = {
 
   // Filters
   search: 'Flag, person or note',
-  toggleFilters: 'Filters',
   person: 'Person',
   people: 'People and tokens',
   anyone: 'Anyone',

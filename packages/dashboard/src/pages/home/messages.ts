@@ -12,7 +12,6 @@ export const messages = {
   noRoleTitle: 'No projects for you yet',
   noRole: 'You have no role in any project. Ask an administrator for one.',
   search: 'Search projects',
-  found: (count: number, total: number) => `${count} of ${total}`,
   noMatches: (query: string) => `No projects match “${query}”.`,
 
   columns: [

@@ -7,6 +7,7 @@ import { STARRED_PROJECTS, starredFirst, useStoredSet } from '../../browser/stor
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
+import { messages as components } from '../../components/messages.ts';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Loaded } from '../../components/screen-states.tsx';
 import { sortItems, useSort } from '../../components/sort.ts';
@@ -68,7 +69,7 @@ function ProjectList() {
                 />
                 {query !== '' && (
                   <span role="status" className="text-ink-2">
-                    {messages.found(found.length, projects.length)}
+                    {components.found(found.length, projects.length)}
                   </span>
                 )}
               </search>

@@ -5,9 +5,6 @@ export const messages = {
   find: 'Find a person',
   withProject: 'People of a project',
   anyProject: 'Any project',
-  found: (count: number, total: number) => `${count} of ${total}`,
-  nobody: 'No matches',
-  clear: 'Clear',
   title: 'People',
   intro:
     "People who sign in to this dashboard. Halyard doesn't send e-mail, so you share each invitation link yourself.",

@@ -38,9 +38,6 @@ export function OperatorsPage() {
   const canChange = useCan('admin');
   // The server refuses links for passwords that it would not accept.
   const canInvite = !useSso()?.only && canChange;
-  const canManage = useCanEverywhere('admin');
-  const sort = useSort();
-  const find = useFoundPeople();
   const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canInvite, run: start });
   // Only in this component's state: the link is shown once.
@@ -60,26 +57,7 @@ export function OperatorsPage() {
     >
       <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
       <Loaded reading={operators} rows={3}>
-        {(people) => (
-          <>
-            <PeopleFilter shown={find(people).length} total={people.length} />
-            <RecordTable
-              label={messages.list}
-              // Only administrators of everything see when others were here.
-              columns={messages.columns.filter((column) => canManage || column !== lastSeenColumn)}
-              sort={sort}
-            >
-              {sortItems(find(people), sort, memberOf).map((operator) => (
-                <OperatorRow
-                  key={operator.id}
-                  operator={operator}
-                  canChange={canChange}
-                  onCreated={setCreated}
-                />
-              ))}
-            </RecordTable>
-          </>
-        )}
+        {(people) => <PeopleTable people={people} canChange={canChange} onCreated={setCreated} />}
       </Loaded>
       {canChange && (
         <InvitationList invitations={invitations.data} error={invitations.error} canChange={canChange} />
@@ -91,6 +69,37 @@ export function OperatorsPage() {
 }
 
 const [, roleColumn, protectedColumn, lastSeenColumn, joinedColumn] = messages.columns;
+
+/** The people that the filter above finds. */
+function PeopleTable({
+  people,
+  canChange,
+  onCreated,
+}: {
+  people: readonly OperatorRecord[];
+  canChange: boolean;
+  onCreated: (link: CreatedLink) => void;
+}) {
+  const found = useFoundPeople(people);
+  const sort = useSort();
+  const canManage = useCanEverywhere('admin');
+
+  return (
+    <>
+      <PeopleFilter shown={found.length} total={people.length} />
+      <RecordTable
+        label={messages.list}
+        // Only administrators of everything see when others were here.
+        columns={messages.columns.filter((column) => canManage || column !== lastSeenColumn)}
+        sort={sort}
+      >
+        {sortItems(found, sort, memberOf).map((operator) => (
+          <OperatorRow key={operator.id} operator={operator} canChange={canChange} onCreated={onCreated} />
+        ))}
+      </RecordTable>
+    </>
+  );
+}
 
 function memberOf(operator: OperatorRecord, by: string): string | undefined {
   return { ...operator, role: ROLE_NAMES[operator.role] }[by as 'name' | 'role' | 'createdAt' | 'lastSeenAt'];

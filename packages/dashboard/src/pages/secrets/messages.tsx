@@ -1,5 +1,16 @@
 import type { ReactNode } from 'react';
 
+/** The texts of the filter above any list of secrets. */
+export const listTexts = {
+  status: 'Status',
+  anyStatus: 'Any status',
+  statuses: [
+    ['active', 'Active'],
+    ['expired', 'Expired'],
+    ['revoked', 'Revoked'],
+  ],
+} as const;
+
 /** What all screens of secrets say, about a kind of them. */
 export type SecretTexts = ReturnType<typeof secretTexts>;
 

@@ -14,9 +14,16 @@ import {
   RecordRow,
   RecordTable,
 } from '../../components/tables.tsx';
-import type { SecretTexts } from './messages.tsx';
+import { listTexts as messages, type SecretTexts } from './messages.tsx';
 
-const STATUSES = ['active', 'expired', 'revoked'] as const satisfies readonly LifeStatus[];
+/** The filter by status. */
+const STATUS = {
+  name: 'status',
+  label: messages.status,
+  className: 'max-w-40',
+  none: messages.anyStatus,
+  choices: messages.statuses,
+};
 
 interface ListTexts {
   readonly list: string;
@@ -56,7 +63,7 @@ export function SecretList<Item extends { readonly createdAt: string }>({
 
   return (
     <>
-      <ListFilter label={texts.find} statuses={STATUSES} shown={found.length} total={items.length} />
+      <ListFilter label={texts.find} select={STATUS} shown={found.length} total={items.length} />
       {found.length > 0 && (
         <RecordTable label={texts.list} columns={texts.columns} sort={sort}>
           {sortItems(found, sort, memberOf).map(children)}
