@@ -103,9 +103,13 @@ test('watch and audit --follow reconnect after a server restart, and show the ch
     env,
   });
   const follower = JSON.parse(created.out);
+  // The restart must not come before its first answer: an address that never answered is given up.
+  const { promise: isFollowing, resolve: printed } = Promise.withResolvers<void>();
   const following = runCaptured(['audit', '--follow', '--since', '0'], {
     env: { ...env, HALYARD_TOKEN: follower.token },
+    onOutput: () => printed(),
   });
+  await within('the audit log is followed', isFollowing);
   let restarted: Promise<NodeProcess> | undefined;
   const { promise: bothSawIt, resolve: end } = Promise.withResolvers<void>();
   const seenBy = new Set<string>();
