@@ -1,15 +1,12 @@
-import { elementsOf, memberText } from '@halyard/protocol';
 import type { ConnectionFlags } from '../config/connection.ts';
 import { apiPath } from './api-client.ts';
 import { placeOf } from './change.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { connect } from './command.ts';
 import type { Fields } from './fields.ts';
-import { printable, shortTime, wantsJson } from './output.ts';
+import { itemTexts, printable, shortTime, wantsJson } from './output.ts';
+import { pauseBeforeRetry } from './retry.ts';
 import type { Shell } from './shell.ts';
-
-/** The pause after a failed request, which grows with each further one, in milliseconds. */
-const PAUSE = { first: 1000, longest: 30_000 } as const;
 
 /** The options of `halyard audit` that say which entries are followed, and those that cannot be used with it. */
 interface FollowOptions extends ConnectionFlags {
@@ -45,9 +42,7 @@ export async function followAudit(shell: Shell, options: FollowOptions): Promise
     try {
       const query = { after, project, wait: wait ? 'true' : undefined };
       const { text, fields } = await client.request({ path: apiPath`/audit/follow`, query });
-      const lines = asLines
-        ? (elementsOf(memberText(text, ['entries']) ?? '[]') ?? [])
-        : fields.list('entries').map(lineOf);
+      const lines = asLines ? itemTexts(text, 'entries') : fields.list('entries').map(lineOf);
       if (lines.length > 0) shell.write(`${lines.join('\n')}\n`);
 
       // What is printed is not asked for again.
@@ -58,10 +53,7 @@ export async function followAudit(shell: Shell, options: FollowOptions): Promise
     } catch (error) {
       // An address that has never answered is probably wrong.
       if (!(error instanceof CliError) || error.exitCode !== EXIT.failed || !hasAnswered) throw error;
-      const pauseMs = Math.min(PAUSE.first * 2 ** failures, PAUSE.longest) * (0.5 + Math.random() / 2);
-      failures++;
-      shell.writeError(`${error.message} Trying again in ${(pauseMs / 1000).toFixed(1)} s.\n`);
-      await Bun.sleep(pauseMs);
+      await pauseBeforeRetry(error.message, failures++, shell);
     }
   }
 }

@@ -80,7 +80,7 @@ async function verify(client: ApiClient, head: string | undefined): Promise<Foun
 
 /** What the last call says. */
 function endOf(fields: Fields): Pick<Found, 'head' | 'headAt' | 'unchained' | 'redactedThrough'> {
-  const end = fields.any('head') === undefined ? undefined : fields.fields('head');
+  const end = fields.optionalFields('head');
   const redacted = fields.any('redactedThrough') === undefined ? undefined : fields.number('redactedThrough');
   return {
     unchained: fields.number('unchained'),

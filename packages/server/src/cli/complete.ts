@@ -47,7 +47,7 @@ async function findCandidates(
 
   const found = await entry.load();
   const below = 'usage' in found ? (found.commands ?? []) : [];
-  // A command that also runs by itself is a group where the name of one below it follows.
+  // A command that also runs by itself counts as a group once the name of a command below it follows.
   const loaded = below.some(({ usage }) => wordOf(usage) === rest[0]) ? below : found;
   if (loaded === found && below.length > 0 && rest.length === 0 && !started.startsWith('-'))
     return below.map(candidateOf);

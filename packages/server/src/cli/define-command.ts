@@ -10,7 +10,7 @@ export function defineCommand(target: Command, tree: CliCommand | readonly CliCo
   if ('usage' in tree) defineOne(target.description(tree.about), tree, shell);
   if (below.length === 0) return;
 
-  // The options after the name of a command are its own, also where the one above has the same.
+  // Options after the name of a command belong to it, even if the command above has the same ones.
   target.enablePositionalOptions();
   for (const each of below) {
     const one = target.command(wordsOf(each.usage)[0] ?? '', { hidden: each.isRedirect === true });

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { defined } from '@halyard/protocol';
 import { type ApiAnswer, type ApiRequest, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
@@ -51,15 +50,14 @@ export const exportCommand = command({
 
     const format = options.format ?? (options.json || out?.endsWith('.json') ? 'json' : 'yaml');
     const path = apiPath`/projects/${project}/export`;
-    const query = { format, ...defined({ with: sections }) };
-    const { text } = await connect(shell, options).request({ path, query });
+    const { text } = await connect(shell, options).request({ path, query: { format, with: sections } });
     await printDocument(shell, text, { out, sentence: `Wrote project ${project} to ${out}.` });
   },
 });
 
 const REMOVE = option(
   '<sections>',
-  'Also remove what the file lacks, of these sections: keys, webhooks, members; by default it stays',
+  `Also remove what the file lacks in these sections: ${REMOVABLE.join(', ')}; by default it stays`,
 );
 
 const PRUNE = toggle('Also remove states and archive flags that are not in the file; by default they stay');
@@ -135,7 +133,7 @@ async function sendDocument(
   return await connect(shell, options).request({
     ...request,
     method: 'POST',
-    query: { ...query, prune: String(prune === true), ...defined({ remove }) },
+    query: { ...query, prune: String(prune === true), remove },
     timeoutMs: IMPORT_TIMEOUT_MS,
     body,
     contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
@@ -196,7 +194,9 @@ function describePlan(fields: Fields): readonly string[] {
   );
   const hint = [
     ...(flags.length + states.length === 0 ? [] : ['--prune archives or removes what the file lacks.']),
-    ...(others.length === 0 ? [] : [`--remove ${REMOVABLE.join(',')} removes what the file lacks of these.`]),
+    ...(others.length === 0
+      ? []
+      : [`--remove ${REMOVABLE.join(',')} removes what the file lacks in these sections.`]),
   ];
 
   return [
@@ -246,9 +246,10 @@ function describeSections(fields: Fields): readonly string[] {
     ...fields.list('webhooksUpdated').map((webhook) => `~ webhook ${webhook.text('name')}`),
     ...fields.texts('webhooksDeleted').map((name) => `- webhook ${name}: delete`),
     ...fields.list('membersChanged').map((member) => {
-      const [before, after] = ['before', 'after'].map((name) =>
-        member.any(name) === undefined ? undefined : roleOf(member.fields(name)),
-      );
+      const [before, after] = ['before', 'after'].map((name) => {
+        const role = member.optionalFields(name);
+        return role && roleOf(role);
+      });
       const mark = before === undefined ? '+' : after === undefined ? '-' : '~';
       const role = before === undefined ? after : `${before} -> ${after ?? 'none'}`;
       return `${mark} member ${member.text('email')}: ${role}`;

@@ -44,6 +44,10 @@ export class Fields {
     return new Fields(this.any(name));
   }
 
+  optionalFields(name: string): Fields | undefined {
+    return this.any(name) === undefined ? undefined : this.fields(name);
+  }
+
   /** A member that is an array of objects. */
   list(name: string): Fields[] {
     return this.#array(name).map((item) => new Fields(item));

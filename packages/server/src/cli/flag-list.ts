@@ -68,7 +68,8 @@ async function listEverywhere(options: FlagListOptions, shell: Shell): Promise<v
 }
 
 function stateIn(states: Fields, environment: string): string {
-  return states.any(environment) === undefined ? '-' : describeIn(states.fields(environment));
+  const record = states.optionalFields(environment);
+  return record === undefined ? '-' : describeIn(record);
 }
 
 function describeIn(record: Fields): string {

@@ -1,10 +1,10 @@
-import { compactJson, elementsOf, memberText } from '@halyard/protocol';
-import { type ApiClient, apiPath } from './api-client.ts';
+import { compactJson, defined, memberText } from '@halyard/protocol';
+import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { connect, type Input } from './command.ts';
-import { Fields, isJsonText, parseForDisplay } from './fields.ts';
+import { type Fields, isJsonText, parseForDisplay } from './fields.ts';
 import { type CONNECTION, NOTE, namesIn, option, required } from './options.ts';
-import { formatTable, printAnswer, printable, shortJson } from './output.ts';
+import { formatTable, itemTexts, printAnswer, printable, shortJson } from './output.ts';
 import { quoteWord, type Shell } from './shell.ts';
 
 /** A value that a flag declares. Its value is kept as the server has it, so that it goes back unchanged. */
@@ -66,22 +66,18 @@ export async function namedValueText(
 
 async function readNamedValues(client: ApiClient, path: string) {
   const answer = await client.request({ path });
-  const { values } = parseNamedValues(answer.text);
-  return { answer, values };
+  return { answer, values: parseNamedValues(answer) };
 }
 
 /** Numbers beyond a double keep their digits. */
-function parseNamedValues(text: string): { readonly values: readonly NamedValue[] } {
-  const fields = new Fields(parseForDisplay(text));
+function parseNamedValues({ fields, text }: ApiAnswer): readonly NamedValue[] {
   const listed = fields.any('namedValues') === undefined ? [] : fields.list('namedValues');
-  const texts = elementsOf(memberText(text, ['namedValues']) ?? '[]') ?? [];
-  return {
-    values: listed.map((item, index) => {
-      const description = item.optionalText('description');
-      const valueText = memberText(texts[index] ?? '{}', ['value']) ?? 'null';
-      return { name: item.text('name'), valueText, ...(description !== undefined && { description }) };
-    }),
-  };
+  const texts = itemTexts(text, 'namedValues');
+  return listed.map((item, index) => ({
+    name: item.text('name'),
+    valueText: memberText(texts[index] ?? '{}', ['value']) ?? 'null',
+    ...defined({ description: item.optionalText('description') }),
+  }));
 }
 
 function readAssignment(text: string): NamedValue {
@@ -110,7 +106,7 @@ function changed(before: readonly NamedValue[], { set, removed, describe }: Chan
   for (const name of removed) after.delete(name);
   for (const each of set) {
     const description = describe ?? after.get(each.name)?.description;
-    after.set(each.name, { ...each, ...(description !== undefined && { description }) });
+    after.set(each.name, { ...each, ...defined({ description }) });
   }
   return [...after.values()];
 }

@@ -1,3 +1,4 @@
+import { placeOf } from './change.ts';
 import type { Fields } from './fields.ts';
 import { printable, shortTime } from './output.ts';
 import { describeRights } from './rights.ts';
@@ -15,11 +16,11 @@ export function describeHoldings(holdings: Fields): string {
     ...section('own token', ends.list('tokens'), describeToken),
     ...section('link', ends.list('links'), (one) => [one.text('kind'), one.optionalText('email') ?? '']),
     ...section('schedule', ends.list('schedules'), (one) => [
-      ...placeOf(one),
+      placeOf(one),
       `due ${shortTime(one.text('dueAt'))}`,
     ]),
     ...section('rollout plan', ends.list('plans'), (one) => [
-      ...placeOf(one),
+      placeOf(one),
       one.text('flag'),
       one.text('status') === 'running' ? 'will be paused' : 'is paused already',
     ]),
@@ -48,7 +49,7 @@ export function describeHoldings(holdings: Fields): string {
   return `${text.map(printable).join('\n')}\n`;
 }
 
-/** A line for each item of a kind; one line where there is none would only be noise. */
+/** A line for each item of a kind, and nothing for a kind without items. */
 function section(what: string, items: readonly Fields[], cells: (item: Fields) => readonly string[]) {
   return items.map(
     (item) =>
@@ -60,8 +61,4 @@ function section(what: string, items: readonly Fields[], cells: (item: Fields) =
 
 function describeToken(token: Fields): readonly string[] {
   return [token.text('name'), describeRights(token), `used ${shortTime(token.optionalText('lastUsedAt'))}`];
-}
-
-function placeOf(one: Fields): readonly string[] {
-  return [`${one.text('project')}/${one.text('environment')}`];
 }

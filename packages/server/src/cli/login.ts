@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { EnvironmentVariables } from '../config/config.ts';
 import { isThisMachine, namedInVariables, resolveAddress } from '../config/connection.ts';
 import { findKeyring } from '../config/keyring.ts';
@@ -116,9 +117,8 @@ export const logoutCommand = localCommand({
 
     if (token === undefined) removeToken(shell, { name, url });
     const profiles = known.profiles.filter((each) => each.name !== name);
-    const current =
-      known.current === name ? {} : { ...(known.current !== undefined && { current: known.current }) };
-    writeProfiles(shell.env, { ...current, profiles });
+    const current = known.current === name ? undefined : known.current;
+    writeProfiles(shell.env, { ...defined({ current }), profiles });
     shell.write(`Forgot the profile "${name}" for ${url}. Its token stays valid until it is revoked.\n`);
     if (known.current === name && profiles.length > 0)
       shell.write('No profile is the current one now: choose one with "halyard profile use".\n');

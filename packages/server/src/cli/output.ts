@@ -63,6 +63,11 @@ export async function printList(
   if (hasMore && last !== undefined && more !== undefined) shell.write(`${more(last)}\n`);
 }
 
+/** The JSON texts of the items in a member of an answer, unchanged; none if it has no such list. */
+export function itemTexts(answer: string, member: string): readonly string[] {
+  return elementsOf(memberText(answer, [member]) ?? '[]') ?? [];
+}
+
 async function printJsonPages(
   shell: Shell,
   pages: AsyncIterable<ApiAnswer> | Iterable<ApiAnswer>,
@@ -72,7 +77,7 @@ async function printJsonPages(
   for await (const { text } of pages) {
     const next = memberText(text, ['next']);
     if (!isOpen && next === undefined) return shell.write(asLine(text));
-    const items = (elementsOf(memberText(text, [member]) ?? '[]') ?? []).join(',');
+    const items = itemTexts(text, member).join(',');
     if (isOpen) shell.write(items === '' ? '' : `,${items}`);
     else {
       const others = (membersOf(text) ?? []).filter(([name]) => name !== member && name !== 'next');

@@ -152,7 +152,7 @@ function literal(part: string): string | undefined {
   return /^@?(["'`])([\w.:/@-]{1,200})\1/.exec(part)?.[2];
 }
 
-/** What begins like this lists flags: our own exports and types, and documents for flagd. They use none. */
+/** Files that begin like this list flags and use none: our own exports and types, and documents for flagd. */
 const LISTS = [
   /^\s*\{\s*"halyard"\s*:/,
   /^(?:#[^\n]*\n|---\s*\n|\s*\n)*halyard:\s/,
@@ -171,7 +171,7 @@ function textOf(path: string): string | undefined {
   return text.includes('\0') ? undefined : text;
 }
 
-/** The number of the line at an index of the text; indexes must not decrease by more than the text. */
+/** Finds the number of the line at an index of the text. */
 function linesOf(text: string): (index: number) => number {
   const ends: number[] = [];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends.push(at);

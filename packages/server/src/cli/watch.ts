@@ -6,6 +6,7 @@ import { parseForDisplay } from './fields.ts';
 import { describeChanges, type States } from './flag-state.ts';
 import { type CONNECTION, required, type ValuesOf } from './options.ts';
 import { wantsJson } from './output.ts';
+import { pauseBeforeRetry } from './retry.ts';
 import type { Shell } from './shell.ts';
 
 const OPTIONS = {
@@ -30,8 +31,6 @@ export const watchCommand = command({
 
 /** A stream without a byte for this long is dead, even if the connection is open. */
 const SILENCE_MS = 3 * KEEP_ALIVE_SECONDS * 1000;
-const FIRST_DELAY_MS = 1000;
-const MAX_DELAY_MS = 30_000;
 
 /** Follows the stream of one environment until an error that a retry cannot fix. */
 class Watch {
@@ -58,11 +57,7 @@ class Watch {
         () => 'The stream ended.',
         (error: unknown) => this.#reasonToRetry(error),
       );
-      const delayMs =
-        Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS) * (0.5 + Math.random() / 2);
-      this.#failures++;
-      this.#shell.writeError(`${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.\n`);
-      await Bun.sleep(delayMs);
+      await pauseBeforeRetry(reason, this.#failures++, this.#shell);
     }
   }
 

@@ -276,8 +276,9 @@ function describeWebhook(item: Fields): string {
 
 /** Why the last attempt failed, if it did. */
 function failureLines(item: Fields): readonly string[] {
-  if (item.any('lastFailure') === undefined) return [];
-  const failure = item.fields('lastFailure');
+  const failure = item.optionalFields('lastFailure');
+  if (failure === undefined) return [];
+
   const parts = [failure.optionalText('error'), failure.optionalText('answer')].filter(Boolean);
   return [`Change ${String(failure.any('seq'))} failed ${shortTime(failure.text('at'))}: ${parts.join(' ')}`];
 }
