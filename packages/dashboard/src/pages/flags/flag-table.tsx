@@ -70,6 +70,7 @@ export function FlagTable({ sort, ...props }: FlagListProps & { sort: Sort }) {
           {hasOwner && <col style={{ width: WIDTHS.owner }} />}
           {hasChange && <col style={{ width: WIDTHS.changed }} />}
         </colgroup>
+
         <FlagTableHead drawn={drawn} sort={sort} selected={selected} onToggleAll={toggleAll} />
         <tbody>
           <tr aria-hidden style={{ height: rows.before }} />

@@ -1,5 +1,5 @@
 import FileUp from 'lucide-react/icons/file-up';
-import { type DragEvent, lazy, useRef, useState } from 'react';
+import { type DragEvent, lazy, type ReactNode, useRef, useState } from 'react';
 import type { ProjectDocument } from '../../api/documents.ts';
 import { newReference } from '../../api/lost-answers.ts';
 import type { ProjectRecord } from '../../api/types.ts';
@@ -16,8 +16,6 @@ const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Takes a document, chosen or dropped, and opens the comparison with the project. */
 export function ImportSection({ project }: { project: ProjectRecord }) {
-  const input = useRef<HTMLInputElement>(null);
-  const [isOver, setOver] = useState(false);
   const [document, setDocument] = useState<ProjectDocument>();
 
   async function read(file: File | undefined): Promise<void> {
@@ -33,54 +31,76 @@ export function ImportSection({ project }: { project: ProjectRecord }) {
     }
   }
 
+  return (
+    <>
+      <p className="text-ink-2">{messages.hint}</p>
+      <DropZone onDrop={(file) => void read(file)}>
+        <FileButton onChoose={(file) => void read(file)} />
+        <span aria-hidden className="text-ink-3 [@media(hover:none)]:hidden">
+          {messages.drop}
+        </span>
+      </DropZone>
+
+      {document !== undefined && (
+        <DialogPart title={messages.dialog(document.name)} onClose={() => setDocument(undefined)}>
+          <ImportDialog project={project} document={document} onClose={() => setDocument(undefined)} />
+        </DialogPart>
+      )}
+    </>
+  );
+}
+
+/** The place that files can be dropped on. */
+function DropZone({ onDrop, children }: { onDrop: (file: File | undefined) => void; children: ReactNode }) {
+  const [isOver, setOver] = useState(false);
+
   function over(event: DragEvent): void {
     event.preventDefault();
     setOver(true);
   }
 
   return (
-    <>
-      <p className="text-ink-2">{messages.hint}</p>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same */}
-      <div
-        data-drop
-        onDragEnter={over}
-        onDragOver={over}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          void read(event.dataTransfer.files[0]);
-        }}
-        className={classNames(
-          'mt-3 flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-dashed p-3',
-          isOver ? 'border-accent bg-accent-soft' : 'border-line-strong',
-        )}
-      >
-        <Button onClick={() => input.current?.click()}>
-          <FileUp size={14} aria-hidden /> {messages.choose}
-        </Button>
-        <span aria-hidden className="text-ink-3 [@media(hover:none)]:hidden">
-          {messages.drop}
-        </span>
-        <input
-          ref={input}
-          type="file"
-          accept=".yaml,.yml,.json,application/json,application/yaml"
-          aria-label={messages.file}
-          className="hidden"
-          onChange={({ target }) => {
-            void read(target.files?.[0]);
-            // Choosing the same file once more is a change again.
-            target.value = '';
-          }}
-        />
-      </div>
-      {document !== undefined && (
-        <DialogPart title={messages.dialog(document.name)} onClose={() => setDocument(undefined)}>
-          <ImportDialog project={project} document={document} onClose={() => setDocument(undefined)} />
-        </DialogPart>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same
+    <div
+      data-drop
+      onDragEnter={over}
+      onDragOver={over}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        onDrop(event.dataTransfer.files[0]);
+      }}
+      className={classNames(
+        'mt-3 flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-dashed p-3',
+        isOver ? 'border-accent bg-accent-soft' : 'border-line-strong',
       )}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** A button that opens the browser's file picker. */
+function FileButton({ onChoose }: { onChoose: (file: File | undefined) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button onClick={() => input.current?.click()}>
+        <FileUp size={14} aria-hidden /> {messages.choose}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        accept=".yaml,.yml,.json,application/json,application/yaml"
+        aria-label={messages.file}
+        className="hidden"
+        onChange={({ target }) => {
+          onChoose(target.files?.[0]);
+          // Choosing the same file once more is a change again.
+          target.value = '';
+        }}
+      />
     </>
   );
 }

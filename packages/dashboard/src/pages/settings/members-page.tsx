@@ -60,6 +60,7 @@ export function MembersPage() {
           </RecordTable>
         )}
       </Loaded>
+
       {canChange && (
         <PartBoundary place={texts.title}>
           <InvitationList
@@ -71,6 +72,7 @@ export function MembersPage() {
           />
         </PartBoundary>
       )}
+
       {isCreating && canInvite && (
         <DialogPart title={texts.invite} onClose={stop}>
           <InviteDialog project={project} onClose={stop} onCreated={setCreated} />
