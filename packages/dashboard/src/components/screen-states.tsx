@@ -121,14 +121,29 @@ export function Skeleton({ className }: { className?: string }) {
 export function SkeletonRows({ rows = 8 }: { rows?: number | undefined }) {
   return (
     <div role="status" aria-label="Loading" className="divide-y divide-line">
-      {Array.from({ length: rows }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike and never move
-        <div key={index} className="flex h-12 items-center gap-6 px-4">
-          <Skeleton className="w-1/3" />
-          <Skeleton className="w-1/6" />
-          <Skeleton className="w-1/6" />
-        </div>
-      ))}
+      <Alike count={rows} className="flex h-12 items-center gap-6 px-4">
+        <Skeleton className="w-1/3" />
+        <Skeleton className="w-1/6" />
+        <Skeleton className="w-1/6" />
+      </Alike>
     </div>
   );
+}
+
+/** Rows or columns that are all alike, while what they stand for is loading. */
+export function Alike({
+  count,
+  className,
+  children,
+}: {
+  count: number;
+  className: string;
+  children: ReactNode;
+}) {
+  return Array.from({ length: count }, (_, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: they never move
+    <div key={index} className={className}>
+      {children}
+    </div>
+  ));
 }

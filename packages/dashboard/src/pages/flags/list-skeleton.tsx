@@ -1,45 +1,44 @@
 import { classNames } from '../../components/class-names.ts';
 import { GRID } from '../../components/page.tsx';
-import { Skeleton } from '../../components/screen-states.tsx';
+import { Alike, Skeleton } from '../../components/screen-states.tsx';
 
 /** Rows that fill a window, and columns of environments that fit beside the key. */
 const [ROWS, MOST_COLUMNS] = [9, 5];
 
 /** Shown in place of the flag list while it is loading: nothing moves when it appears. */
 export function FlagListSkeleton({ environments }: { environments: number }) {
-  const columns = Array.from({ length: Math.min(environments, MOST_COLUMNS) }, (_, column) => column);
   return (
     <div role="status" aria-label="Loading" className={classNames(GRID, 'pt-4')}>
       <div className="flex h-8 items-center justify-between">
         <Skeleton className="h-5 w-28" />
         <Skeleton className="h-8 w-26 rounded-md" />
       </div>
+
       <div className="my-3 flex gap-2">
         <Skeleton className="h-8 flex-1 rounded-md sm:max-w-xs" />
-        {['state', 'tag', 'owner'].map((filter) => (
-          <Skeleton key={filter} className="h-8 w-24 rounded-md max-sm:hidden" />
-        ))}
+        <Alike count={3} className="w-24 max-sm:hidden">
+          <Skeleton className="h-8 rounded-md" />
+        </Alike>
       </div>
+
       <div className="overflow-hidden rounded-lg border border-line bg-surface">
-        {Array.from({ length: ROWS }, (_, row) => (
-          <div
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike and never move
-            key={row}
-            className="flex h-13.5 items-center gap-4 border-t border-line px-4 first:border-t-0"
-          >
-            <Skeleton className="size-4 shrink-0 max-sm:order-last" />
-            <span className="w-80 max-w-full shrink-0 space-y-2 max-sm:flex-1 max-sm:shrink">
-              <Skeleton className="w-3/5" />
-              <Skeleton className="h-2.5 w-2/5" />
-            </span>
-            {columns.map((column) => (
-              <span key={column} className="flex flex-1 items-center gap-2 max-md:hidden">
-                <Skeleton className="h-4.5 w-8.5 rounded-full" />
-                <Skeleton className="w-5" />
-              </span>
-            ))}
+        <Alike
+          count={ROWS}
+          className="flex h-13.5 items-center gap-4 border-t border-line px-4 first:border-t-0"
+        >
+          <Skeleton className="size-4 shrink-0 max-sm:order-last" />
+          <div className="w-80 max-w-full shrink-0 space-y-2 max-sm:flex-1 max-sm:shrink">
+            <Skeleton className="w-3/5" />
+            <Skeleton className="h-2.5 w-2/5" />
           </div>
-        ))}
+          <Alike
+            count={Math.min(environments, MOST_COLUMNS)}
+            className="flex flex-1 items-center gap-2 max-md:hidden"
+          >
+            <Skeleton className="h-4.5 w-8.5 rounded-full" />
+            <Skeleton className="w-5" />
+          </Alike>
+        </Alike>
       </div>
     </div>
   );
