@@ -1,4 +1,4 @@
-import { memo, useRef } from 'react';
+import { memo, type ReactNode, useRef } from 'react';
 import { Link } from 'wouter';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
@@ -8,7 +8,14 @@ import { classNames } from '../../components/class-names.ts';
 import { FlagName, LastChange } from './flag-name.tsx';
 import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';
-import { type FlagItemProps, type FlagListProps, OPEN_ROW, useFlagRows } from './windowed-rows.ts';
+import {
+  type FlagItemProps,
+  type FlagListProps,
+  OPEN_ROW,
+  type RowSizes,
+  rowMarks,
+  useFlagRows,
+} from './windowed-rows.ts';
 
 /** Heights of a card's parts, in pixels: every card of a list is as high as the others. */
 const [HEAD_PX, LINE_PX, FOOT_PX, GAP_PX] = [60, 36, 30, 12];
@@ -30,44 +37,34 @@ export function FlagCards(props: FlagListProps) {
 const [ONE_HEAD_PX, ONE_PX] = [32, 68];
 
 /** The flags in one environment: their key, and below it their state. */
-function FlagLines({ environment, ...props }: FlagListProps & { environment: EnvironmentRecord }) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const rows = useFlagRows(scroller, props, { heightPx: ONE_PX, topPx: ONE_HEAD_PX, columns: 1 });
-
+function FlagLines({ environment, ...list }: FlagListProps & { environment: EnvironmentRecord }) {
   return (
-    <div
-      ref={scroller}
-      className="relative -mx-4 min-h-0 flex-1 overflow-y-auto border-t border-line bg-surface short:overflow-visible"
-      data-scroller
-      {...OPEN_ROW}
+    <NarrowList
+      list={list}
+      sizes={{ heightPx: ONE_PX, topPx: ONE_HEAD_PX, columns: 1 }}
+      className="bg-surface"
+      head={
+        <div
+          className="sticky top-0 z-10 flex items-center border-b border-line bg-bg px-4"
+          style={{ height: ONE_HEAD_PX }}
+        >
+          <EnvironmentBadge environment={environment} className="text-xs text-ink-2" />
+        </div>
+      }
     >
-      <div
-        className="sticky top-0 z-10 flex items-center border-b border-line bg-bg px-4"
-        style={{ height: ONE_HEAD_PX }}
-      >
-        <EnvironmentBadge environment={environment} className="text-xs text-ink-2" />
-      </div>
-      <ul aria-label={messages.list.label(props.project.name)}>
-        <li aria-hidden style={{ height: rows.before }} />
-        {rows.items.map((item) => (
-          <FlagLine key={item.flag.key} {...item} environment={environment} />
-        ))}
-        <li aria-hidden style={{ height: rows.after }} />
-      </ul>
-    </div>
+      {(item) => <FlagLine key={item.flag.key} {...item} environment={environment} />}
+    </NarrowList>
   );
 }
 
 /** One flag in one environment. */
 const FlagLine = memo(function FlagLine(props: FlagItemProps & { environment: EnvironmentRecord }) {
-  const { project, flag, index, heightPx, isSelected, isMarked, onToggle, environment } = props;
+  const { project, flag, heightPx, isSelected, isMarked, onToggle, environment } = props;
+
   return (
     <li
       style={{ height: heightPx }}
-      data-row={index}
-      data-flag={flag.key}
-      data-chosen={isSelected || undefined}
-      data-marked={isMarked || undefined}
+      {...rowMarks(props)}
       className={classNames(
         'group flex cursor-pointer items-center gap-3 border-b border-line px-4',
         isSelected && 'bg-accent-soft',
@@ -107,28 +104,51 @@ function SelectFlag({
 }
 
 /** A card for each flag, with a line for each environment. */
-function Cards(props: FlagListProps) {
-  const { project, columns } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const { environments } = columns;
+function Cards(list: FlagListProps) {
+  const { environments } = list.columns;
   // Hiding a single one would save no space.
   const shown = environments.length > MOST + 1 ? MOST : environments.length;
   const lines = shown < environments.length ? shown + 1 : shown;
   const heightPx = HEAD_PX + LINE_PX * lines + FOOT_PX + GAP_PX;
-  const rows = useFlagRows(scroller, props, { heightPx, topPx: 0, columns: shown });
+
+  return (
+    <NarrowList list={list} sizes={{ heightPx, topPx: 0, columns: shown }} className="px-4 pt-3">
+      {(item) => <FlagCard key={item.flag.key} {...item} environments={environments} shown={shown} />}
+    </NarrowList>
+  );
+}
+
+/** The flags in view of a list that scrolls across the whole width. */
+function NarrowList({
+  list,
+  sizes,
+  className,
+  head,
+  children: draw,
+}: {
+  list: FlagListProps;
+  sizes: RowSizes;
+  className: string;
+  head?: ReactNode;
+  children: (item: FlagItemProps) => ReactNode;
+}) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useFlagRows(scroller, list, sizes);
 
   return (
     <div
       ref={scroller}
-      className="relative -mx-4 min-h-0 flex-1 overflow-y-auto border-t border-line px-4 pt-3 short:overflow-visible"
+      className={classNames(
+        'relative -mx-4 min-h-0 flex-1 overflow-y-auto border-t border-line short:overflow-visible',
+        className,
+      )}
       data-scroller
       {...OPEN_ROW}
     >
-      <ul aria-label={messages.list.label(project.name)}>
+      {head}
+      <ul aria-label={messages.list.label(list.project.name)}>
         <li aria-hidden style={{ height: rows.before }} />
-        {rows.items.map((item) => (
-          <FlagCard key={item.flag.key} {...item} environments={environments} shown={shown} />
-        ))}
+        {rows.items.map(draw)}
         <li aria-hidden style={{ height: rows.after }} />
       </ul>
     </div>
@@ -139,16 +159,10 @@ function Cards(props: FlagListProps) {
 const FlagCard = memo(function FlagCard(
   props: FlagItemProps & { environments: readonly EnvironmentRecord[]; shown: number },
 ) {
-  const { project, flag, index, heightPx, isSelected, isMarked, onToggle, environments, shown } = props;
+  const { project, flag, heightPx, isSelected, isMarked, onToggle, environments, shown } = props;
+
   return (
-    <li
-      style={{ height: heightPx }}
-      data-row={index}
-      data-flag={flag.key}
-      data-chosen={isSelected || undefined}
-      data-marked={isMarked || undefined}
-      className="group"
-    >
+    <li style={{ height: heightPx }} {...rowMarks(props)} className="group">
       <article
         aria-label={flag.key}
         className={classNames(

@@ -6,7 +6,7 @@ import { FlagName, LastChange } from './flag-name.tsx';
 import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';
 import { type DrawnColumns, EDGE, isGap, STAYS } from './table-columns.ts';
-import type { FlagItemProps } from './windowed-rows.ts';
+import { type FlagItemProps, rowMarks } from './windowed-rows.ts';
 
 /** One flag with its states. Drawn again only when its own record or the drawn columns change. */
 export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: DrawnColumns }) {
@@ -21,10 +21,7 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
       )}
       style={{ height: heightPx }}
       aria-rowindex={index + 2}
-      data-row={index}
-      data-flag={flag.key}
-      data-chosen={isSelected || undefined}
-      data-marked={isMarked || undefined}
+      {...rowMarks(props)}
     >
       {onToggle && (
         <td className={`${STAYS} left-0 cursor-default border-b border-line pl-3`} data-control>

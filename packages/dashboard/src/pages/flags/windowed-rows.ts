@@ -39,13 +39,23 @@ export interface FlagItemProps extends Pick<FlagListProps, 'words' | 'onFavorite
 }
 
 /** Sizes of a list whose rows all have one height, in pixels. */
-interface RowSizes {
+export interface RowSizes {
   readonly heightPx: number;
   /** The head above the first row, which covers the top of the list when it is scrolled. */
   readonly topPx: number;
   /** Scrolls a column into view, before it takes the focus. */
   readonly showColumn?: (column: number) => void;
   readonly columns: number;
+}
+
+/** What the keys, the highlight and tests find a drawn row by. */
+export function rowMarks({ index, flag, isSelected, isMarked }: FlagItemProps) {
+  return {
+    'data-row': index,
+    'data-flag': flag.key,
+    'data-chosen': isSelected || undefined,
+    'data-marked': isMarked || undefined,
+  };
 }
 
 /** Space below the last row, in pixels: it can be scrolled clear of a message. */
