@@ -10,11 +10,11 @@ import { EnvironmentBadge } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
+import { FoldedList } from '../components/folded-list.tsx';
 import { RefusalNote } from '../components/form.tsx';
 import { announce } from '../components/live-region.tsx';
 import { SkeletonRows } from '../components/screen-states.tsx';
 import { EnvironmentSelect } from '../components/select.tsx';
-import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
 import { useChangeGuards, useReadOnlyReason } from './change-guards.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
@@ -214,29 +214,11 @@ export function CopyBetweenDialog({
   );
 }
 
-/** How many are shown at first. */
-const FIRST = 50;
-
 /** The effect of a change, flag by flag. */
 function DifferenceList({ differences }: Pick<Copied, 'differences'>) {
-  const [most, setMost] = useState(FIRST);
   return (
-    <ScrollRegion
-      label={dialogs.whatChanges}
-      className="max-h-[40vh] overflow-y-auto rounded-md border border-line"
-    >
-      <ul className="divide-y divide-line">
-        {differences.slice(0, most).map(({ key, before, after }) => (
-          <ChangedFlag key={key} flag={key} before={before} after={after} />
-        ))}
-      </ul>
-      {differences.length > most && (
-        <div className="border-t border-line p-2 text-center">
-          <Button kind="quiet" onClick={() => setMost(differences.length)}>
-            {dialogs.showMore(differences.length - most)}
-          </Button>
-        </div>
-      )}
-    </ScrollRegion>
+    <FoldedList label={dialogs.whatChanges} items={differences}>
+      {({ key, before, after }) => <ChangedFlag key={key} flag={key} before={before} after={after} />}
+    </FoldedList>
   );
 }

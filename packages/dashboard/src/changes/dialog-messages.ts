@@ -12,7 +12,6 @@ export const messages = {
   reasonByNow: 'This change needs a reason. Nothing has been changed yet.',
   reasonSubmit: 'Continue',
   more: (count: number) => `and ${count} more`,
-  showMore: (count: number) => `Show ${count} more`,
   notSet: 'Not set',
   flags,
 

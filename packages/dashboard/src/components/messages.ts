@@ -7,6 +7,7 @@ export const messages = {
   found: (count: number, total: number) => `${count} of ${total}`,
   filters: 'Filters',
   clear: 'Clear',
+  showMore: (count: number) => `Show ${count} more`,
   findOption: 'Find',
   clearSelection: 'Clear selection',
   people: 'People and teams',

@@ -37,7 +37,6 @@ export const messages = {
   removals: (count: number) => `This removes or archives ${things(count, 'thing')}:`,
   whatChanges: 'What changes',
   in: 'in',
-  more: (count: number) => `Show ${count} more`,
   andMore: (count: number) => `and ${count} more`,
 
   action: (count: number) => (count === 0 ? 'Import' : `Import ${things(count, 'change')}`),

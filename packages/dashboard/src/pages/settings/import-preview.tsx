@@ -1,16 +1,14 @@
-import { useState } from 'react';
 import type { EnvironmentRecord, FlagState, ImportPlan } from '../../api/types.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { StateDiff } from '../../components/audit/state-diff.tsx';
 import { Badge, type BadgeKind, EnvironmentBadge } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
 import { FormError } from '../../components/field.tsx';
-import { ScrollRegion } from '../../components/tables.tsx';
+import { FoldedList } from '../../components/folded-list.tsx';
 import { messages } from './import-messages.ts';
 import { type ChangedThing, type Difference, onlyInProject, thingsOf } from './import-plan.ts';
 
-/** How many things, and how many of those that are removed, are listed at first. */
-const [FEW, FEW_NAMES] = [50, 12];
+/** How many of the things that are removed are named. */
+const FEW_NAMES = 12;
 
 /** What may be proposed, or takes a reason, is no obstacle. */
 const SOLVABLE = new Set(['approval_required', 'reason_required']);
@@ -28,7 +26,6 @@ export function ImportPreview({
   plan: ImportPlan;
   environments: readonly EnvironmentRecord[];
 }) {
-  const [most, setMost] = useState(FEW);
   const things = thingsOf(plan);
   const only = onlyInProject(plan);
   const refusals = refusalsOf(plan);
@@ -50,23 +47,9 @@ export function ImportPreview({
       <Removals things={things.filter(({ isRemoval }) => isRemoval)} />
 
       {things.length > 0 && (
-        <ScrollRegion
-          label={messages.whatChanges}
-          className="max-h-[45vh] overflow-y-auto rounded-md border border-line"
-        >
-          <ul className="divide-y divide-line">
-            {things.slice(0, most).map((thing) => (
-              <Thing key={`${thing.noun} ${thing.name}`} thing={thing} environments={environments} />
-            ))}
-          </ul>
-          {things.length > most && (
-            <div className="border-t border-line p-2 text-center">
-              <Button kind="quiet" onClick={() => setMost(things.length)}>
-                {messages.more(things.length - most)}
-              </Button>
-            </div>
-          )}
-        </ScrollRegion>
+        <FoldedList label={messages.whatChanges} items={things}>
+          {(thing) => <Thing key={`${thing.noun} ${thing.name}`} thing={thing} environments={environments} />}
+        </FoldedList>
       )}
 
       {plan.kept > 0 && <p className="text-ink-2">{messages.kept(plan.kept)}</p>}
