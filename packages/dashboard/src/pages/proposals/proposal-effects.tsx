@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useFlag } from '../../api/flags.ts';
 import type { NewSchedule } from '../../api/schedules.ts';
-import type { EnvironmentRecord, FlagState, ProposalRecord, StateRecord } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagState, Json, ProposalRecord, StateRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { targetText } from '../../components/audit/action-text.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
@@ -108,9 +108,9 @@ function EffectHeading({
 
 /** An effect that does not change a state: a plan or a schedule in words, anything else by its fields. */
 function OtherEffect({ effect: { action, before, after } }: { effect: Effect }) {
-  // The journal has the records of these actions.
-  if (action === 'rollout.started') return <PlannedSteps plan={after as unknown as StartedPlan} />;
-  if (action === 'schedule.created') return <ScheduledSteps schedule={after as unknown as NewSchedule} />;
+  // For these actions the server records the whole plan, or the whole schedule.
+  if (action === 'rollout.started') return <PlannedSteps plan={after as Json & StartedPlan} />;
+  if (action === 'schedule.created') return <ScheduledSteps schedule={after as Json & NewSchedule} />;
   if (action.endsWith('.deleted')) return null;
   return <FieldDiff before={before} after={after} />;
 }
