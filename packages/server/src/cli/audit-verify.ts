@@ -12,13 +12,13 @@ export const verifyCommand = command({
   options: {
     head: option(
       '<seq>:<hash>',
-      'Also verify that the log continues from this head, as an earlier run printed it',
+      'Also verify that the log continues from this head, which an earlier run printed',
     ),
   },
   help:
-    'Entries are chained by hash, a few seconds after they are written. Who can write to the database can also make a new chain:\n' +
-    'note the head in another place, and give it with --head, to see that too. Without --head, a log whose end was cut off together\n' +
-    'with the chain may look right.',
+    'Entries are chained by hash a few seconds after they are written. Anyone who can write to the database can also make a new\n' +
+    'chain. To detect that, note the head in another place and pass it with --head. Without --head, a log that was cut off together\n' +
+    'with its chain may look intact.',
   examples: ['halyard audit verify', 'halyard audit verify --head 812:4f1e…'],
   run: async (input, shell) => {
     const { head } = input;
@@ -39,7 +39,7 @@ export const verifyCommand = command({
   },
 });
 
-/** What all calls have found together. */
+/** The findings of all calls together. */
 interface Found {
   readonly entries: number;
   readonly blocks: number;

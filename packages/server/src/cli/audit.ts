@@ -32,7 +32,7 @@ export const auditCommand = command({
     ),
     since: option(
       '<when>',
-      'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z; with --follow, after this number or cursor of an entry',
+      'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z; with --follow, show entries after this number or cursor',
     ),
     until: option('<when>', 'Show changes before this time, written as for --since'),
     before: option('<seq>', 'Show entries older than this one, for the next page'),
@@ -46,7 +46,7 @@ export const auditCommand = command({
     'halyard audit --project shop --env production --target new-checkout',
     'halyard audit --since 24h --action operator',
     'halyard audit --since 2027-01-01T00:00:00Z --format ndjson > audit.ndjson',
-    'halyard audit --follow --since 812 --format ndjson      everything after entry 812, then what is new',
+    'halyard audit --follow --since 812 --format ndjson      entries after 812, then new ones',
   ],
   run: async (input, shell) => {
     if (input.follow) return await followAudit(shell, input);

@@ -55,7 +55,7 @@ export const COMMANDS: Catalog = {
     load: async () => (await import('./login.ts')).logoutCommand,
   },
   profile: {
-    summary: 'List profiles, or choose the current one',
+    summary: 'List profiles, or set the current one',
     load: async () => (await import('./login.ts')).profileCommands,
   },
   watch: {

@@ -48,7 +48,7 @@ export const environmentCommands: readonly CliCommand[] = [
         no: 'Leave emergencies to administrators',
       }),
       requireReason: toggle('Require a reason for every change of its flags', {
-        no: 'Take changes without a reason',
+        no: 'Accept changes without a reason',
       }),
       color: option('<color>', `Set the color: ${ENVIRONMENT_COLORS.join(', ')}`),
       position: option('<n>', 'Set the position among the environments, from 0'),

@@ -17,7 +17,7 @@ interface NamedValue {
 /** The options of `halyard flag values`. */
 export const VALUES = {
   project: required('<project>', 'Project of the flag'),
-  describe: option('<text>', 'Description of the value that is set; needs exactly one'),
+  describe: option('<text>', 'Describe the value that you set; only with exactly one'),
   remove: option('<value-names>', 'Remove these values, separated by commas'),
   note: NOTE,
 };
@@ -133,7 +133,7 @@ function environmentsWith(flag: Fields, name: string): readonly string[] {
   return states.names.filter((each) => states.fields(each).optionalText('valueName') === name);
 }
 
-/** Says which environments keep a value that has no name any longer. */
+/** Says which environments keep a value that has lost its name. */
 function unnamedSince(before: Fields, after: Fields, { key }: ValuesInput): readonly string[] {
   const states = before.fields('environments');
   const now = after.fields('environments');

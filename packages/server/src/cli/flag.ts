@@ -90,7 +90,7 @@ export const flagCommands: readonly CliCommand[] = [
   }),
   command({
     usage: 'values <key> [assignments...]',
-    about: 'List the named values of a flag, or change them. States that use a value keep it.',
+    about: 'List the named values of a flag, or change them. What environments serve stays the same.',
     argumentHelp: { assignments: 'Values to add or change, each as name=json' },
     options: VALUES,
     examples: [

@@ -24,21 +24,20 @@ const PROFILE = option(
 /** `halyard login` */
 export const loginCommand = localCommand({
   usage: 'login [url]',
-  about:
-    'Store the address of a server and an access token for it, as a profile that the other commands use.',
+  about: 'Log in to a server: store its address and an access token as a profile that other commands use.',
   argumentHelp: {
-    url: 'Address of the server; by default that of the profile, HALYARD_URL, or this machine',
+    url: 'Server address (default: the address of the profile, HALYARD_URL, or this machine)',
   },
   options: {
     profile: PROFILE,
-    keyring: toggle('Keep the token in the keyring of the system (default, if there is one)', {
-      no: 'Keep the token in a file that only you can read',
+    keyring: toggle('Store the token in the keyring of the system (default if there is one)', {
+      no: 'Store the token in a file that only you can read',
     }),
   },
   help:
-    'Asks for the token, and does not show it. A token can also come from a pipe. Create one in the dashboard under\n' +
-    'Account, Your access tokens, or with "halyard token create" where you have rights already.\n\n' +
-    'A token is only ever sent to the server that it was stored for.',
+    'Asks for the token without showing it, or reads it from a pipe. Create a token in the dashboard under Account, Your access\n' +
+    'tokens, or with "halyard token create" if you have access already.\n\n' +
+    'A token is sent only to the server that it was stored for.',
   examples: [
     'halyard login https://flags.example.com',
     'halyard login https://flags.test --profile test',
@@ -106,7 +105,7 @@ export const logoutCommand = localCommand({
   usage: 'logout',
   about: 'Forget a profile and its token.',
   options: {
-    profile: option('<profile>', 'Profile to forget (default: HALYARD_PROFILE, or the current one)'),
+    profile: option('<profile>', 'Profile to forget (default: HALYARD_PROFILE or the current one)'),
   },
   help: 'The token itself stays valid. Revoke it with "halyard token revoke" if nothing else uses it.',
   run: ({ profile: asked }, shell) => {
@@ -121,7 +120,7 @@ export const logoutCommand = localCommand({
     writeProfiles(shell.env, { ...defined({ current }), profiles });
     shell.write(`Forgot the profile "${name}" for ${url}. Its token stays valid until it is revoked.\n`);
     if (known.current === name && profiles.length > 0)
-      shell.write('No profile is the current one now: choose one with "halyard profile use".\n');
+      shell.write('There is no current profile now: choose one with "halyard profile use".\n');
   },
 });
 
@@ -147,7 +146,8 @@ export const profileCommands: readonly CliCommand[] = [
   }),
   localCommand({
     usage: 'use <profile>',
-    about: 'Make a profile the current one, which commands use where nothing else names a server.',
+    about:
+      'Set the current profile. Commands use it unless an option or a variable names a server or a token.',
     argumentHelp: { profile: 'Name of the profile' },
     examples: ['halyard profile use test'],
     run: ({ profile: name }, shell) => {

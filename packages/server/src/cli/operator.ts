@@ -73,7 +73,7 @@ export const operatorCommands: readonly CliCommand[] = [
   }),
   command({
     usage: 'show <email>',
-    about: 'Show what a person has: what ends when they are removed, and what stays.',
+    about: 'Show what belongs to a person: what would end if you removed them, and what would stay.',
     run: async ({ email, ...options }, shell) => {
       const client = connect(shell, options);
       const id = (await findOperator(client, email)).text('id');
@@ -84,7 +84,7 @@ export const operatorCommands: readonly CliCommand[] = [
   command({
     usage: 'remove <email>',
     about:
-      'Remove an operator. Shows first what ends, such as sessions, own tokens and schedules, and what stays.',
+      'Remove an operator. First shows what ends, such as sessions, own tokens and schedules, and what stays.',
     options: { yes: toggle('Confirm') },
     run: async ({ email, yes, ...options }, shell) => {
       const client = connect(shell, options);

@@ -59,7 +59,7 @@ export const CONNECTION = {
   url: option('<url>', 'Server address (default HALYARD_URL, else this machine at HALYARD_PORT or 7070)'),
   token: option('<token>', 'Access token; prefer HALYARD_TOKEN, which other users cannot see'),
   data: option('<folder>', 'Data folder of a server on this machine, to read its admin token from'),
-  profile: option('<profile>', 'Server and token of this profile (default HALYARD_PROFILE; see login)'),
+  profile: option('<profile>', 'Profile to use, as stored by login (default HALYARD_PROFILE)'),
 };
 
 /** `--note` */

@@ -71,7 +71,7 @@ Examples:
 
 Commands print tables on a terminal and JSON when piped. The server comes from --url or HALYARD_URL (default: this
 machine), the access token from --token, HALYARD_TOKEN or the data folder of a server on this machine; or both come from the
-profile that "halyard login" stored. Options count more than variables, and variables more than the profile.
+profile that "halyard login" stored. Options override variables, and variables override the current profile.
 Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 denied or conflicting,
 5 different (diff, refs), or something lost (convert).`;
 

@@ -21,10 +21,10 @@ export const refsCommand = command({
     project: required('<project>', 'Project of the flags'),
     exclude: option(
       '<patterns>',
-      'Leave out these files and folders, as in a .gitignore, separated by commas',
+      'Skip these files and folders: patterns as in a .gitignore, separated by commas',
     ),
-    call: option('<names>', 'Functions of the code base that read a flag by its key, separated by commas'),
-    failOn: option('<findings>', 'Exit with 5 for these: unknown, archived, unused, or none', {
+    call: option('<names>', 'Functions of your own that read a flag by its key, separated by commas'),
+    failOn: option('<findings>', 'Exit with 5 for these findings: unknown, archived, unused, or none', {
       default: 'unknown,archived',
     }),
     format: option('<format>', 'Write a table, JSON, or annotations for GitHub Actions', {
@@ -32,10 +32,10 @@ export const refsCommand = command({
     }),
   },
   help:
-    'A key counts as used where it is in quotes. A key that a client of Halyard or OpenFeature reads, as in\n' +
-    "isEnabled('new-chekout'), or a function that --call names, and that is not a flag of the project is unknown.\n\n" +
-    'Ignored files are left out, by Git or by a .gitignore, and so are prose such as README.md, changelogs, lockfiles, exports of\n' +
-    'flags, binary files and files above 1 MB. Tests count unless --exclude names them.',
+    'A key in quotes counts as used. A key is unknown if the code reads it and the project has no such flag: with a client of Halyard\n' +
+    "or OpenFeature, as in isEnabled('new-chekout'), or with a function that --call names.\n\n" +
+    'Skips what Git or a .gitignore ignores, prose such as README.md, changelogs, lockfiles, exports of flags, binary files and files\n' +
+    'above 1 MB. Tests count unless --exclude names them.',
   examples: [
     'halyard refs src --project shop',
     `halyard refs . --project shop --exclude '*.test.ts,fixtures/' --call checkFlag,features.isOn`,

@@ -10,7 +10,7 @@ import type { Shell } from './shell.ts';
 /** The options of every command here. */
 const WEBHOOK = {
   project: option('<project>', 'Project of the webhook (default HALYARD_PROJECT)'),
-  installation: toggle('A webhook of the whole installation, which gets every entry of the audit log'),
+  installation: toggle('Use a webhook of the installation, which gets every entry of the audit log'),
   ...CONNECTION,
 };
 
@@ -132,9 +132,9 @@ export const webhookCommands: readonly CliCommand[] = [
   command({
     usage: 'skip <name> <seq>',
     about:
-      'Skip the change that the webhook sends next. The changes behind it are tried at once, or wait while the webhook is paused or disabled.',
+      'Skip the change that the webhook sends next. Later changes are tried at once, or wait while the webhook is paused or disabled.',
     options: WEBHOOK,
-    help: 'Run "halyard webhook show" to see the change that fails. "halyard webhook resume --skip" skips all that wait.',
+    help: 'Run "halyard webhook show" to see the change that fails. "halyard webhook resume --skip" skips all waiting changes.',
     request: ({ seq, ...which }, shell) => ({
       method: 'POST',
       path: `${pathOf(which, shell)}/skip`,

@@ -8,11 +8,11 @@ export interface Keyring {
   read(place: KeyringPlace): string | undefined;
   /** Whether the token was stored. */
   store(place: KeyringPlace, token: string): boolean;
-  /** Returns whether the keyring has confirmed it. */
+  /** Returns whether the keyring confirmed the removal. */
   remove(place: KeyringPlace): boolean;
 }
 
-/** What a token is stored under: the server is a part of it, so that no other one gets the token. */
+/** The place of a token. The server is a part of it, so that the token goes to no other server. */
 export interface KeyringPlace {
   readonly profile: string;
   readonly url: string;
@@ -25,7 +25,7 @@ const TIMEOUT_MS = 60_000;
 export function findKeyring(env: EnvironmentVariables): Keyring | undefined {
   const find = (tool: string) => Bun.which(tool, { PATH: env.PATH ?? '' });
   const secretTool = find('secret-tool');
-  // Elsewhere, a program of that name is another one.
+  // On other systems, `security` is a different program.
   const program = secretTool ?? (process.platform === 'darwin' ? find('security') : null);
   if (program === null) return undefined;
 

@@ -22,7 +22,7 @@ const NONE: Profiles = { profiles: [] };
 /** Names of profiles are words for command lines. */
 const NAME = /^[\w][\w.-]{0,63}$/;
 
-/** Where the profiles are: `halyard/profiles.json` in the folder for settings. `undefined` without a home folder. */
+/** The path of the profiles: `halyard/profiles.json` in the folder for settings. `undefined` without a home folder. */
 export function profilesPath(env: EnvironmentVariables): string | undefined {
   const folder = env.XDG_CONFIG_HOME || (env.HOME ? join(env.HOME, '.config') : undefined);
   return folder === undefined ? undefined : join(folder, 'halyard', 'profiles.json');
@@ -80,7 +80,7 @@ export function writeProfiles(env: EnvironmentVariables, { current, profiles }: 
   const draft = `${path}.${process.pid}`;
   rmSync(draft, { force: true });
   writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: 'wx' });
-  // Whatever the mask of the process is.
+  // The umask of the process has no say here.
   chmodSync(draft, 0o600);
   renameSync(draft, path);
   return path;
