@@ -14,6 +14,7 @@ import type { Run } from '../run.ts';
 import {
   act,
   close,
+  ENVIRONMENT,
   event,
   type Flags,
   on,
@@ -27,16 +28,16 @@ import {
   verdict,
 } from '../scenario.ts';
 
-/** A stream of a node that is at a revision of its own. */
+/** A stream of a node that is at another revision than the run. */
 const nodeAt = (revision: number, flags: Flags) => (exchange: Exchange, run: Run) => {
   beginStream(exchange, run, { 'X-Flags-Revision': String(revision) });
   exchange.write(frameOf(flags));
   keepAlive(exchange, run);
 };
 
-/** A node of which REST answers a revision of its own. */
+/** A node whose REST is at another revision than the run. */
 const restAt = (revision: number, flags: Flags) => (exchange: Exchange) =>
-  exchange.json(200, { environment: 'production', flags }, { 'X-Flags-Revision': String(revision) });
+  exchange.json(200, { environment: ENVIRONMENT, flags }, { 'X-Flags-Revision': String(revision) });
 
 /** Dead connections, and the order of maps. (C2.17 to C2.22) */
 export const ORDER: readonly Scenario[] = [
@@ -328,7 +329,7 @@ export const ORDER: readonly Scenario[] = [
     name: 'a-first-map-that-says-it-is-old',
     clause: 'C2.22',
     sentence:
-      'A client whose first map comes with X-Flags-Stale answers from it and is stale, until it is told otherwise.',
+      'A client whose first map comes with X-Flags-Stale answers from it and is stale, until an answer comes without that header.',
     prepare: (run) => {
       run.headers = { 'X-Flags-Stale': '30' };
       run.onStream = refuseForAnHour;

@@ -1,6 +1,17 @@
 import { stall } from '../answers.ts';
 import type { Run } from '../run.ts';
-import { act, close, on, open, read, readNumber, ready, type Scenario, verdict } from '../scenario.ts';
+import {
+  act,
+  close,
+  ENVIRONMENT,
+  on,
+  open,
+  read,
+  readNumber,
+  ready,
+  type Scenario,
+  verdict,
+} from '../scenario.ts';
 
 /** The reports that a run got, as counts by flag. */
 const reportsOf = (run: Run) =>
@@ -91,7 +102,7 @@ export const USAGE: readonly Scenario[] = [
           .sort(),
       ]);
       const posts = run.requests.filter(({ path }) => path === '/usage/v1');
-      const expected = [['production', ['a 2 0', 'off 0 1', 'part 0 1']]];
+      const expected = [[ENVIRONMENT, ['a 2 0', 'off 0 1', 'part 0 1']]];
 
       return [
         ...(Bun.deepEquals(found, expected) ? [] : [`the reports were ${JSON.stringify(found)}`]),
