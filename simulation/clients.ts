@@ -52,7 +52,6 @@ export class SimulatedClient {
   readonly #parts: ClientParts;
   #client: ReturnType<typeof createClient>;
   #mode: 'poll' | 'stream' = 'stream';
-  /** When it was last without flags. */
   #revision = -1;
   /** When the client began; `undefined` once something failed on its way to flags. */
   #begunAt: number | undefined;

@@ -9,7 +9,7 @@ import { World } from './world.ts';
 const CALM_MS = 37_000;
 
 /**
- * Longest a client may take: its connection may have died without a word after the last byte that a hole had held up. It leaves
+ * Longest a client may take: its connection may have died in silence after the last byte that a hole had held up. The client leaves
  * it when three keep-alives are missing, and comes back after a pause.
  */
 const CLIENT_CALM_MS = 60_000;

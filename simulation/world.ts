@@ -113,12 +113,12 @@ export class World {
     return [...this.troublesOfPlaces(core, isNewest), ...this.troublesOfClients(isNewest)];
   }
 
-  /** Those of the fleet and its streams alone. */
+  /** What is still wrong with a part of the fleet and its streams. */
   troublesOfPlaces(core: readonly Place[], isNewest: boolean): readonly Trouble[] {
     return troublesOf(this, core, isNewest);
   }
 
-  /** Those of the clients alone. */
+  /** What is still wrong with the clients. */
   troublesOfClients(isNewest: boolean): readonly Trouble[] {
     return this.audience.clients.flatMap((client) => client.troubles(isNewest));
   }
