@@ -75,7 +75,6 @@ export function createPublishedClientOn(platform: Platform, options: PublishedOp
 
   const client = createClientOn(
     platform,
-    // `ClientOptions`: the members may be of any type, and `createClientOn` checks them.
     {
       ...given,
       baseUrl,
@@ -84,6 +83,7 @@ export function createPublishedClientOn(platform: Platform, options: PublishedOp
       apiKey: false,
       headers: undefined,
       reportUsage: false,
+      // `ClientOptions`: the members may be of any type, and `createClientOn` checks them.
     } as unknown as ClientOptions,
     (read) => {
       const target: Target = {
