@@ -97,13 +97,11 @@ async function makePythonClient(): Promise<void> {
     say(`${name}   ${sizeOf(join(OUT, name))}   built; the wheel installed and run with ${built.runtime}`);
 }
 
-async function makeGoClient(modifiedAt: Date): Promise<void> {
+async function makeGoClient(): Promise<void> {
   const name = `halyard-go-${version}`;
   await cp(join(ROOT, 'clients/go'), join(WORK, name), { recursive: true });
   await cp(join(ROOT, 'LICENSE'), join(WORK, name, 'LICENSE'));
-  const packed = await packFolder({ parent: WORK, name, modifiedAt });
-  await cp(packed, join(OUT, `${name}.tar.gz`));
-  say(`${name}.tar.gz   ${sizeOf(packed)}`);
+  say(await packWork(name));
 }
 
 async function makeJavaClient(modifiedAt: Date): Promise<void> {
@@ -157,9 +155,14 @@ async function packLayout(folder: string, name: string): Promise<void> {
 async function makeSite(): Promise<void> {
   const name = `halyard-docs-${version}`;
   const pages = await writeSite(join(WORK, name));
+  say(`${await packWork(name)}   ${pages} pages`);
+}
+
+/** Packs a folder of {@link WORK} into the release. Returns its line of the list. */
+async function packWork(name: string): Promise<string> {
   const packed = await packFolder({ parent: WORK, name, modifiedAt: source.committedAt });
   await cp(packed, join(OUT, `${name}.tar.gz`));
-  say(`${name}.tar.gz   ${sizeOf(packed)}   ${pages} pages`);
+  return `${name}.tar.gz   ${sizeOf(packed)}`;
 }
 
 async function makeNotes(): Promise<void> {
@@ -214,7 +217,7 @@ await makeImage(notices, values.debs);
 await makeChart();
 await makeClient();
 await makePythonClient();
-await makeGoClient(source.committedAt);
+await makeGoClient();
 await makeJavaClient(source.committedAt);
 await makeBill(source);
 await makeSite();

@@ -52,7 +52,7 @@ export const BASE_PACKAGES: readonly DebianPackage[] = [
 
 /**
  * Puts the files of {@link BASE_PACKAGES} into a folder, and returns `undefined`, or why this machine cannot: from `debs`, a folder that
- * has them, or by apt on a machine with Debian. Rejects when a file is another one than ours: then apt has a newer one.
+ * has them, or by apt on a machine with Debian. Rejects when a file has another digest than ours: then apt has a newer one.
  */
 export async function fetchPackages(folder: string, debs: string | undefined): Promise<string | undefined> {
   if (Bun.which('dpkg-deb') === null) return 'there is no dpkg-deb';
@@ -63,8 +63,8 @@ export async function fetchPackages(folder: string, debs: string | undefined): P
       return `this machine does not run Debian ${DEBIAN}`;
   }
 
-  for (const architecture of ['amd64', 'arm64'] as const)
-    await (debs === undefined ? download(folder, architecture) : cp(debs, folder, { recursive: true }));
+  if (debs !== undefined) await cp(debs, folder, { recursive: true });
+  else for (const architecture of ['amd64', 'arm64'] as const) await download(folder, architecture);
 
   for (const pinned of BASE_PACKAGES) await checkPackage(folder, pinned);
   return undefined;

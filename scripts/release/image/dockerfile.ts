@@ -1,6 +1,6 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
-const DOCKERFILE = join(resolve(import.meta.dir, '../../..'), 'Dockerfile');
+const DOCKERFILE = resolve(import.meta.dir, '../../../Dockerfile');
 
 /** How a container of an image starts, in the words of the OCI image specification and Docker's for the health check. */
 export interface ContainerConfig {

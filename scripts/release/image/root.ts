@@ -18,8 +18,14 @@ const LOADERS: Readonly<Record<Architecture, readonly [loader: string, folder: s
 
 /** What Bun's executables load beside the loader, and what the C library loads to look up names. */
 const LIBRARIES = [
-  ...['libc.so.6', 'libm.so.6', 'libpthread.so.0', 'libdl.so.2', 'librt.so.1'],
-  ...['libresolv.so.2', 'libnss_dns.so.2', 'libnss_files.so.2'],
+  'libc.so.6',
+  'libm.so.6',
+  'libpthread.so.0',
+  'libdl.so.2',
+  'librt.so.1',
+  'libresolv.so.2',
+  'libnss_dns.so.2',
+  'libnss_files.so.2',
 ];
 
 const FILES: Readonly<Record<string, string>> = {
@@ -43,10 +49,9 @@ export async function packBase(debs: string, architecture: Architecture): Promis
     await run(folder.path, 'dpkg-deb', '--extract', deb, unpacked);
     if (wanted.name === 'libc6') await copyLibraries(unpacked, root, architecture);
     else await joinCertificates(unpacked, root);
-    await cp(
-      join(unpacked, 'usr/share/doc', wanted.name, 'copyright'),
-      join(root, 'usr/share/doc', wanted.name, 'copyright'),
-    );
+
+    const copyright = `usr/share/doc/${wanted.name}/copyright`;
+    await cp(join(unpacked, copyright), join(root, copyright));
     const control = await run(folder.path, 'dpkg-deb', '--field', deb);
     await Bun.write(join(root, 'var/lib/dpkg/status.d', wanted.name), control);
   }
