@@ -3,7 +3,15 @@ import { until } from '@halyard/testing';
 import { startIdentityProvider, type TestIdentityProvider } from '@halyard/testing/identity-provider';
 import { ssoLengths } from '../../domain/sso.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { CLIENT, outcome, personIn, type SsoBrowser, settingsOf, sharedApp } from './test-sign-on.ts';
+import {
+  CLIENT,
+  outcome,
+  personIn,
+  type SsoBrowser,
+  sessionOf,
+  settingsOf,
+  sharedApp,
+} from './test-sign-on.ts';
 
 setDefaultTimeout(60_000);
 
@@ -26,8 +34,7 @@ describe.each(ENGINES)('the end of a membership on $name', (engine: TestEngine) 
   const later = (ms: number) => {
     shared.app.node.now += ms;
   };
-  const isSignedIn = async ({ browser }: SsoBrowser) =>
-    (await browser.call('GET', '/api/session')).json.signedIn as boolean;
+  const isSignedIn = async (browser: SsoBrowser): Promise<boolean> => (await sessionOf(browser)).signedIn;
 
   test('S23.1 a session ends as set after the provider answered for the person, used or not', async () => {
     useLengths();

@@ -125,6 +125,11 @@ export function outcome({ status, headers }: TestAnswer): string {
   return status === 303 ? location.replace(ORIGIN, '') : `status ${status}`;
 }
 
+/** What the server says of the browser's session. */
+export async function sessionOf({ browser }: SsoBrowser): Promise<TestAnswer['json']> {
+  return (await browser.call('GET', '/api/session')).json;
+}
+
 /** An application on the engine that signs in with the provider, for the tests of a `describe`. */
 export function sharedApp(engine: TestEngine | undefined, provider: () => TestIdentityProvider) {
   let app: TestApp;
@@ -146,6 +151,14 @@ export function sharedApp(engine: TestEngine | undefined, provider: () => TestId
       return app;
     },
     newBrowser,
+    operatorOf: async (email: string) =>
+      (await app.call('GET', '/api/operators')).json.operators.find(
+        (one: { email: string }) => one.email === email,
+      ),
+    auditOf: async (email: string) =>
+      (await app.call('GET', '/api/audit?limit=100')).json.entries.filter(
+        (one: { target: string }) => one.target === email,
+      ),
     signedIn: async (person: ProviderPerson) => {
       const browser = newBrowser();
       expect(outcome(await browser.signIn(person))).toBe('/');
