@@ -9,9 +9,6 @@ export type UsageOutcome = (typeof USAGE_OUTCOMES)[number];
 /** How many days hourly reads are kept, and how many rows at most; beyond that, the oldest hours are removed. */
 export const USAGE_RETENTION = { days: 30, rows: 2_000_000 } as const;
 
-/** One hour, in milliseconds. */
-export const HOUR_MS = 3_600_000;
-
 /** How often the flags of one environment were read since the last time. */
 export interface EnvironmentUsage {
   readonly environmentId: string;

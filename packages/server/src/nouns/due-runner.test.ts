@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { HOUR_MS } from '../domain/clock.ts';
 import { openTestApp, type TestApp } from '../management/api/test-app.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { SqlStore } from '../storage/store.ts';
 import { ENGINES, type TestEngine } from '../storage/test-engines.ts';
 import { DUE_ATTEMPTS } from './due-runner.ts';
 import { runDueSchedules } from './schedules/schedule-runner.ts';
-import { HOUR_MS, scheduleTests } from './schedules/test-schedules.ts';
+import { scheduleTests } from './schedules/test-schedules.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { HOUR_MS } from '../domain/clock.ts';
 import { backUp } from '../storage/backup.ts';
 import type { DatabasePlace } from '../storage/database-copy.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -17,7 +18,6 @@ afterAll(places.remove);
 describe.each(['sqlite', 'postgres'])(
   'a backup of %s with schedules, a rollout plan and an invitation',
   (engine) => {
-    const HOUR_MS = 3_600_000;
     const NOW = 1_790_000_000_000;
     const [late, later] = [NOW + HOUR_MS, NOW + 3 * HOUR_MS];
 

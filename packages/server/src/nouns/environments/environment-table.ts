@@ -1,5 +1,5 @@
+import { HOUR_MS } from '../../domain/clock.ts';
 import { DELETED_MARK, type Environment } from '../../domain/project.ts';
-import { HOUR_MS } from '../../domain/usage.ts';
 import type { Parameter, Queryable, Statement } from '../../storage/database.ts';
 import { type EnvironmentNames, IS_NAMED_ENVIRONMENT } from '../../storage/places.ts';
 import {

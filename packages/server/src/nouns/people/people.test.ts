@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { ADMIN_TOKEN, openTestApp, type TestApp, type TestRequest } from '../../management/api/test-app.ts';
 import { join, ORIGIN, PASSWORD, TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { offerSetup } from './invitations.ts';
 
 setDefaultTimeout(60_000);
-
-const HOUR_MS = 3_600_000;
 
 describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
   let app: TestApp;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { until } from '@halyard/testing';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { join, PASSWORD, TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
@@ -75,8 +76,6 @@ test.each(['twelve chars', 'a long passphrase '.repeat(12).slice(0, 200)])(
 );
 
 setDefaultTimeout(60_000);
-
-const HOUR_MS = 3_600_000;
 
 describe.each(ENGINES)('sign-ins on $name', (engine: TestEngine) => {
   let app: TestApp;

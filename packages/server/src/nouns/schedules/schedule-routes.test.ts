@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { SYSTEM } from '../../domain/audit.ts';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { runDueSchedules } from './schedule-runner.ts';
 import { insertSchedule, KEPT_SCHEDULES, readSchedule, settleSchedule } from './schedule-table.ts';
-import { HOUR_MS, scheduleTests } from './test-schedules.ts';
+import { scheduleTests } from './test-schedules.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,6 @@
 import { expect } from 'bun:test';
+import { HOUR_MS } from '../../domain/clock.ts';
 import type { TestApp, TestRequest } from '../../management/api/test-app.ts';
-
-/** When the schedules of tests are due, in milliseconds. */
-export const HOUR_MS = 3_600_000;
 
 /** What tests of schedules do in the application that `current` returns. */
 export function scheduleTests(current: () => TestApp) {

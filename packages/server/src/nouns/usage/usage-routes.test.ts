@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { HOUR_MS } from '../../domain/usage.ts';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { SqlUsageStore } from './usage-table.ts';

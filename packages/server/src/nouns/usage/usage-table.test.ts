@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { FlagReads } from '@halyard/protocol';
-import { HOUR_MS, USAGE_RETENTION } from '../../domain/usage.ts';
+import { HOUR_MS } from '../../domain/clock.ts';
+import { USAGE_RETENTION } from '../../domain/usage.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeFlag, makeProject } from '../../storage/test-records.ts';

@@ -1,8 +1,7 @@
-import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
+import { CLOCK_TOLERANCE_MS, HOUR_MS } from '../../domain/clock.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import {
   type EnvironmentUsage,
-  HOUR_MS,
   USAGE_OUTCOMES,
   USAGE_RETENTION,
   type UsageOutcome,

@@ -1,7 +1,8 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
+import { HOUR_MS } from '../../domain/clock.ts';
 import type { Environment } from '../../domain/project.ts';
-import { HOUR_MS, USAGE_RETENTION } from '../../domain/usage.ts';
+import { USAGE_RETENTION } from '../../domain/usage.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { findFlag, findProject } from '../lookup.ts';

@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
+import { CLOCK_TOLERANCE_MS, HOUR_MS } from '../../domain/clock.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import type { UnloggedTx } from '../../storage/tx.ts';
@@ -15,8 +15,6 @@ import {
   type WebhookTarget,
 } from './webhook.ts';
 import { PENDING_SINCE, type TargetRow, toTarget, WEBHOOK_COLUMNS } from './webhook-table.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Most webhooks that one poll for work returns. */
 const PENDING = 500;

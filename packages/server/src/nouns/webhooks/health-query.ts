@@ -1,11 +1,10 @@
 import { defined } from '@halyard/protocol';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { shorten } from '../../domain/text.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import { readWaiting } from './message-query.ts';
 import { COUNTED_HOURS, type Webhook, type WebhookHealth, type WebhookHour } from './webhook.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Characters of an answer that a webhook's record shows; the deliveries have more of it. */
 const SHOWN_ANSWER = 200;

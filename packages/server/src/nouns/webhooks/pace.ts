@@ -1,7 +1,6 @@
+import { HOUR_MS } from '../../domain/clock.ts';
 import type { Settlement, WebhookTarget } from './webhook.ts';
 import type { Attempt } from './webhook-sender.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** How deliveries are retried. Times in milliseconds. */
 export const WEBHOOK_RETRIES = {

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { sharedWebhooks } from './test-webhooks.ts';
 import { COUNTED_ENTRIES } from './webhook.ts';
 
 setDefaultTimeout(60_000);
 
-const HOUR_MS = 3_600_000;
 const on = { enabled: true };
 const off = { enabled: false };
 

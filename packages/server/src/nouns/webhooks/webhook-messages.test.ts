@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Webhook as Verifier } from 'standardwebhooks';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { runDueSchedules } from '../schedules/schedule-runner.ts';
 import { ChangeMessageSchema } from './message-schema.ts';
@@ -7,7 +8,6 @@ import { sharedWebhooks } from './test-webhooks.ts';
 
 setDefaultTimeout(60_000);
 
-const HOUR_MS = 3_600_000;
 const on = { enabled: true };
 const off = { enabled: false };
 

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { readProject } from '../projects/project-table.ts';
@@ -9,7 +10,6 @@ import { LEASE_MS } from './webhook.ts';
 
 setDefaultTimeout(60_000);
 
-const HOUR_MS = 3_600_000;
 const on = { enabled: true };
 const off = { enabled: false };
 

@@ -1,5 +1,6 @@
 import { defined } from '@halyard/protocol';
 import type { Actor, ChangedPlace } from '../../domain/audit.ts';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkName } from '../../management/rules.ts';
@@ -207,7 +208,7 @@ export async function rotateWebhook(
   const secret = newSecret(context);
   const record = await writeRecord(context, actor, async (tx) => {
     const webhook = await findWebhook(tx, actor, place);
-    const until = context.now() + Math.round(overlapHours * 3_600_000);
+    const until = context.now() + Math.round(overlapHours * HOUR_MS);
     await storeSecret(tx, webhook, secret, until);
     return withHealth(context, tx, { ...webhook, previousSecretUntil: until });
   });
