@@ -1,4 +1,4 @@
-import { PEOPLE_NOUNS } from './audit.ts';
+import { isAboutPeople } from './audit.ts';
 
 /** Stands in an audit entry for what was removed. */
 export const REMOVED = '[removed]';
@@ -40,10 +40,9 @@ export const REMOVED_PERSON = `${PERSON}${REMOVED}`;
  */
 export function redact(entry: AuditRow): AuditRow {
   const { actor, note, reference, target, before, after } = entry;
-  const isAboutPeople = PEOPLE_NOUNS.some((noun) => entry.action.startsWith(`${noun}.`));
   const json = (text: string | null) => {
     const rest = withoutAddresses(text);
-    return isAboutPeople ? (rest?.replace(NAME, `"name":"${REMOVED}"`) ?? null) : rest;
+    return isAboutPeople(entry.action) ? (rest?.replace(NAME, `"name":"${REMOVED}"`) ?? null) : rest;
   };
 
   return {

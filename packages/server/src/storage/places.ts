@@ -1,3 +1,5 @@
+import { PEOPLE_NOUNS } from '../domain/audit.ts';
+
 /** The names of an environment and its project: the first two parameters of a statement that finds it by them. */
 export interface EnvironmentNames {
   readonly project: string;
@@ -18,6 +20,9 @@ export const COMMON_ACTION = 'flag.changed';
 
 /** The entries that the index by action has. */
 export const IS_SELDOM = `action <> '${COMMON_ACTION}'`;
+
+/** The entries that are not about people and what they sign in with. */
+export const NOT_ABOUT_PEOPLE = PEOPLE_NOUNS.map((noun) => `action NOT LIKE '${noun}.%'`).join(' AND ');
 
 /** The entries of the operation with the number `at` that are not in its last row: an index has only such. */
 export const beforeLastRow = (at: string) => `operation_seq = ${at} AND operation_seq <> seq`;

@@ -1,12 +1,6 @@
-import {
-  AUDIT_PAGE_SIZE,
-  type AuditEntry,
-  PEOPLE_NOUNS,
-  type ReferencePlace,
-  sizeOf,
-} from '../../domain/audit.ts';
+import { AUDIT_PAGE_SIZE, type AuditEntry, type ReferencePlace, sizeOf } from '../../domain/audit.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
-import { beforeLastRow, COMMON_ACTION, IS_SELDOM } from '../../storage/places.ts';
+import { beforeLastRow, COMMON_ACTION, IS_SELDOM, NOT_ABOUT_PEOPLE } from '../../storage/places.ts';
 import { type NullableColumns, withoutNulls } from '../../storage/rows.ts';
 import { likeText, spellings } from '../../storage/search.ts';
 
@@ -254,13 +248,7 @@ async function conditions(
     ...(action === undefined || wholeAction !== undefined
       ? []
       : [((add) => `action LIKE ${add(`${likeText(action)}.%`)} ESCAPE '\\'`) satisfies Condition]),
-    ...(filter.withoutPeople === true
-      ? PEOPLE_NOUNS.map(
-          (noun): Condition =>
-            () =>
-              `action NOT LIKE '${noun}.%'`,
-        )
-      : []),
+    ...(filter.withoutPeople === true ? [() => NOT_ABOUT_PEOPLE] : []),
     ...(filter.projectIds === undefined ? [] : [isInOneOf(filter.projectIds)]),
     ...(text === undefined ? [] : [isFoundIn(text)]),
   ];

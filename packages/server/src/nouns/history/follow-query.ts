@@ -1,5 +1,6 @@
-import { type AuditEntry, PEOPLE_NOUNS } from '../../domain/audit.ts';
+import type { AuditEntry } from '../../domain/audit.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
+import { NOT_ABOUT_PEOPLE } from '../../storage/places.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 
 /** The place of an entry in the order in which entries are followed. */
@@ -35,7 +36,7 @@ export async function readFollowing(
   { limit, projectIds, withoutPeople }: FollowFilter & { readonly limit: number },
 ): Promise<{ readonly entries: readonly FollowedEntry[]; readonly end?: FollowedPlace }> {
   const parameters: Parameter[] = [after.seq, after.position, SCANNED, limit];
-  const conditions = withoutPeople ? PEOPLE_NOUNS.map((noun) => `action NOT LIKE '${noun}.%'`) : [];
+  const conditions = withoutPeople ? [NOT_ABOUT_PEOPLE] : [];
   if (projectIds !== undefined) {
     if (projectIds.length === 0) return { entries: [] };
     conditions.push(`project_id IN (${placeholders(projectIds.length, parameters.length)})`);

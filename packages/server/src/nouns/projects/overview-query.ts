@@ -1,8 +1,8 @@
-import { PEOPLE_NOUNS } from '../../domain/audit.ts';
 import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
 import { PRESENCE_MS } from '../../domain/delivery.ts';
 import type { Project } from '../../domain/project.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { NOT_ABOUT_PEOPLE } from '../../storage/places.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 
 /** What a project has, and what goes on in it. */
@@ -73,8 +73,6 @@ export async function readFigures(
     ]),
   );
 }
-
-const NOT_ABOUT_PEOPLE = PEOPLE_NOUNS.map((noun) => `action NOT LIKE '${noun}.%'`).join(' AND ');
 
 /** The newest entry of each of these projects, by id, without those about people and their credentials: one statement. */
 export async function readLastChanges(

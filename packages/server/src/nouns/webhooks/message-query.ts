@@ -1,6 +1,5 @@
-import { PEOPLE_NOUNS } from '../../domain/audit.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
-import { beforeLastRow } from '../../storage/places.ts';
+import { beforeLastRow, NOT_ABOUT_PEOPLE } from '../../storage/places.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import {
   COUNTED_ENTRIES,
@@ -159,19 +158,18 @@ function toEvent({ id, action, target, project, environment, before, after, fits
 function scopeOf({ projectId, environments, events }: WebhookScope) {
   const parameters: Parameter[] = [projectId];
   const add = (value: Parameter) => `$${parameters.push(value)}`;
-  const nouns = (list: readonly string[], not = '') =>
-    list.map((noun) => `action ${not} LIKE ${add(`${noun}.%`)}`);
 
   // A webhook of the installation gets everything.
   if (projectId === '') return { condition: `$1 = ''`, parameters };
-  const conditions = ['audit_log.project_id = $1', ...nouns(PEOPLE_NOUNS, 'NOT')];
+  const conditions = ['audit_log.project_id = $1', NOT_ABOUT_PEOPLE];
   if (environments.length > 0) {
     const names = placeholders(environments.length, parameters.length);
     parameters.push(...environments);
     conditions.push(`(audit_log.environment_id IS NULL OR audit_log.environment_id IN
       (SELECT id FROM environments WHERE project_id = $1 AND name IN (${names})))`);
   }
-  if (events.length > 0) conditions.push(`(${nouns(events).join(' OR ')})`);
+  if (events.length > 0)
+    conditions.push(`(${events.map((noun) => `action LIKE ${add(`${noun}.%`)}`).join(' OR ')})`);
 
   return { condition: conditions.join(' AND '), parameters };
 }
