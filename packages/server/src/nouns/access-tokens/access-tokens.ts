@@ -205,8 +205,7 @@ export async function verifyAccessToken(
     if (found === undefined || rights === undefined) return undefined;
 
     const { credential, token } = found;
-    const { name, only, exempt } = token;
-    return { name, permissions: permissionsOf({ ...rights, ...defined({ only, exempt }) }), credential };
+    return { name: token.name, permissions: permissionsOf(rights), credential };
   });
 }
 

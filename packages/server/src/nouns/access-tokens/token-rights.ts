@@ -1,9 +1,13 @@
+import { defined } from '@halyard/protocol';
 import type { Rights } from '../../domain/rights.ts';
 import { commonRights, rightsOf } from '../../management/rights.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { isVouched } from '../people/operator.ts';
 import { readOperator } from '../people/operator-table.ts';
 import { type AccessToken, isValid } from './access-token.ts';
+
+/** What a token may do, with its limit. */
+type TokenRights = Rights & Pick<AccessToken, 'only' | 'exempt'>;
 
 /**
  * What a token may do now; `undefined` once it has ended. A person's own token may do no more than the person: it ends when they
@@ -13,13 +17,15 @@ export async function tokenRights(
   db: Queryable,
   token: AccessToken,
   now: number,
-): Promise<Rights | undefined> {
+): Promise<TokenRights | undefined> {
   if (!isValid(token, now)) return undefined;
-  if (token.ownerId === undefined) return rightsOf(token);
+  const { ownerId, only, exempt } = token;
+  const limits = defined({ only, exempt });
+  if (ownerId === undefined) return { ...rightsOf(token), ...limits };
 
-  const owner = await readOperator(db, token.ownerId);
+  const owner = await readOperator(db, ownerId);
   if (owner === undefined || !isVouched(owner, now)) return undefined;
 
   const rights = commonRights(token, owner);
-  return rights.role === 'none' && rights.projects === undefined ? undefined : rights;
+  return rights.role === 'none' && rights.projects === undefined ? undefined : { ...rights, ...limits };
 }

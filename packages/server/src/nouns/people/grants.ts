@@ -133,7 +133,7 @@ export async function currentPermissions(
   const token = (await readAccessTokens(db)).find((each) => each.name === name && isValid(each, now));
   if (token === undefined || token.createdAt > since) return undefined;
   const rights = await tokenRights(db, token, now);
-  return rights && permissionsOf({ ...rights, ...defined({ only: token.only, exempt: token.exempt }) });
+  return rights && permissionsOf(rights);
 }
 
 /** Programs confirm nothing; for a person, the operation was confirmed before. */

@@ -48,10 +48,10 @@ export function readHoldings(context: PeopleContext, actor: Actor, id: string): 
 
   return context.store.read(async (db) => {
     const operator = await findOperator(db, id);
-    const names = await actorNames(db, operator, now);
     const lifetime = sessionLifetime(operator, context.sso);
-    const created = await readTokensBy(db, names);
     const tokens = (await readAccessTokens(db)).filter((token) => isValid(token, now));
+    const names = actorNames(operator, tokens, now);
+    const created = await readTokensBy(db, names);
     const links = await readOpenInvitations(db, now);
     const sessions = await readSessionsOf(db, operator);
 

@@ -7,7 +7,6 @@ import { DoneSchema } from '../../management/api/schemas.ts';
 import type { Written } from '../../management/write.ts';
 import { isManagedBySso, SSO_PATHS, sessionLifetime } from '../sso/sso.ts';
 import { type ActiveSession, sessionEnd } from './operator.ts';
-
 import { isSetupNeeded } from './operators.ts';
 import type { PeopleContext } from './people.ts';
 import { operatorRecord, SecretSchema, SessionSchema } from './people-schemas.ts';

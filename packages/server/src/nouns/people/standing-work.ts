@@ -1,7 +1,7 @@
 import { quote } from '../../domain/errors.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
-import { isValid } from '../access-tokens/access-token.ts';
+import { type AccessToken, isValid } from '../access-tokens/access-token.ts';
 import { readAccessTokens } from '../access-tokens/access-token-table.ts';
 import { lockEnvironment } from '../environments/environment-table.ts';
 import { isPending, type Proposal } from '../proposals/proposal.ts';
@@ -23,8 +23,11 @@ export interface StandingWork {
 }
 
 /** The names under which a person acts in the audit log: their own, and those of the tokens that belong to them. */
-export async function actorNames(db: Queryable, operator: Operator, now: number): Promise<readonly string[]> {
-  const tokens = await readAccessTokens(db);
+export function actorNames(
+  operator: Operator,
+  tokens: readonly AccessToken[],
+  now: number,
+): readonly string[] {
   const own = tokens.filter((token) => token.ownerId === operator.id && isValid(token, now));
   return [operatorName(operator), ...own.map(({ name }) => `token:${name}`)];
 }
@@ -46,7 +49,7 @@ export async function readStandingWork(db: Queryable, names: readonly string[]):
  */
 export async function endStandingWork(tx: Tx, operator: Operator, by: string): Promise<void> {
   const at = tx.now();
-  const names = await actorNames(tx, operator, at);
+  const names = actorNames(operator, await readAccessTokens(tx), at);
   const { schedules, plans } = await readStandingWork(tx, names);
   const places = new Set([...schedules, ...plans].map(({ environmentId }) => environmentId));
   for (const id of [...places].sort()) await lockEnvironment(tx, id);
