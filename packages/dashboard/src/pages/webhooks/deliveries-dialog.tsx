@@ -27,6 +27,7 @@ export function DeliveriesDialog({
 }) {
   const { name } = webhook;
   const reading = useWebhookDeliveries(project, name);
+
   return (
     <Dialog
       title={messages.deliveriesNamed(name)}
@@ -43,7 +44,7 @@ export function DeliveriesDialog({
             <ol className="mt-3 divide-y divide-line border-y border-line">
               {groupsOf(deliveries).map((group) => (
                 <GroupItem
-                  key={group.seq ?? group.newest.messageId}
+                  key={group.newest.seq ?? group.newest.messageId}
                   project={project}
                   webhook={webhook}
                   group={group}
@@ -75,7 +76,8 @@ function GroupItem({
   webhook: WebhookRecord;
   group: DeliveryGroup;
 }) {
-  const { seq, newest, earlier } = group;
+  const { newest, earlier } = group;
+  const { seq } = newest;
   const skip = useSkip(project, webhook);
   const first = earlier.at(-1);
 
@@ -92,6 +94,7 @@ function GroupItem({
             )}
             <Environments delivery={newest} />
           </p>
+
           <AttemptLine delivery={newest} />
           {first !== undefined && (
             <p className="text-xs text-ink-3">
@@ -100,6 +103,7 @@ function GroupItem({
             </p>
           )}
         </div>
+
         {seq !== undefined && (
           <div className="flex flex-wrap gap-1.5">
             {skip.one && webhook.lastFailure?.seq === seq && (
@@ -113,6 +117,7 @@ function GroupItem({
       </div>
 
       <Answer text={newest.answer} isOpen={newest.outcome !== 'delivered'} />
+
       {earlier.length > 0 && (
         <details className="mt-1">
           <summary className="w-fit cursor-pointer text-xs text-accent">

@@ -16,8 +16,8 @@ test('attempts are grouped by change, that with the newest attempt first', () =>
   });
   const deliveries = [attempt(6, 42), attempt(5), attempt(4, 41), attempt(3, 42), attempt(2), attempt(1, 41)];
   expect(
-    groupsOf(deliveries).map(({ seq, newest, earlier }) => [
-      seq,
+    groupsOf(deliveries).map(({ newest, earlier }) => [
+      newest.seq,
       newest.number,
       earlier.map((each) => each.number),
     ]),

@@ -51,8 +51,7 @@ export const messages = {
   waiting: (count: number, isMore: boolean) =>
     `${count.toLocaleString(LOCALE)}${isMore ? '+' : ''} ${count === 1 && !isMore ? 'change' : 'changes'}`,
   since: 'since ',
-  failure: (status: number | undefined, text: string) =>
-    status === undefined || text.startsWith(`${status} `) ? text : `${status} · ${text}`,
+  failure: (status: number, text: string) => (text.startsWith(`${status} `) ? text : `${status} · ${text}`),
   noAnswer: 'no text in the response',
   noAttempts: 'no attempts',
   attempts: (delivered: number, failed: number) =>
