@@ -51,15 +51,16 @@ function Planned({ project, onCreate }: { project: string; onCreate: (() => void
   const [only] = useEnvironmentFilter(project);
   const isShown = ({ environment }: { readonly environment?: string | undefined }) =>
     only === undefined || environment === only.name;
-  // What becomes overdue says so while the screen is open.
+  // The axis moves, and what becomes overdue says so, while the screen is open.
   useTimeRefresh();
 
   return (
     <Loaded reading={reading} rows={4}>
       {([schedules, plans]) => {
+        const now = Date.now();
         const stateOf = (key: string, environment: string) =>
           flags.find((flag) => flag.key === key)?.environments[environment]?.state;
-        const items = timelineItems({ schedules, plans, proposals, stateOf, now: Date.now() });
+        const items = timelineItems({ schedules, plans, proposals, stateOf, now });
         const past = schedules.filter(({ status }) => status !== 'pending');
 
         return (
@@ -73,7 +74,7 @@ function Planned({ project, onCreate }: { project: string; onCreate: (() => void
                 {messages.empty}
               </EmptyState>
             ) : (
-              <Timeline project={project} items={items.filter(isShown)} />
+              <Timeline project={project} items={items.filter(isShown)} now={now} />
             )}
             {past.length > 0 && <Past project={project} schedules={past.filter(isShown)} />}
           </>

@@ -8,7 +8,6 @@ import { useId, useState } from 'react';
 import { useEnvironments } from '../../api/projects.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { useTimeRefresh } from '../../components/time-ago.tsx';
 import { daysFrom } from './axis.ts';
 import { messages } from './messages.ts';
 import { TimelineCard } from './timeline-card.tsx';
@@ -20,10 +19,17 @@ import { WhoAndWhy } from './who-and-why.tsx';
 const COLUMNS = 'grid grid-cols-1 md:grid-cols-[minmax(0,17rem)_minmax(0,1fr)] md:gap-x-4';
 
 /** What will happen: a line for each plan and each change on one axis of seven days, and what comes after them. */
-export function Timeline({ project, items }: { project: string; items: readonly TimelineItem[] }) {
+export function Timeline({
+  project,
+  items,
+  now,
+}: {
+  project: string;
+  items: readonly TimelineItem[];
+  /** Epoch milliseconds. */
+  now: number;
+}) {
   const id = useId();
-  useTimeRefresh();
-  const now = Date.now();
   const soon = items.filter((item) => !isLater(item, now));
   const later = items.filter((item) => isLater(item, now));
 
@@ -36,15 +42,13 @@ export function Timeline({ project, items }: { project: string; items: readonly 
           </h2>
           <Days now={now} />
         </div>
+
         {soon.length === 0 ? (
           <p className="border-t border-line px-3 py-3 text-ink-3">{messages.noTimes}</p>
         ) : (
-          <ul aria-labelledby={id}>
-            {soon.map((item) => (
-              <Line key={item.id} project={project} item={item} now={now} />
-            ))}
-          </ul>
+          <Lines project={project} items={soon} now={now} labelledBy={id} />
         )}
+
         {later.length > 0 && (
           <>
             <h3
@@ -53,15 +57,31 @@ export function Timeline({ project, items }: { project: string; items: readonly 
             >
               {messages.later}
             </h3>
-            <ul aria-labelledby={`${id}-later`}>
-              {later.map((item) => (
-                <Line key={item.id} project={project} item={item} now={now} />
-              ))}
-            </ul>
+            <Lines project={project} items={later} now={now} labelledBy={`${id}-later`} />
           </>
         )}
       </div>
     </section>
+  );
+}
+
+function Lines({
+  project,
+  items,
+  now,
+  labelledBy,
+}: {
+  project: string;
+  items: readonly TimelineItem[];
+  now: number;
+  labelledBy: string;
+}) {
+  return (
+    <ul aria-labelledby={labelledBy}>
+      {items.map((item) => (
+        <Line key={item.id} project={project} item={item} now={now} />
+      ))}
+    </ul>
   );
 }
 
@@ -131,9 +151,11 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
               {environment === undefined ? item.environment : <EnvironmentBadge environment={environment} />}
             </span>
           </span>
+
           <Track item={item} now={now} />
         </button>
       </WhoAndWhy>
+
       {isOpen && (
         <div id={id} className="border-t border-line bg-bg">
           <TimelineCard project={project} item={item} environment={environment} />
