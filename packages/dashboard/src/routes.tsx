@@ -39,11 +39,13 @@ const ProposalsPage = screen(() => import('./pages/proposals/proposals-page.tsx'
 const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', screen(() => import('./pages/home/home-page.tsx'), 'HomePage')],
   ['/projects', () => <Redirect to={links.projects} replace />],
+
   ['/projects/:project', ProjectStart],
   ['/projects/:project/flags', FlagsPage],
   ['/projects/:project/flags/:key', screen(() => import('./pages/flag/flag-page.tsx'), 'FlagPage')],
   ['/projects/:project/clean-up', screen(() => import('./pages/clean-up/clean-up-page.tsx'), 'CleanUpPage')],
   ['/projects/:project/compare', screen(() => import('./pages/compare/compare-page.tsx'), 'ComparePage')],
+
   ['/projects/:project/keys', screen(() => import('./pages/secrets/keys-page.tsx'), 'KeysPage')],
   [
     '/projects/:project/settings',
@@ -55,6 +57,7 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
     '/projects/:project/environments',
     screen(() => import('./pages/environments/environments-page.tsx'), 'EnvironmentsPage'),
   ],
+
   [
     '/projects/:project/schedules',
     screen(() => import('./pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
@@ -63,6 +66,7 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/projects/:project/proposals/:id', ProposalsPage],
   ['/projects/:project/history', screen(() => import('./pages/history/history-page.tsx'), 'HistoryPage')],
   ['/projects/:project/clients', screen(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage')],
+
   ['/operators', screen(() => import('./pages/operators/operators-page.tsx'), 'OperatorsPage')],
   ['/tokens', screen(() => import('./pages/secrets/tokens-page.tsx'), 'TokensPage')],
   ['/relay-tokens', screen(() => import('./pages/secrets/relay-tokens-page.tsx'), 'RelayTokensPage')],
@@ -110,6 +114,7 @@ function SignedInRoutes() {
   useEffect(() => {
     if (isSignedIn) void prefetchParts();
   }, [isSignedIn]);
+
   if (error !== null && session === undefined)
     return <Problem error={error} onRetry={() => void refetch()} />;
   if (session === undefined) return <ShellSkeleton />;

@@ -3,6 +3,7 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
+  type SyntheticEvent,
   useEffect,
   useId,
   useRef,
@@ -62,6 +63,18 @@ export function Dialog({
     else onClose();
   }
 
+  function onCancel(event: SyntheticEvent): void {
+    // The state of the parent closes it, not the browser.
+    event.preventDefault();
+    close();
+  }
+
+  function onClosed(): void {
+    // The Back gesture of phones closes it at the second try, even if the page prevents it.
+    if (asks && isTyped.current) ref.current?.showModal();
+    close();
+  }
+
   function onKey(event: KeyboardEvent): void {
     // By default, a second Escape closes it without asking.
     if (event.key === 'Escape' && !event.defaultPrevented && !event.nativeEvent.isComposing) {
@@ -82,11 +95,7 @@ export function Dialog({
         'w-[min(34rem,calc(100vw-2rem))] max-h-[calc(100dvh-2rem)] overflow-auto rounded-lg border border-line bg-raised p-0 text-ink shadow-pop',
         className,
       )}
-      onCancel={(event) => {
-        // The state of the parent closes it, not the browser.
-        event.preventDefault();
-        close();
-      }}
+      onCancel={onCancel}
       onInput={() => {
         isTyped.current = true;
       }}
@@ -98,25 +107,17 @@ export function Dialog({
         if (isPressedBeside.current && isBeside(event)) close();
       }}
       onKeyDown={onKey}
-      onClose={() => {
-        // The Back gesture of phones closes it at the second try, even if the page prevents it.
-        if (asks && isTyped.current) ref.current?.showModal();
-        close();
-      }}
+      onClose={onClosed}
     >
       {frame === 'bare' ? (
-        <>
-          <h2 id={titleId} className="sr-only">
-            {title}
-          </h2>
-          {children}
-        </>
+        <h2 id={titleId} className="sr-only">
+          {title}
+        </h2>
       ) : (
-        <>
-          <TitleBar titleId={titleId} title={title} onClose={close} />
-          <div className="px-5 pt-2 pb-5">{children}</div>
-        </>
+        <TitleBar titleId={titleId} title={title} onClose={close} />
       )}
+
+      {frame === 'bare' ? children : <div className="px-5 pt-2 pb-5">{children}</div>}
 
       {isAsking && <DiscardQuestion onKeep={() => setAsking(false)} onDiscard={onClose} />}
       <LiveRegion />

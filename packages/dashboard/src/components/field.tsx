@@ -160,7 +160,7 @@ export function ChoiceField<Value extends string>({
   onSelect,
 }: {
   legend: string;
-  hint?: string;
+  hint?: string | undefined;
   layout: keyof typeof CHOICE_LAYOUTS;
   /** The selected choice takes the focus when its dialog opens. */
   isFocused?: boolean;

@@ -1,4 +1,4 @@
-import { defined, GLOBAL_ROLES } from '@halyard/protocol';
+import { GLOBAL_ROLES } from '@halyard/protocol';
 import type { ReactNode } from 'react';
 import { useProjects } from '../api/projects.ts';
 import { useAdministered } from '../api/session.ts';
@@ -136,7 +136,7 @@ export function RoleFields({
     <>
       <ChoiceField
         legend={legend}
-        {...defined({ hint })}
+        hint={hint}
         layout="rows"
         choices={ROLE_CHOICES.slice(0, end)}
         selected={role}

@@ -44,6 +44,7 @@ export function Tabs({
         : { Home: 0, End: tabs.length - 1 }[event.key];
     const tab = next === undefined ? undefined : tabs[next];
     if (tab === undefined) return;
+
     event.preventDefault();
     onSelect(tab.name);
     list.current?.querySelectorAll<HTMLElement>('[role=tab]')[next ?? 0]?.focus();
@@ -81,6 +82,7 @@ export function Tabs({
           );
         })}
       </div>
+
       {tabs
         .filter(({ name }) => visited.includes(name))
         .map((tab) => (

@@ -127,6 +127,7 @@ function ToastCard({
         <p className="font-medium break-words">{title}</p>
         {detail !== undefined && <div className="text-xs break-words text-ink-2">{detail}</div>}
       </div>
+
       {action && (
         <button
           type="button"

@@ -48,6 +48,7 @@ export function Shell({ children }: { children: ReactNode }) {
       >
         {messages.header.skip}
       </a>
+
       <header className="shrink-0 border-b border-line bg-surface">
         <div className={classNames(GRID, 'flex h-12 items-center gap-1')}>
           <Link href="/" aria-label="Halyard" className="-ml-1 rounded-md p-1">
@@ -57,15 +58,18 @@ export function Shell({ children }: { children: ReactNode }) {
             /
           </span>
           <ProjectSwitcher project={project} />
+
           <div className="flex min-w-0 flex-1 justify-center px-2 max-sm:min-w-8 max-sm:justify-end max-sm:px-0">
             <SearchButton onOpen={() => setOpen('palette')} />
           </div>
+
           <CreateMenu project={project} />
           <HelpMenu onShortcuts={showHelp} />
           <SettingsLink isHere={project === undefined} />
           <ConnectionDot />
           <UserMenu />
         </div>
+
         <div className={classNames(GRID, 'flex items-center gap-3')}>
           {project === undefined ? <SettingsNavigation /> : <ProjectNavigation project={project} />}
         </div>
@@ -78,6 +82,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </PartBoundary>
         )}
       </header>
+
       <main
         id="screen"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also where nothing in it takes the focus
@@ -143,6 +148,7 @@ function ProjectNavigation({ project }: { project: string }) {
   const proposals = links.proposals(project);
   // Without approvals there are no proposals to go to; the palette still does.
   const hasProposals = useEnvironments(project).some(requiresApprovals) || location.startsWith(proposals);
+
   // The link that leads to a screen without its own.
   const above = isInProjectSettings(location)
     ? links.projectSettings
@@ -152,6 +158,7 @@ function ProjectNavigation({ project }: { project: string }) {
     address: to(project),
     isWithin: to === above,
   }));
+
   return (
     <>
       <Navigation

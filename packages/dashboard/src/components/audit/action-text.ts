@@ -10,14 +10,17 @@ export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'flag.restored': 'restored the flag',
   'flag.deleted': 'deleted the flag',
   'flag.recreated': 'recreated the flag',
+
   'environment.created': 'created the environment',
   'environment.updated': 'edited the environment',
   'environment.deleted': 'deleted the environment',
   'environment.published': 'published the environment',
   'environment.withdrawn': 'stopped publishing the environment',
+
   'project.created': 'created the project',
   'project.updated': 'edited the project',
   'project.deleted': 'deleted the project',
+
   'key.created': 'created the project key',
   'key.replaced': 'replaced the project key',
   'key.revoked': 'revoked the project key',
@@ -25,21 +28,25 @@ export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'token.revoked': 'revoked the access token',
   'relay.created': 'created the relay token',
   'relay.revoked': 'revoked the relay token',
+
   'schedule.created': 'scheduled',
   'schedule.cancelled': 'canceled the schedule',
   'schedule.applied': 'ran the schedule',
   'schedule.failed': 'could not run the schedule',
+
   'webhook.created': 'created the webhook',
   'webhook.updated': 'edited the webhook',
   'webhook.disabled': 'disabled the webhook',
   'webhook.skipped': 'skipped changes for the webhook',
   'webhook.rotated': 'replaced the secret of the webhook',
   'webhook.deleted': 'deleted the webhook',
+
   'rollout.started': 'started a rollout plan for',
   'rollout.advanced': 'rolled out',
   'rollout.paused': 'paused the rollout plan of',
   'rollout.resumed': 'resumed the rollout plan of',
   'rollout.stopped': 'stopped the rollout plan of',
+
   'proposal.created': 'proposed to change',
   'proposal.approved': 'approved the proposal',
   'proposal.applied': 'applied the proposal',
@@ -49,6 +56,7 @@ export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'proposal.outdated': 'found the proposal outdated',
   'proposal.emergency': 'changed without approval, in an emergency,',
   'proposal.acknowledged': 'acknowledged the emergency',
+
   'operator.invited': 'invited',
   'operator.joined': 'joined as',
   'operator.changed': 'changed the person',
@@ -59,6 +67,7 @@ export const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'operator.password_changed': 'reset the password of',
   'invitation.created': 'invited',
   'invitation.revoked': 'revoked the invitation for',
+
   'session.started': 'signed in',
   'session.ended': 'signed out',
   'session.refused': 'was refused single sign-on',

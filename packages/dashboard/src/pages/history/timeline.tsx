@@ -31,12 +31,14 @@ export function Timeline({
     [entries],
   );
   const lines = days.reduce((sum, { bursts }) => sum + bursts.length, 0);
-  useFilled({ ...log, isShort: entries !== undefined && lines < LEAST_LINES, list: JSON.stringify(filter) });
-  const isFresh = useIsNew(JSON.stringify(filter), entries);
+  const listed = JSON.stringify(filter);
+  useFilled({ ...log, isShort: entries !== undefined && lines < LEAST_LINES, list: listed });
+  const isFresh = useIsNew(listed, entries);
+
   const canRevert = useCan('editor');
   const [reverted, setReverted] = useState<Change>();
-  const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'project' && value !== '');
   const close = useCallback(() => setReverted(undefined), []);
+  const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'project' && value !== '');
   const showsProject = filter.project === undefined;
   const list = useMemo<ListFacts>(
     () => ({
@@ -51,6 +53,7 @@ export function Timeline({
   return (
     <>
       <HistoryFilters filter={filter} environments={environments} entries={entries ?? NO_ENTRIES} />
+
       <Loaded reading={{ data: entries, error, refetch }} skeleton={<ChangesSkeleton />}>
         {({ length }) =>
           length === 0 ? (
@@ -69,6 +72,7 @@ export function Timeline({
           )
         }
       </Loaded>
+
       <RefusalNote error={log.olderError} />
       {log.hasOlder && (
         <div className="py-2 text-center">
@@ -77,6 +81,7 @@ export function Timeline({
           </Button>
         </div>
       )}
+
       {reverted?.first.project !== undefined && (
         <ProjectRevert project={reverted.first.project} seq={reverted.seq} onClose={close} />
       )}

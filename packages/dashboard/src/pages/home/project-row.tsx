@@ -55,6 +55,7 @@ export function ProjectRow({
           </span>
         </span>
       </RecordHead>
+
       <CountCell label={flagsColumn.label} count={flags} />
       <CountCell label={environmentsColumn.label} count={environments} />
       <CountCell label={streamsColumn.label} count={streams} />
@@ -84,6 +85,7 @@ function LastChange({ project: { name, lastChange } }: { project: ProjectOvervie
   const { actor, at, environment, alike } = lastChange;
   const target = targetText(lastChange);
   const isFlag = lastChange.action.startsWith('flag.');
+
   return (
     <span className="block">
       <span className="block">

@@ -100,6 +100,7 @@ export function WebhookActions({
       <Button aria-label={messages.deliveriesNamed(name)} onClick={() => onOpen('deliveries')}>
         {messages.deliveries}
       </Button>
+
       <OverflowMenu label={messages.more(name)}>
         <MenuItem onSelect={() => onOpen('edit')}>
           <Pencil size={14} aria-hidden /> {messages.edit}
@@ -113,6 +114,7 @@ export function WebhookActions({
             <Play size={14} aria-hidden /> {messages.resume}
           </MenuItem>
         )}
+
         {skip.one && (
           <MenuItem onSelect={skip.one}>
             <StepForward size={14} aria-hidden /> {messages.skip}
@@ -123,6 +125,7 @@ export function WebhookActions({
             <SkipForward size={14} aria-hidden /> {messages.skipAll}
           </MenuItem>
         )}
+
         <MenuItem onSelect={() => void rotate()}>
           <RefreshCw size={14} aria-hidden /> {messages.rotate}
         </MenuItem>

@@ -39,6 +39,7 @@ export function WebhookRow({ project, webhook }: { project: WebhookPlace; webhoo
           )}
         </span>
       </RecordHead>
+
       <RecordCell label={statusColumn.label} className="max-sm:col-span-full">
         <Status webhook={webhook} />
       </RecordCell>
@@ -47,6 +48,7 @@ export function WebhookRow({ project, webhook }: { project: WebhookPlace; webhoo
       </RecordCell>
       <RecordCell label={waitingColumn.label} className="lg:whitespace-nowrap">
         <Waiting webhook={webhook} />
+
         {open === 'edit' && <EditWebhookDialog project={project} webhook={webhook} onClose={close} />}
         {open === 'deliveries' && (
           <DeliveriesDialog project={project.name} webhook={webhook} onClose={close} />
@@ -55,6 +57,7 @@ export function WebhookRow({ project, webhook }: { project: WebhookPlace; webhoo
           <WebhookSecretDialog name={name} secret={open.secret} isReplaced onClose={close} />
         )}
       </RecordCell>
+
       <WebhookActions project={project} webhook={webhook} onOpen={setOpen} />
     </RecordRow>
   );
