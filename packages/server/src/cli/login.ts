@@ -5,6 +5,7 @@ import { findKeyring } from '../config/keyring.ts';
 import {
   checkProfileName,
   type Profile,
+  type Profiles,
   profileNamed,
   readProfiles,
   writeProfiles,
@@ -45,7 +46,7 @@ export const loginCommand = localCommand({
   ],
   run: async ({ url: given, profile: asked, keyring: wantsKeyring }, shell) => {
     const known = readProfiles(shell.env);
-    const name = asked ?? (shell.env.HALYARD_PROFILE || undefined) ?? known.current ?? 'default';
+    const name = nameOf(asked, known, shell) ?? 'default';
     checkProfileName(name);
     const before = known.profiles.find((each) => each.name === name);
     const address = given ?? before?.url;
@@ -87,6 +88,11 @@ export const loginCommand = localCommand({
   },
 });
 
+/** The profile that is meant: the one that `--profile` or `HALYARD_PROFILE` names, or the current one. */
+function nameOf(asked: string | undefined, { current }: Profiles, { env }: Shell): string | undefined {
+  return asked ?? (env.HALYARD_PROFILE || undefined) ?? current;
+}
+
 /** The environment without a profile that may not exist yet. */
 function withoutProfile({ env }: Shell): EnvironmentVariables {
   return { ...env, HALYARD_PROFILE: '' };
@@ -110,7 +116,7 @@ export const logoutCommand = localCommand({
   help: 'The token itself stays valid. Revoke it with "halyard token revoke" if nothing else uses it.',
   run: ({ profile: asked }, shell) => {
     const known = readProfiles(shell.env);
-    const name = asked ?? (shell.env.HALYARD_PROFILE || undefined) ?? known.current;
+    const name = nameOf(asked, known, shell);
     if (name === undefined) throw usageError('There is no current profile. Name one with --profile.');
     const { url, token } = profileNamed(known, name);
 

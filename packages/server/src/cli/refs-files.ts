@@ -31,30 +31,25 @@ export async function* filesOf({ folder, exclude }: FileChoice): AsyncGenerator<
   const noCode = ignoring(NO_CODE, { isCaseless: true });
   const excluded = ignoring(exclude);
   const isOut = (file: string) => noCode(file) || excluded(file);
-  const listed = listedByGit(folder);
-  const repository = listed && (await listed.next());
 
-  if (repository?.value === undefined) {
-    const isBuilt = ignoring(BUILT);
-    yield* walk(folder, '', [(file) => isOut(file) || isBuilt(file)]);
+  const git = Bun.which('git');
+  if (git !== null && isInWorkTree(git, folder)) {
+    for await (const file of listedByGit(git, folder)) if (!isOut(file)) yield file;
     return;
   }
-  for (let next = repository; next.done !== true; next = await listed.next())
-    if (next.value !== '' && !isOut(next.value)) yield next.value;
+  const isBuilt = ignoring(BUILT);
+  yield* walk(folder, '', [(file) => isOut(file) || isBuilt(file)]);
 }
 
-/** The paths that Git lists, with an empty one first; nothing if the folder is in no repository. */
-async function* listedByGit(folder: string): AsyncGenerator<string, void, undefined> {
-  const git = Bun.which('git');
-  if (git === null) return;
-  const inside = Bun.spawnSync([git, 'rev-parse', '--is-inside-work-tree'], {
-    cwd: folder,
-    stderr: 'ignore',
-  });
-  // Inside `.git` it says `false`.
-  if (inside.exitCode !== 0 || inside.stdout.toString().trim() !== 'true') return;
+/** Whether a folder belongs to the files of a Git repository. Inside `.git`, it does not. */
+function isInWorkTree(git: string, folder: string): boolean {
+  const options = { cwd: folder, stderr: 'ignore' } as const;
+  const { exitCode, stdout } = Bun.spawnSync([git, 'rev-parse', '--is-inside-work-tree'], options);
+  return exitCode === 0 && stdout.toString().trim() === 'true';
+}
 
-  yield '';
+/** The paths that Git lists in a folder of a repository. */
+async function* listedByGit(git: string, folder: string): AsyncGenerator<string, void, undefined> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const listing = Bun.spawn([git, ...args], { cwd: folder, stdout: 'pipe', stderr: 'ignore' });
   const decoder = new TextDecoder();

@@ -117,16 +117,19 @@ interface Judgment {
   readonly failures: ReadonlySet<Failure>;
 }
 
+function unusedOf(flags: readonly KeyPlaces[]): readonly KeyPlaces[] {
+  return flags.filter(({ count }) => count === 0);
+}
+
 /** Why the command fails, a sentence each. */
 function problemsOf(
   { flags, archived, unknown }: Report,
   { project, failures }: Judgment,
 ): readonly string[] {
-  const unused = flags.filter(({ count }) => count === 0);
   const found = [
     ['unknown', unknown, `not a flag of ${project}`],
     ['archived', archived, `archived in ${project}, and code gets its defaults`],
-    ['unused', unused, 'not used'],
+    ['unused', unusedOf(flags), 'not used'],
   ] as const;
   return found.flatMap(([failure, { length }, what]) => {
     if (!failures.has(failure) || length === 0) return [];
@@ -145,26 +148,20 @@ function annotationsOf(
     const at = place === undefined ? '' : `file=${property(join(folder, file))},line=${line},`;
     return `::${level} ${at}title=${property(title)}::${data(text)}\n`;
   };
-  const unused = failures.has('unused') ? flags.filter(({ count }) => count === 0) : [];
 
-  return [
-    ...unknown.flatMap(({ key, places }) =>
-      places.map((place) =>
-        lineOf('unknown', 'Unknown flag', `"${key}" is not a flag of ${project}.`, place),
-      ),
-    ),
-    ...archived.flatMap(({ key, places }) =>
-      places.map((place) =>
-        lineOf(
-          'archived',
-          'Archived flag',
-          `"${key}" is archived in ${project}: code gets its default.`,
-          place,
-        ),
-      ),
-    ),
-    ...unused.map(({ key }) => lineOf('unused', 'Unused flag', `No code uses "${key}" of ${project}.`)),
-  ].join('');
+  const lines: string[] = [];
+  for (const { key, places } of unknown) {
+    const text = `"${key}" is not a flag of ${project}.`;
+    for (const place of places) lines.push(lineOf('unknown', 'Unknown flag', text, place));
+  }
+  for (const { key, places } of archived) {
+    const text = `"${key}" is archived in ${project}: code gets its default.`;
+    for (const place of places) lines.push(lineOf('archived', 'Archived flag', text, place));
+  }
+  if (failures.has('unused'))
+    for (const { key } of unusedOf(flags))
+      lines.push(lineOf('unused', 'Unused flag', `No code uses "${key}" of ${project}.`));
+  return lines.join('');
 }
 
 /** A text within a command of GitHub Actions. */
