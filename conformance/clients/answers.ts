@@ -9,8 +9,7 @@ const HEARTBEAT_MS = 100;
 /** Answers a stream as Halyard does: the map at once, a comment now and then, and each map that is published. */
 export function serveStream(exchange: Exchange, run: Run): void {
   if (!isOurs(exchange, run)) return;
-  beginStream(exchange, run);
-  exchange.write(frameOf(run.flags));
+  openSilently(exchange, run);
   keepAlive(exchange, run);
 }
 
