@@ -109,7 +109,7 @@ async function withStarted<T>(
 /** A process without any requests, after the work that follows its start. */
 interface Idle {
   readonly bytes: number;
-  /** Of these, those that are no pages of files. */
+  /** The part of them that is not pages of files. */
   readonly ownBytes: number;
   readonly wakeUpsPerSecond: number;
   /** Share of a core. */

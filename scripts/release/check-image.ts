@@ -1,8 +1,8 @@
 /**
  * Checks the image of a release as anyone can, without a daemon: `bun scripts/release/check-image.ts [dist/release/halyard-image-….oci.tar]`.
  * Every blob must have its digest. Then the file system for this processor is unpacked and run as the image says: read-only, as the
- * numeric user, with the data folder as the only place to write to. As root it is that very user; otherwise the user is a name for
- * the one who runs this, in a namespace. Needs Linux, GNU tar and util-linux.
+ * numeric user, with the data folder as the only place to write to. Root runs it as that very user; for anyone else, a namespace maps
+ * the number to the user who runs this. Needs Linux, GNU tar and util-linux.
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -68,7 +68,8 @@ async function readManifests(layout: string): Promise<readonly Descriptor[]> {
     join(layout, 'index.json'),
   ).json();
   const [index] = content;
-  if (index === undefined || content.length > 1) throw new Error('the layout holds not one image');
+  if (index === undefined || content.length > 1)
+    throw new Error('the layout does not hold exactly one image');
   const { manifests }: { manifests: Descriptor[] } = await readJson(layout, index);
 
   const named = new Set([index.digest]);
@@ -156,7 +157,7 @@ async function runImage({ root, config }: UnpackedImage): Promise<void> {
     const end = pair.indexOf('=');
     return [pair.slice(0, end), pair.slice(end + 1)];
   });
-  // The first for the tools of this machine. A container has its addresses for itself, and this has not.
+  // `PATH` is for the tools of this machine. Unlike a container, this shares the machine's addresses.
   const env = { ...Object.fromEntries(settings), PATH: process.env.PATH ?? '', HALYARD_HOST: '127.0.0.1' };
   const data = join(root, config.WorkingDir);
   await checkExecutable(programOf({ root, config }), env, data);

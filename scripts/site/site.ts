@@ -8,7 +8,7 @@ import { readSections, type Section } from './sections.ts';
 /** The files of the site by their paths in it. The first page is `index.html`. */
 export type Site = ReadonlyMap<string, string>;
 
-/** Where no page is: links that begin with it stay in the site. */
+/** An address without a server: links that begin with it stay in the site. */
 const ORIGIN = 'http://site';
 
 /**
@@ -19,7 +19,7 @@ export async function buildSite(openApi: OpenApiDocument): Promise<Site> {
   const docs = createDocs({ docsUrl: '/docs', log: pino({ enabled: false }), openApi: async () => openApi });
   const get = async (path: string, accept: string) => {
     const answer = await docs(new Request(`${ORIGIN}${path}`, { headers: { Accept: accept } }));
-    if (answer?.status !== 200) throw new Error(`${path} is no page of the documentation.`);
+    if (answer?.status !== 200) throw new Error(`${path} is not a page of the documentation.`);
     return answer.text();
   };
   const { markdown: index } = JSON.parse(await get('/docs', 'application/json'));

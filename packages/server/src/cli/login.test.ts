@@ -66,7 +66,7 @@ test('login sends no token to a server that nothing named, and replaces no profi
   expect((await halyard('logout --profile known')).exitCode).toBe(0);
 });
 
-test('login says what keeps commands from using the profile, and refuses names that are none', async () => {
+test('login says what keeps commands from using the profile, and refuses invalid names', async () => {
   const env = { HALYARD_TOKEN: 'hat_other' };
   const done = await halyard(`login ${node.url}`, { input: node.adminToken, env });
   expect(done.err).toContain('note: HALYARD_TOKEN is set');
