@@ -3,8 +3,10 @@ import { z } from '@hono/zod-openapi';
 import { created, done, ok } from '../../management/api/answers.ts';
 import { type Call, type ManagementApp, mount, type Operation } from '../../management/api/operation.ts';
 import { DoneSchema, NameSchema, seqMember } from '../../management/api/schemas.ts';
+import { listDeliveries, replayWebhook, testWebhook } from './deliveries.ts';
 import { describeMessages } from './message-schema.ts';
 import { KEPT_DELIVERIES } from './webhook.ts';
+import type { WebhookPlace } from './webhook-place.ts';
 import {
   changedMembers,
   deliveryRecord,
@@ -14,20 +16,16 @@ import {
   WebhookSchema,
   webhookRecord,
 } from './webhook-schemas.ts';
+import type { WebhookContext } from './webhook-sender.ts';
 import {
   createWebhook,
   deleteWebhook,
   getWebhook,
-  listDeliveries,
   listWebhooks,
   ROTATION_HOURS,
-  replayWebhook,
   rotateWebhook,
   skipWebhookChange,
-  testWebhook,
   updateWebhook,
-  type WebhookContext,
-  type WebhookPlace,
 } from './webhooks.ts';
 
 const tag = 'Webhooks';
@@ -36,6 +34,12 @@ const errors = ['project_not_found', 'not_found'] as const;
 
 /** What errors of projects an operation has of which there is one for the installation, too. */
 const OF_PROJECTS = new Set<ErrorCode>(['project_not_found', 'environment_not_found']);
+
+/** A body with the number of a change. */
+function numberOf(where: string) {
+  const description = `The number of the change, ${where}.`;
+  return { schema: z.strictObject({ seq: z.number().int().min(0).openapi({ description }) }) };
+}
 
 /**
  * Mounts an operation for the webhooks of projects, and for those of the installation, which administrators of all projects manage.
@@ -225,15 +229,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       errors: [...errors, 'rate_limited'],
       role: 'admin',
       summary: 'Send the message of one change again and wait for the answer',
-      body: {
-        schema: z.strictObject({
-          seq: z
-            .number()
-            .int()
-            .min(0)
-            .openapi({ description: 'The number of the change, as in a delivery.' }),
-        }),
-      },
+      body: numberOf('as in a delivery'),
       answer: { status: 200, description: 'What the receiver answered.', schema: WebhookDeliverySchema },
     },
     async ({ params, body, actor, keepOpen }) => {
@@ -252,15 +248,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       errors,
       role: 'admin',
       summary: 'Skip the change that a webhook delivers next',
-      body: {
-        schema: z.strictObject({
-          seq: z
-            .number()
-            .int()
-            .min(0)
-            .openapi({ description: 'The number of the change, as in `lastFailure`.' }),
-        }),
-      },
+      body: numberOf('as in `lastFailure`'),
       answer: {
         status: 200,
         description: 'The webhook, which tries the next change at once.',

@@ -17,9 +17,9 @@ import {
   type WebhookMessage,
   type WebhookTarget,
 } from './webhook.ts';
+import { lockPlace } from './webhook-place.ts';
 import type { Attempt, WebhookSender } from './webhook-sender.ts';
 import { readTarget, storeWebhook } from './webhook-table.ts';
-import { lockPlace } from './webhooks.ts';
 
 /** Webhooks that this node delivers for at once, and messages until another webhook has its turn. */
 const LIMITS = { active: 64, turn: 50 } as const;

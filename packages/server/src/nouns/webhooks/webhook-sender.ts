@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { type GuardedPoster, PostError } from '../../http/guarded-post.ts';
+import type { ManagementContext } from '../../management/context.ts';
 import { messageBody, pingBody } from './message-body.ts';
 import { signatureHeaders } from './signing.ts';
 import {
@@ -30,6 +31,11 @@ export interface WebhookSenderParts {
   /** Where people reach the dashboard, without a slash at the end. */
   readonly dashboardUrl: string;
   readonly version: string;
+}
+
+/** The parts of the node that operations on webhooks use. */
+export interface WebhookContext extends ManagementContext {
+  readonly sender: WebhookSender;
 }
 
 /** Sends messages to the addresses of webhooks. Never rejects because of a receiver: that is an {@link Attempt} too. */

@@ -1,5 +1,5 @@
 import { defined } from '@halyard/protocol';
-import type { Actor, ChangedPlace } from '../../domain/audit.ts';
+import type { Actor } from '../../domain/audit.ts';
 import { HOUR_MS } from '../../domain/clock.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -8,28 +8,16 @@ import { type Written, writeDone, writeRecord } from '../../management/write.ts'
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
-import { readOperation } from '../history/audit-query.ts';
-import { readChangedPlaces } from '../history/changed-query.ts';
-import { findProject } from '../lookup.ts';
 import { lockProject } from '../projects/project-table.ts';
-import { insertDelivery, readDeliveries } from './delivery-table.ts';
 import { readHealth } from './health-query.ts';
-import { readEndOfLog, readMessage, readNextSeq } from './message-query.ts';
+import { readEndOfLog, readNextSeq } from './message-query.ts';
 import { formatWebhookSecret, SECRET_BYTES } from './signing.ts';
-import type {
-  Webhook,
-  WebhookDelivery,
-  WebhookHealth,
-  WebhookSettings,
-  WebhookTarget,
-  WebhookUpdate,
-} from './webhook.ts';
-import type { Attempt, WebhookSender } from './webhook-sender.ts';
+import type { Webhook, WebhookHealth, WebhookSettings, WebhookUpdate } from './webhook.ts';
+import { findPlace, findWebhook, lockPlace, type WebhookPlace } from './webhook-place.ts';
+import type { WebhookContext } from './webhook-sender.ts';
 import {
   insertWebhook,
   lockWebhook,
-  readTarget,
-  readWebhook,
   readWebhooks,
   removeWebhook,
   storeSecret,
@@ -44,18 +32,6 @@ const MAX_URL = 2000;
 
 /** How long the secret before the current one stays valid, in hours. */
 export const ROTATION_HOURS = { most: 168, default: 24 } as const;
-
-/** A webhook by its name. */
-export interface WebhookPlace {
-  /** Absent for a webhook of the installation. */
-  readonly project?: string;
-  readonly webhook: string;
-}
-
-/** The parts of the node that operations on webhooks use. */
-export interface WebhookContext extends ManagementContext {
-  readonly sender: WebhookSender;
-}
 
 /** A record with its new secret, which is shown only once. */
 export interface WebhookWithSecret {
@@ -224,78 +200,6 @@ export function deleteWebhook(
   return writeDone(context, actor, async (tx) => removeWebhook(tx, await findWebhook(tx, actor, place)));
 }
 
-/** An attempt, and what its change was about. */
-export type NamedDelivery = WebhookDelivery & { readonly changed?: readonly ChangedPlace[] };
-
-/** The attempts that are kept, newest first. Same errors as {@link getWebhook}. */
-export function listDeliveries(
-  context: ManagementContext,
-  actor: Actor,
-  place: WebhookPlace,
-): Promise<readonly NamedDelivery[]> {
-  return context.store.read(async (db) => {
-    const { id } = await findWebhook(db, actor, place);
-    const deliveries = await readDeliveries(db, id);
-
-    const seqs = deliveries.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
-    const changed = await readChangedPlaces(db, seqs, 'operation');
-    return deliveries.map((delivery) => ({
-      ...delivery,
-      ...defined({ changed: changed.get(delivery.seq ?? -1) }),
-    }));
-  });
-}
-
-/** Sends a test message at once, whatever the webhook's status. Same errors as {@link getWebhook}, and `rate_limited`. */
-export async function testWebhook(
-  context: WebhookContext,
-  actor: Actor,
-  place: WebhookPlace,
-): Promise<WebhookDelivery> {
-  const target = await context.store.read((db) => findTarget(db, actor, place));
-  const messageId = `ping_${context.newId()}`;
-  const attempt = await context.sender.manually(() => context.sender.ping(target, messageId));
-  return record(context, target, { messageId, trigger: 'test', ...attempt });
-}
-
-/**
- * Sends the message of a change again, at once and beside the order of the others. The same errors as
- * {@link testWebhook}; `not_found` for a change that this webhook does not deliver.
- */
-export async function replayWebhook(
-  context: WebhookContext,
-  actor: Actor,
-  { seq, ...place }: WebhookPlace & { readonly seq: number },
-): Promise<WebhookDelivery> {
-  const { target, message } = await context.store.read(async (db) => {
-    const found = await findTarget(db, actor, place);
-    const operation = await readOperation(db, seq);
-    return {
-      target: found,
-      message: operation && (await readMessage(db, found, operation.seq)),
-    };
-  });
-
-  if (message === undefined) {
-    const text = `Change ${seq} does not exist, or has nothing that the webhook ${quote(place.webhook)} delivers.`;
-    throw new ServiceError('not_found', text);
-  }
-
-  const attempt = await context.sender.manually(() => context.sender.change(target, message));
-  const { messageId } = message;
-  return record(context, target, { seq: message.seq, messageId, trigger: 'replay', ...attempt });
-}
-
-async function record(
-  { store }: ManagementContext,
-  { id, name }: WebhookTarget,
-  { retryAfterMs: _, ...delivery }: Omit<WebhookDelivery, 'number'> & Pick<Attempt, 'retryAfterMs'>,
-): Promise<WebhookDelivery> {
-  const recorded = await store.unlogged((tx) => insertDelivery(tx, id, delivery));
-  if (recorded !== undefined) return recorded;
-  throw notFound(name);
-}
-
 async function withHealth(
   context: ManagementContext,
   db: Queryable,
@@ -303,38 +207,6 @@ async function withHealth(
 ): Promise<WebhookHealth> {
   const [described] = await readHealth(db, [webhook], context.now());
   return described ?? { ...webhook, pendingCount: 0, hours: [] };
-}
-
-async function findWebhook(
-  db: Queryable,
-  actor: Actor,
-  { project, webhook }: WebhookPlace,
-): Promise<Webhook> {
-  const found = await readWebhook(db, await findPlace(db, actor, project), webhook);
-  if (found !== undefined) return found;
-  throw notFound(webhook);
-}
-
-/** The id of the project; empty for the installation. */
-async function findPlace(db: Queryable, actor: Actor, project: string | undefined): Promise<string> {
-  return project === undefined ? '' : (await findProject(db, actor, project)).id;
-}
-
-/** Locks what a change of a webhook must not meet: others in its project, or the webhook itself. */
-export async function lockPlace(tx: Tx, { id, projectId }: Pick<Webhook, 'id' | 'projectId'>): Promise<void> {
-  await (projectId === '' ? lockWebhook(tx, id) : lockProject(tx, projectId));
-}
-
-async function findTarget(db: Queryable, actor: Actor, place: WebhookPlace): Promise<WebhookTarget> {
-  const { id, name } = await findWebhook(db, actor, place);
-  const target = await readTarget(db, id);
-  if (target !== undefined) return target;
-  throw notFound(name);
-}
-
-function notFound(name: string): ServiceError {
-  const message = `The webhook ${quote(name)} does not exist: list the webhooks of its place to find it.`;
-  return new ServiceError('not_found', message);
 }
 
 function newSecret(context: ManagementContext): string {
