@@ -251,7 +251,7 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
       body: numberOf('as in `lastFailure`'),
       answer: {
         status: 200,
-        description: 'The webhook, which tries the next change at once.',
+        description: 'The webhook, which tries the next change at once unless it is paused or disabled.',
         schema: WebhookSchema.extend(seqMember),
       },
     },

@@ -144,8 +144,8 @@ export function updateWebhook(
 }
 
 /**
- * Skips the change that a webhook delivers next, so that those behind it are tried at once. Same errors as
- * {@link getWebhook}; `not_found` if that is another change, such as after it was delivered. (Spec: S22.1)
+ * Skips the change that a webhook delivers next. The changes behind it are tried at once unless the webhook is paused or disabled.
+ * Same errors as {@link getWebhook}; `not_found` if that is another change, such as after it was delivered. (Spec: S22.1)
  */
 export function skipWebhookChange(
   context: ManagementContext,
