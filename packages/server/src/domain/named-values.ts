@@ -66,7 +66,7 @@ function readNamedValue(text: string, path: string): NamedValue {
   const members = readMembers(text, path, { required: ['name', 'value'], optional: ['description'] });
   const name: unknown = JSON.parse(members.get('name') ?? 'null');
   if (!isLine(name, MAX_NAMED_VALUES.name) || name === '') {
-    const rule = `must be 1 to ${MAX_NAMED_VALUES.name} characters on one line, without surrounding blanks.`;
+    const rule = `must be 1 to ${MAX_NAMED_VALUES.name} characters on one line, without spaces at the start or end.`;
     throw invalidAt(memberPath(path, 'name'), rule);
   }
   const description: unknown = JSON.parse(members.get('description') ?? '""');
@@ -79,7 +79,7 @@ function readNamedValue(text: string, path: string): NamedValue {
   return { name, valueText, ...(description !== '' && { description }) };
 }
 
-/** A text without control characters, halves of characters and surrounding blanks. */
+/** A text without control characters, halves of characters, and spaces at the start or end. */
 function isLine(data: unknown, maxLength: number): data is string {
   if (typeof data !== 'string') return false;
   return data.length <= maxLength && data.trim() === data && !/[\p{Cc}\p{Cs}]/u.test(data);

@@ -52,7 +52,7 @@ function checkTags(tags: readonly string[]): void {
   for (const tag of tags) {
     if (tag.trim() !== tag || tag === '' || tag.length > MAX_TEXT.tag || hasControl(tag)) {
       throw invalid(
-        `"tags" has ${quote(tag)}: a tag is 1 to ${MAX_TEXT.tag} characters without surrounding blanks.`,
+        `"tags" has ${quote(tag)}: a tag is 1 to ${MAX_TEXT.tag} characters without spaces at the start or end.`,
       );
     }
   }

@@ -42,6 +42,7 @@ function runThread(node: NonNullable<typeof parentPort>): void {
     send(question(count));
     return granted.promise;
   };
+
   const inTurn: NodeSide['inTurn'] = async (work) => {
     await ask((id) => ({ kind: 'turn', id }));
     try {
@@ -51,20 +52,24 @@ function runThread(node: NonNullable<typeof parentPort>): void {
     }
   };
   const waitForApplied = (seq: number) => ask((id) => ({ kind: 'committed', id, seq }));
+
   const sendPiece = async (id: number, send: (piece: Piece, transfer: ArrayBuffer[]) => void) => {
     const piece = await bodies.get(id)?.next();
     if (piece === undefined) return;
     if (piece.isLast) bodies.delete(id);
     send(piece, [piece.bytes.buffer]);
   };
+
   const answer = async (id: number, call: HeavyCall) => {
     const response = await (await started.promise).operate(call);
     bodies.set(id, new BodyReader(response));
     const head = { status: response.status, headers: Object.fromEntries(response.headers) };
     await sendPiece(id, (piece, transfer) => send({ kind: 'answer', id, ...head, piece }, transfer));
   };
+
   const more = (id: number) =>
     sendPiece(id, (piece, transfer) => send({ kind: 'piece', id, piece }, transfer));
+
   const orFail = (id: number, work: Promise<void>) =>
     work.catch((error: unknown) => send({ kind: 'failed', id, error: errorMessage(error) }));
 

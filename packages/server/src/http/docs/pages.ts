@@ -134,7 +134,7 @@ function withClientLinks(markdown: string): string {
     );
 }
 
-/** The pages beside the folder of the documentation; the list of changes is none of the pages. */
+/** The pages beside the folder of the documentation, without links to the list of changes, which has no page. */
 function withRootLinks(markdown: string): string {
   return markdown
     .replaceAll('](docs/', '](')
@@ -155,8 +155,10 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['client-go', withClientLinks(goReadme)],
   ['client-java', withClientLinks(javaReadme)],
   ['specification', specification],
+
   ['support', withRootLinks(support)],
   ['security', withRootLinks(securityPolicy)],
+
   ['operations', operations],
   ['operations/install', install],
   ['operations/one-node', oneNode],
@@ -166,23 +168,28 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/relays', relays],
   ['operations/proxies', proxies],
   ['operations/tickets', tickets],
+
   ['operations/settings', settings],
   ['operations/failover', failover],
   ['operations/standby', standby],
   ['operations/pooler', pooler],
   ['operations/last-known-flags', lastKnownFlags],
+
   ['operations/people', people],
   ['operations/roles', roles],
   ['operations/rights', rights],
   ['operations/sign-in', signIn],
   ['operations/sso', sso],
   ['operations/off-boarding', offBoarding],
+
   ['operations/cli', cli],
   ['operations/lists', lists],
   ['operations/agents', agents],
+
   ['operations/history', history],
   ['operations/audit', audit],
   ['operations/siem', siem],
+
   ['operations/schedules', schedules],
   ['operations/rollouts', rollouts],
   ['operations/approvals', approvals],
@@ -190,20 +197,24 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/flags-as-code', flagsAsCode],
   ['operations/project-as-code', projectAsCode],
   ['operations/named-values', namedValues],
+
   ['operations/delivery', delivery],
   ['operations/usage', usage],
   ['operations/webhooks', webhooks],
   ['operations/publishing', publishing],
   ['operations/flagd', flagd],
+
   ['operations/health', health],
   ['operations/metrics', metrics],
   ['operations/logs', logs],
+
   ['operations/backup', backup],
   ['operations/upgrade', upgrade],
   ['operations/drain', drain],
   ['operations/sizing', sizing],
   ['operations/security', security],
   ['operations/failures', failures],
+
   ['moving', withClientLinks(moving)],
   ['growing', growing],
   ['performance', performance],

@@ -78,7 +78,7 @@ const STEP = { blocks: 20, answerMs: 2000 } as const;
 
 /**
  * Compares the audit log with its chain, from the beginning or from where an earlier call has stopped. A head proves, if it was noted
- * elsewhere, that nobody has made another chain since. (Spec: S24.2, S24.3)
+ * elsewhere, that no one has made another chain since. (Spec: S24.2, S24.3)
  */
 export async function verifyAudit(
   { store }: Pick<ManagementContext, 'store'>,

@@ -73,7 +73,7 @@ function sectionLines({
   );
 }
 
-/** On one line, with a blank after each colon, which YAML needs in places and people like. */
+/** On one line, with a space after each colon, which YAML needs in places and people like. */
 function line(members: Readonly<Record<string, unknown>>): string {
   const written = Object.entries(members).filter(([, value]) => value !== undefined);
   return `{${written.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(', ')}}`;

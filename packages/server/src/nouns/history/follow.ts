@@ -40,7 +40,7 @@ const SEARCH_MS = 2000;
 
 /**
  * The entries after a place that the reader may see, oldest first. Followed from `next` to `next`, each comes exactly once.
- * `invalid_argument`, also if the log does not have the place any more; `project_not_found`. (Spec: S24.5, S24.6)
+ * `invalid_argument`, also if the log no longer has the place; `project_not_found`. (Spec: S24.5, S24.6)
  */
 export function followAudit(context: ManagementContext, query: FollowQuery): Promise<Followed> {
   return context.store.read(async (db) => {
