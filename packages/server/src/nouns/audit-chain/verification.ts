@@ -133,11 +133,13 @@ class Walk {
       const end = endOf(block);
       const count = keys.findIndex((key) => isAfter(key, end));
       const own = keys.splice(0, count === -1 ? keys.length : count);
-      const isNext = this.#compareBlock(block);
-      const first = entryHashesOf(block)?.[0];
+      const hashes = entryHashesOf(block);
+      const first = hashes?.[0] && placeOf(hashes[0]);
+      const isNext = this.#compareBlock(block, first);
       // What is before a block that follows a missing one belonged to that.
-      const covered = isNext || first === undefined ? own : own.filter((key) => !isBefore(key, first));
-      await this.#compareEntries(db, block, covered);
+      const covered = isNext || first === undefined ? own : own.filter((key) => !isAfter(first, key));
+      // Otherwise the block was changed, and does not say what its entries were.
+      if (hashes !== undefined) await this.#compareEntries(db, block, { hashes, keys: covered });
       this.last = block;
     }
   }
@@ -159,11 +161,9 @@ class Walk {
     return { unchained, ...defined({ head, redactedThrough: await readRedactedThrough(db) }) };
   }
 
-  /** Compares the block with the one before it; returns whether it is the next one. */
-  #compareBlock(block: Block): boolean {
+  /** Compares the block, which begins with the entry `from`, with the one before it; returns whether it is the next one. */
+  #compareBlock(block: Block, from: EntryPlace = endOf(block)): boolean {
     const { number, hash } = this.last;
-    const first = entryHashesOf(block)?.[0];
-    const from = first === undefined ? endOf(block) : { seq: first[0], position: first[1] };
 
     this.#blocks++;
     this.#chainedAt = block.chainedAt;
@@ -178,16 +178,16 @@ class Walk {
     return block.number === number + 1;
   }
 
-  async #compareEntries(db: Queryable, block: Block, keys: readonly EntryKey[]): Promise<void> {
-    const hashes = entryHashesOf(block);
-    // The block was changed, and does not say what its entries were.
-    if (hashes === undefined) return;
-
+  async #compareEntries(
+    db: Queryable,
+    block: Block,
+    { hashes, keys }: { readonly hashes: readonly EntryHash[]; readonly keys: readonly EntryKey[] },
+  ): Promise<void> {
     const { salt } = block;
     const commitments = commitmentsOf(block);
     const expected = new Map<string, { readonly hash: string; readonly commitment: string }>();
-    for (const [index, [seq, position, hash]] of hashes.entries())
-      expected.set(nameOf({ seq, position }), { hash, commitment: commitments?.[index] ?? '' });
+    for (const [index, each] of hashes.entries())
+      expected.set(nameOf(placeOf(each)), { hash: each[2], commitment: commitments?.[index] ?? '' });
 
     const found = new Set<string>();
     const doubtful: AuditRow[] = [];
@@ -210,8 +210,7 @@ class Walk {
       this.#note(isExpected ? 'changed' : 'inserted', entry);
     }
 
-    for (const [seq, position] of hashes)
-      if (!found.has(nameOf({ seq, position }))) this.#note('missing', { seq, position });
+    for (const place of hashes.map(placeOf)) if (!found.has(nameOf(place))) this.#note('missing', place);
   }
 
   /** Adds to the problem before it, if it continues that. */
@@ -240,14 +239,14 @@ function continues(place: EntryPlace, next: EntryPlace): boolean {
   return next.seq === place.seq + 1;
 }
 
+function placeOf([seq, position]: EntryHash): EntryPlace {
+  return { seq, position };
+}
+
 function nameOf({ seq, position }: EntryPlace): string {
   return `${seq}-${position}`;
 }
 
 function isAfter(place: EntryPlace, other: EntryPlace): boolean {
   return place.seq > other.seq || (place.seq === other.seq && place.position > other.position);
-}
-
-function isBefore({ seq, position }: EntryPlace, [firstSeq, firstPosition]: EntryHash): boolean {
-  return seq < firstSeq || (seq === firstSeq && position < firstPosition);
 }
