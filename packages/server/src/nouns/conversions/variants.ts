@@ -2,6 +2,7 @@ import {
   MAX_NAMED_VALUES,
   type NamedValue,
   type NamedValuesText,
+  NO_NAMED_VALUES,
   namedValuesText,
 } from '../../domain/named-values.ts';
 import { shorten } from '../../domain/text.ts';
@@ -37,13 +38,16 @@ export class Variants {
 
   /** The named values; none if there is nothing to choose, or if they are too large. */
   get text(): NamedValuesText {
-    const text = namedValuesText(this.#values.size < 2 ? [] : [...this.#values.values()]);
-    return this.isTooLarge ? namedValuesText([]) : text;
+    return this.#values.size < 2 || this.isTooLarge ? NO_NAMED_VALUES : this.#all;
   }
 
   /** Whether they are more bytes than a flag keeps. */
   get isTooLarge(): boolean {
-    return Buffer.byteLength(namedValuesText([...this.#values.values()])) > MAX_NAMED_VALUES.bytes;
+    return Buffer.byteLength(this.#all) > MAX_NAMED_VALUES.bytes;
+  }
+
+  get #all(): NamedValuesText {
+    return namedValuesText([...this.#values.values()]);
   }
 }
 
