@@ -24,6 +24,19 @@ conformance('21. Named values', (subject) => {
     expect(await (await world.manage('GET', path)).text()).toContain(`"namedValues":${list}`);
   });
 
+  test('S21.4 a list says which flags declare named values', async () => {
+    const world = await World.make(subject(), { banner: { enabled: true }, plain: { enabled: true } });
+    const path = `/api/projects/${world.project}/flags`;
+    await world.manage('PATCH', `${path}/banner`, { namedValues: [{ name: 'hello', value: 'Hi' }] });
+    const listed = await (await world.manage('GET', path)).text();
+    expect(listed).not.toContain('"namedValues"');
+    expect(listed.match(/"hasNamedValues":true/g)).toHaveLength(1);
+    expect(listed.indexOf('"hasNamedValues"')).toBeLessThan(listed.indexOf('"plain"'));
+
+    await world.manage('PATCH', `${path}/banner`, { namedValues: [] });
+    expect(await (await world.manage('GET', path)).text()).not.toContain('hasNamedValues');
+  });
+
   test('S21.3 named values change nothing that is served, whatever becomes of them', async () => {
     const world = await World.make(subject(), { banner: { enabled: true, value: 'green' } });
     const path = `/api/projects/${world.project}/flags/banner`;

@@ -272,16 +272,22 @@ describe('the value', () => {
       const next = dialog.getByLabel('Name of seven');
       expect(await next.evaluate((field) => field === document.activeElement)).toBe(true);
 
-      // The list, which has no named values, learns the name of a value that no environment had.
+      // The list, which has no named values, learns a name that it does not show. The server compares texts: 1 is not 1.0.
       const list = await world.open('/projects/shop/flags');
-      const named = (name: string) => list.page.getByRole('row').getByText(name, { exact: true });
-      await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 7 });
-      await named('few').waitFor({ state: 'detached' });
+      const row = list.page.getByRole('row', { name: 'new-checkout' });
+      const named = (name: string) => row.getByText(name, { exact: true });
+      for (const environment of ['development', 'production'])
+        await world.management.putState('shop', environment, 'new-checkout', {
+          enabled: true,
+          value: { n: 1 },
+        });
+      await row.getByText('{"n":1}').nth(1).waitFor();
+      expect([await named('few').count(), await named('seven').count()]).toEqual([0, 0]);
       await writeRaw(world, '{"enabled":true,"value":{"n":1.0}}');
       await named('few').waitFor();
       await list.page.close();
 
-      // Someone else changes the list meanwhile: nothing is overwritten, and what was typed stays.
+      // Someone else changes the list while the dialog is open: it overwrites nothing, and keeps what was typed.
       await next.fill('sieben');
       await world.management.request('PATCH', '/api/projects/shop/flags/new-checkout', {
         body: { namedValues: [{ name: 'late', value: 9 }] },

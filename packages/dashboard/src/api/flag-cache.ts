@@ -1,10 +1,11 @@
 import { memberText } from '@halyard/protocol';
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
-import { isSameValue } from './flag-states.ts';
+import { isSameState } from './flag-states.ts';
 import type { LiveChange, LiveConnection } from './live-connection.ts';
-import { keepNamedValues } from './named-values.ts';
+import { keepNamedValues, keptName } from './named-values.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request, requestText } from './request.ts';
+import { isOptimistic } from './state-writes.ts';
 import type { FlagRecord, FlagState, StateRecord } from './types.ts';
 
 /**
@@ -131,7 +132,7 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
     const known = flag.environments[environment];
     if (known !== undefined && known.revision >= revision) return flag;
     const record =
-      state === null ? undefined : { state, revision, updatedAt, ...who, ...nameOf(flag, state) };
+      state === null ? undefined : { state, revision, updatedAt, ...who, ...nameAfter(known, state) };
     if (record !== undefined) touched.push(record);
     return withState(flag, environment, record);
   });
@@ -143,12 +144,11 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
   };
 }
 
-/** The name that a value has elsewhere in the flag; any other value has its name once the list is read again. */
-function nameOf({ environments }: FlagRecord, state: FlagState): Pick<StateRecord, 'valueName'> {
-  const same = Object.values(environments).find(
-    (each) => each.valueName !== undefined && isSameValue(each.state, state),
-  );
-  return same?.valueName === undefined ? {} : { valueName: same.valueName };
+/** The name of a value after a change by anyone. */
+function nameAfter(before: StateRecord | undefined, state: FlagState): Pick<StateRecord, 'valueName'> {
+  // A change of nothing else is one of the value's notation.
+  const isSameText = isOptimistic(before) || before === undefined || !isSameState(before.state, state);
+  return keptName(before, state, isSameText);
 }
 
 /** How long a list waits for the event stream: changes between the list and the stream would be missed. */

@@ -3,10 +3,11 @@ import { isRefusal } from './api-error.ts';
 import { noteDelivery } from './deliveries.ts';
 import { dropFlags, mergeChange, patchCached, putFlag, readFlag } from './flag-cache.ts';
 import type { LiveChange, LiveConnection } from './live-connection.ts';
+import { declaresValues } from './named-values.ts';
 import { queryKeys } from './query-cache.ts';
 import { touchedBy, touchedPlans } from './stale-lists.ts';
 import { isWriting, markOwnWrite } from './state-writes.ts';
-import type { FlagRecord, StateRecord } from './types.ts';
+import type { FlagRecord } from './types.ts';
 
 /** How long to collect stale queries: changes come in bursts, and each query is fetched once per burst. */
 const GATHER_MS = 250;
@@ -91,26 +92,31 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
   const { environment } = change;
   const listKey = queryKeys.flags(project);
   const list = queries.getQueryData<readonly FlagRecord[]>(listKey);
+  const unclear = new Set<string>();
+
   if (list !== undefined) {
     const { flags, unknown } = mergeOne(list);
     if (flags !== list) patchCached(queries, listKey, () => flags);
     // A removed state may be the only sign that a flag was archived.
     const removed = (change.changes ?? []).flatMap(({ key, state }) => (state === null ? [key] : []));
-    const unclear = [...unknown, ...removed];
-    const nameless = namelessAfter(change, flags);
-    if (change.changes === undefined || unclear.length > WORTH_A_LIST) markStale([listKey]);
-    else for (const key of [...unclear, ...nameless]) void refreshFlag(queries, key, { project, live });
+    const inList = [...unknown, ...removed, ...namelessAfter(change, flags)];
+    if (change.changes === undefined || inList.length > WORTH_A_LIST) markStale([listKey]);
+    else for (const key of inList) unclear.add(key);
   }
+
   for (const { key, state } of change.changes ?? []) {
     const { data: one, status } = queries.getQueryState<FlagRecord>(queryKeys.flag(project, key)) ?? {};
     // The flag did not exist when it was read.
     if (status === 'error' && state !== null) markStale([queryKeys.flag(project, key)]);
     if (one === undefined) continue;
-    patchCached<FlagRecord>(queries, queryKeys.flag(project, key), () => mergeOne([one]).flags[0] ?? one);
+    const { flags } = mergeOne([one]);
+    patchCached<FlagRecord>(queries, queryKeys.flag(project, key), () => flags[0] ?? one);
+    for (const nameless of namelessAfter(change, flags)) unclear.add(nameless);
     // The flag may have been archived or restored.
     if (state === null || one.archivedAt !== undefined) markStale([queryKeys.flag(project, key)]);
   }
   if (change.changes === undefined) markStale([['flag', project]]);
+  for (const key of unclear) void refreshFlag(queries, key, { project, live });
 
   function mergeOne(flags: readonly FlagRecord[]) {
     const merged = mergeChange(flags, change);
@@ -122,25 +128,18 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
   }
 }
 
-/**
- * The flags whose new value may have a name that only the server knows: lists do not have the named values of flags, only the
- * names of values in use. A long change waits until the list is read again.
- */
+/** The flags whose value may have a name that only the server knows: neither events nor lists have the named values of flags. */
 function namelessAfter(
   { environment = '', changes = [] }: LiveChange,
   flags: readonly FlagRecord[],
 ): readonly string[] {
-  if (changes.length > WORTH_A_LIST) return [];
-  const changed = new Set(changes.flatMap(({ key, state }) => (state === null ? [] : [key])));
-  const isNameless = ({ key, environments }: FlagRecord): boolean => {
-    const { state, valueName } = environments[environment] ?? {};
+  const changed = new Set(changes.map(({ key }) => key));
+  const isNameless = (flag: FlagRecord): boolean => {
+    const { state, valueName } = flag.environments[environment] ?? {};
     const hasValue = state?.value !== undefined || state?.valuePreview !== undefined;
-    const isNamed = (each: StateRecord) => each.valueName !== undefined;
-    return (
-      changed.has(key) && hasValue && valueName === undefined && Object.values(environments).some(isNamed)
-    );
+    return hasValue && valueName === undefined && declaresValues(flag);
   };
-  return flags.filter(isNameless).map(({ key }) => key);
+  return flags.filter((flag) => changed.has(flag.key) && isNameless(flag)).map(({ key }) => key);
 }
 
 /** A flag was created, archived or got another value: reads that one record, not the whole list. */

@@ -1,8 +1,9 @@
 import { elementsOf, memberText } from '@halyard/protocol';
 import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query';
+import { isSameValue } from './flag-states.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { FlagRecord, Json } from './types.ts';
+import type { FlagRecord, FlagState, Json, StateRecord } from './types.ts';
 
 /** A value that a flag declares, with its JSON text in the notation of its author. */
 export interface NamedValue {
@@ -26,14 +27,22 @@ export function useNamedValues(
   });
 }
 
-/** The name that a flag, read on its own, gives the value that it has in an environment. */
-export function nameOfValue(
-  { namedValues, environments }: FlagRecord,
-  environment: string,
-): string | undefined {
-  const value = environments[environment]?.state.value;
-  if (value === undefined || namedValues === undefined) return undefined;
-  return namedValues.find((each) => isSameJson(each.value, value))?.name;
+/** Whether a flag declares named values, in a list too. */
+export function declaresValues({ namedValues, hasNamedValues }: FlagRecord): boolean {
+  return namedValues !== undefined || hasNamedValues === true;
+}
+
+/**
+ * The name of a value that a change leaves as it is; only the server knows any other. It compares texts, so `1.0` is another
+ * value than `1`: `isSameText` says whether the texts may be the same.
+ */
+export function keptName(
+  before: StateRecord | undefined,
+  after: FlagState,
+  isSameText: boolean,
+): Pick<StateRecord, 'valueName'> {
+  if (before?.valueName === undefined || !isSameText || !isSameValue(before.state, after)) return {};
+  return { valueName: before.valueName };
 }
 
 function isSameJson(one: Json | undefined, other: Json | undefined): boolean {

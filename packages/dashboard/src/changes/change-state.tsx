@@ -12,6 +12,7 @@ import {
   withValueOf,
   writeState,
 } from '../api/flag-states.ts';
+import { keptName } from '../api/named-values.ts';
 import { queryKeys } from '../api/query-cache.ts';
 import {
   confirmedRecord,
@@ -99,8 +100,9 @@ function createStateWriter({
     const before = beginningOf(change);
     const after = withValueOf(change.after, before?.state);
     const isMadeNow = wish === undefined || wish === 'emergency';
-    const expected = after === null ? undefined : optimisticRecord(before, after, authorOf(queries));
-    const shown = isMadeNow ? expected : before;
+    const nameOf = (state: FlagState) => keptName(before, state, texts?.before === texts?.after);
+    const expected = after && { ...optimisticRecord(before, after, authorOf(queries)), ...nameOf(after) };
+    const shown = isMadeNow ? (expected ?? undefined) : before;
     if (isMadeNow && shown !== undefined) markOptimistic(shown, write);
     show(place, before, shown);
 
@@ -115,7 +117,7 @@ function createStateWriter({
       throw error;
     }
 
-    const record = answer && recordOf(answer);
+    const record = answer && { ...recordOf(answer), ...nameOf(answer.state) };
     if (record !== undefined) {
       markOwnWrite(record);
       const textKey = queryKeys.valueText(project, place.environment, place.key, record.revision);
@@ -262,8 +264,8 @@ function announceFailed({ key, environment }: StateChange, error: unknown): void
   toastFailure(messages.stateNotChanged(key, environment.name), error);
 }
 
-function recordOf({ state, revision, updatedAt, updatedBy }: StateRecord): StateRecord {
-  return { state, revision, updatedAt, ...(updatedBy === undefined ? {} : { updatedBy }) };
+function recordOf({ state, revision, updatedAt, updatedBy, valueName }: StateRecord): StateRecord {
+  return { state, revision, updatedAt, ...defined({ updatedBy, valueName }) };
 }
 
 /** The expected record; its revision is known once it is written. */

@@ -1,5 +1,4 @@
 import { type ReactNode, useCallback, useId, useState } from 'react';
-import { nameOfValue } from '../../api/named-values.ts';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
@@ -116,7 +115,7 @@ export function EnvironmentMatrix({
                 project={project.name}
                 flagKey={flag.key}
                 record={flag.environments[name]}
-                valueName={nameOfValue(flag, name)}
+                valueName={flag.environments[name]?.valueName}
                 onToggle={toggle}
               >
                 {(isOpen || isDirty) && editor(environment, { obstacle, onDirty })}

@@ -217,10 +217,9 @@ function keptValues(
   rows: readonly Row[],
 ): readonly { readonly environment: string; readonly name: string }[] {
   const texts = rows.map(({ text }) => withoutSpace(text.trim()));
-  const left = values.filter(({ text }) => !texts.includes(text));
-  return Object.entries(flag.environments).flatMap(([environment, { state }]) => {
-    const value = state.value === undefined ? undefined : JSON.stringify(state.value);
-    const was = left.find(({ text }) => JSON.stringify(JSON.parse(text)) === value);
-    return was === undefined ? [] : [{ environment, name: was.name }];
-  });
+  const left = values.flatMap(({ name, text }) => (texts.includes(text) ? [] : [name]));
+
+  return Object.entries(flag.environments).flatMap(([environment, { valueName: name }]) =>
+    name !== undefined && left.includes(name) ? [{ environment, name }] : [],
+  );
 }

@@ -258,10 +258,14 @@ export const FlagRecordSchema = z
   })
   .openapi('Flag');
 
-/** A flag of a list. */
+/** A flag of a list. (Spec: S21.4) */
 export const ListedFlagSchema = z
   .object({
     ...FlagRecordSchema.shape,
+    hasNamedValues: z.boolean().optional().openapi({
+      description:
+        '`true` if the flag declares named values, which its own record has; absent if it does not.',
+    }),
     environments: z.record(NameSchema, ListedRecordSchema.extend(valueNameMember)),
   })
   .openapi('ListedFlag');

@@ -181,10 +181,13 @@ function flagRecord(flag: Written<FlagWithStates>, values?: Values): Writable {
     return [name, { ...stateRecord(state, values), valueName }] as const;
   });
 
+  const isListed = values !== undefined;
+
   return {
     key,
     ...details,
-    namedValues: named.length === 0 || values !== undefined ? undefined : namedValues,
+    namedValues: named.length === 0 || isListed ? undefined : namedValues,
+    hasNamedValues: named.length > 0 && isListed ? true : undefined,
     createdAt: isoTime(createdAt),
     archivedAt: isoTimeOr(archivedAt),
     environments: new Map(environments),
