@@ -21,8 +21,11 @@ export interface AuditFilter {
   readonly until?: string;
 }
 
-/** Entries of the first page, and of each older one: scripts make many that stand on one line. */
-const [PAGE, OLDER_PAGE] = [50, 200];
+/** Entries of the first page. */
+const PAGE = 50;
+
+/** Entries of each older page: scripts make many, which share a line. */
+const OLDER_PAGE = 200;
 
 /** The part of the audit log that is loaded, newest first. */
 interface LoadedLog {

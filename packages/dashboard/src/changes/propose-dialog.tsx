@@ -55,6 +55,7 @@ export function ProposeDialog({
 
   const names = environments.map(({ name }) => name);
   const title = words.title(change.what ?? whatOf(steps, names), scheduledFor);
+
   return (
     <Dialog
       title={isEmergency ? words.emergencyTitle(names) : title}
@@ -73,6 +74,7 @@ export function ProposeDialog({
               <StepList steps={steps} />
             </ScrollRegion>
           ))}
+
         <TextField
           label={isEmergency ? words.emergencyNote : words.note}
           hint={isEmergency ? words.emergencyNoteHint : words.noteHint}
@@ -87,6 +89,7 @@ export function ProposeDialog({
         {!isEmergency && (
           <CheckField label={words.hold} hint={words.holdHint} isChecked={isHeld} onChange={setHeld} />
         )}
+
         <DialogActions>
           {mayBeEmergency && (
             <Button

@@ -45,6 +45,7 @@ export function ChangedPlaces({
       </Link>
     );
   }
+
   return (
     <span className="min-w-0">
       {keys.slice(0, NAMED).map((key, index) => (
@@ -59,6 +60,7 @@ export function ChangedPlaces({
           )}
         </Fragment>
       ))}
+
       {(keys.length > NAMED || project === undefined) && (
         <>
           {' '}

@@ -98,6 +98,7 @@ export function Combobox({
           rest.onBlur?.(event);
         }}
       />
+
       {isShown && (
         <Popover anchor={anchor} onClose={close}>
           <div id={id} role="listbox" aria-label={listLabel}>

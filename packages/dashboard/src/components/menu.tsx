@@ -58,6 +58,7 @@ export function Menu({
           setOpen(event.key === 'ArrowDown' ? 'first' : 'last');
         },
       })}
+
       {isOpen && (
         <RunContext
           value={(action) => {

@@ -125,6 +125,7 @@ function OptionList({
           />
         </div>
       )}
+
       {shown.map(({ value, label: text = value }, index) => (
         <div key={value} className="flex items-center rounded hover:bg-hover">
           <label className="flex min-h-8 min-w-0 flex-1 items-center gap-2.5 px-2">
@@ -141,6 +142,7 @@ function OptionList({
           {extra?.(value)}
         </div>
       ))}
+
       {shown.length === 0 && <p className="px-2 py-3 text-center text-ink-3">{messages.noResults}</p>}
       {clear.isPossible && (
         <div className="sticky -bottom-1 -m-1 mt-1 border-t border-line bg-raised p-1">

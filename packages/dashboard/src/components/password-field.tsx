@@ -58,6 +58,7 @@ export function PasswordField({
             onKeyDown={watch}
             onKeyUp={watch}
           />
+
           <IconButton
             label={isShown ? messages.password.hide : messages.password.show}
             aria-controls={control.id}

@@ -203,6 +203,7 @@ function ProjectRoles({
             />
           </div>
         ))}
+
         <MultiSelect
           label={legend}
           none={messages.selectProjects}

@@ -188,6 +188,7 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
   const { data: projects = [] } = useProjects();
   const canCreate = useCanEverywhere('admin');
   const [starred] = useStoredSet(STARRED_PROJECTS);
+  const listed = starredFirst(projects, starred).slice(0, MOST);
 
   return (
     <Menu
@@ -204,13 +205,12 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
       }
     >
       <MenuLabel>{messages.header.projects}</MenuLabel>
-      {starredFirst(projects, starred)
-        .slice(0, MOST)
-        .map(({ name }) => (
-          <MenuChoice key={name} isChosen={name === project} onSelect={() => navigate(links.flags(name))}>
-            {name}
-          </MenuChoice>
-        ))}
+      {listed.map(({ name }) => (
+        <MenuChoice key={name} isChosen={name === project} onSelect={() => navigate(links.flags(name))}>
+          {name}
+        </MenuChoice>
+      ))}
+
       <MenuSeparator />
       <MenuItem onSelect={() => navigate(links.projects)}>{messages.header.allProjects}</MenuItem>
       {canCreate && (

@@ -215,6 +215,7 @@ function ChangeEntries({
               </li>
             ))}
           </ul>
+
           {entries.length > FEW && (
             <button
               type="button"

@@ -50,6 +50,7 @@ export function OneChange({
           </Link>
         )}
       </p>
+
       {error !== null && entries === undefined ? (
         <EmptyState title={messages.noSuchChange(seq)}>{messages.noSuchChangeWhy}</EmptyState>
       ) : entries === undefined ? (
@@ -68,6 +69,7 @@ export function OneChange({
           </section>
         ))
       )}
+
       {reverted?.first.project !== undefined && (
         <ProjectRevert
           project={reverted.first.project}

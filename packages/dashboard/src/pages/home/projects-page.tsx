@@ -74,6 +74,7 @@ function ProjectList() {
                 )}
               </search>
             )}
+
             {found.length === 0 ? (
               <p className="py-8 text-center text-ink-2">{messages.noMatches(query)}</p>
             ) : (

@@ -101,6 +101,7 @@ function endingKinds(ends: Holdings['ends']): readonly Kind[] {
       })),
     },
     { title: kinds.ownTokens, things: ends.tokens.map(tokenThing) },
+
     {
       title: kinds.links,
       things: ends.links.map(({ id, email, kind }) => ({
@@ -109,6 +110,7 @@ function endingKinds(ends: Holdings['ends']): readonly Kind[] {
         detail: messages.linkKinds[kind],
       })),
     },
+
     {
       title: kinds.schedules,
       things: ends.schedules.map(({ id, project, environment, dueAt, note }) => ({

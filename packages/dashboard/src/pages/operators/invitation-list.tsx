@@ -67,6 +67,7 @@ function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord
       <RecordCell label={expiryColumn.label} className="lg:whitespace-nowrap">
         <TimeAgo at={expiresAt} />
       </RecordCell>
+
       <RecordActions>
         {canChange && (
           <Button

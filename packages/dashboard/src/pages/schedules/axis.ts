@@ -41,8 +41,11 @@ interface Dot {
   readonly label: string;
 }
 
-/** The least distance of two dots, and what a label needs, as shares of the axis. */
-const [TOUCHING, ROOM] = [0.03, 0.1] as const;
+/** The least distance of two dots, as a share of the axis. */
+const TOUCHING = 0.03;
+
+/** The room that a label needs, as a share of the axis. */
+const ROOM = 0.1;
 
 /** The dots of an item: moments within the seven days, those that are close together in one. */
 export function dotsOf(moments: readonly Moment[], now: number): readonly Dot[] {

@@ -113,6 +113,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
           onChange={(time) => setDraft({ ...draft, time })}
         />
       </div>
+
       <fieldset>
         <legend className="mb-1 font-medium">{messages.steps}</legend>
         <ul className="space-y-2">
@@ -132,6 +133,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
             />
           ))}
         </ul>
+
         <Button
           kind="quiet"
           className="mt-1 -ml-2 px-2"
@@ -140,6 +142,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
           <Plus size={14} aria-hidden /> {messages.addFlag}
         </Button>
       </fieldset>
+
       <NoteField value={draft.note} onChange={(note) => setDraft({ ...draft, note })} />
       <AnywayField error={form.error} isChecked={anyway} onChange={setAnyway} />
     </FormDialog>
@@ -199,6 +202,7 @@ function StepRow({
             <option key={key} value={key} />
           ))}
         </datalist>
+
         <Select
           label={messages.stepOf(position)}
           className="flex-1 sm:max-w-44"
@@ -207,6 +211,7 @@ function StepRow({
           onSelect={(kind) => onChange({ ...step, kind: kind as StepKind, text: '' })}
           choices={Object.entries(messages.stepKinds)}
         />
+
         {needsText && (
           <span className="flex w-40 items-center gap-1.5">
             <input
@@ -223,12 +228,14 @@ function StepRow({
             {isShare && <span className="text-ink-2">%</span>}
           </span>
         )}
+
         {onRemove && (
           <IconButton label={messages.removeFlag(position)} onClick={onRemove}>
             <X size={14} aria-hidden />
           </IconButton>
         )}
       </div>
+
       {problem !== undefined && (
         <p id={id} className="mt-1 text-xs text-danger">
           {problem}

@@ -85,6 +85,7 @@ function Dots({
         className="absolute top-1/2 left-0 h-0.5 -translate-y-1/2 bg-accent opacity-35 forced-color-adjust-none"
         style={{ width: `${end * 100}%` }}
       />
+
       {dots.map(({ share, moments: [first] }) => (
         <span
           key={first?.at}
@@ -96,6 +97,7 @@ function Dots({
           style={{ left: `${share * 100}%` }}
         />
       ))}
+
       {dots.map(({ share, label, moments: [first] }, index) => (
         <Beside key={first?.at} share={share}>
           {label !== '' && (
@@ -107,6 +109,7 @@ function Dots({
           {index === 0 && (dots.length === 1 || hasRoom) && badge}
         </Beside>
       ))}
+
       {dots.length === 0 && <Beside share={0}>{badge}</Beside>}
       {beyond > 0 && (
         <span aria-hidden className="absolute right-0 bottom-0 text-2xs text-ink-3">

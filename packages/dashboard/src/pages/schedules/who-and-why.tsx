@@ -6,8 +6,11 @@ import { dueText } from '../../flags/schedules/due-text.ts';
 import { messages } from './messages.ts';
 import type { TimelineItem } from './timeline-items.ts';
 
-/** How long the pointer rests before the note opens, and how long it may be away: on its way to the note. Milliseconds. */
-const [REST_MS, AWAY_MS] = [300, 150] as const;
+/** How long the pointer rests before the note opens, in milliseconds. */
+const REST_MS = 300;
+
+/** How long the pointer may be away before the note closes: on its way to the note. In milliseconds. */
+const AWAY_MS = 150;
 
 /** Shows who planned an item and why while its line is pointed at or has the focus of the keyboard. */
 export function WhoAndWhy({

@@ -49,6 +49,7 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
             value={projects}
             onChange={setProjects}
           />
+
           <TextField
             label={texts.environments}
             hint={texts.environmentsHint}

@@ -93,6 +93,7 @@ export function TokenDialog({
       {(form) => (
         <>
           {children(form.problem('permissions'))}
+
           <SelectField
             label={tokenTexts.limit}
             value={only}

@@ -118,31 +118,35 @@ function KeyRow({
   const environments = inOrder(record.environments, project);
   const stale = [queryKeys.keys(project.name), queryKeys.clients(project.name)];
 
+  const detail = (
+    <>
+      <span className="font-mono text-xs text-ink-3">proj_live_…{lastFour}</span>
+      {ending.map((old) => (
+        <EndingKey
+          key={old.id}
+          project={project.name}
+          record={old}
+          streams={streamsOf(old)}
+          newStreams={streamsOf(record)}
+          canChange={canChange}
+        />
+      ))}
+    </>
+  );
+
+  async function question() {
+    const streams = closedStreamsText(await countOpenStreams(project.name, { key: id }));
+    return texts.revokeBody(lastFour, environments, streams);
+  }
+
   return (
     <SecretRow
       texts={texts}
       record={record}
       status={status}
-      detail={
-        <>
-          <span className="font-mono text-xs text-ink-3">proj_live_…{lastFour}</span>
-          {ending.map((old) => (
-            <EndingKey
-              key={old.id}
-              project={project.name}
-              record={old}
-              streams={streamsOf(old)}
-              newStreams={streamsOf(record)}
-              canChange={canChange}
-            />
-          ))}
-        </>
-      }
+      detail={detail}
       canChange={canChange}
-      question={async () => {
-        const streams = closedStreamsText(await countOpenStreams(project.name, { key: id }));
-        return texts.revokeBody(lastFour, environments, streams);
-      }}
+      question={question}
       revoke={() => revokeKey(id)}
       stale={stale}
       actions={

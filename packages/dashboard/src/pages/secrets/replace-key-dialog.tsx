@@ -56,6 +56,7 @@ export function ReplaceKeyDialog({
             isTried={form.isTried}
             onChange={setEnd}
           />
+
           {expiresAt !== undefined && lifetime !== undefined && (
             <p className="text-ink-2">
               {texts.replaceLifetime(

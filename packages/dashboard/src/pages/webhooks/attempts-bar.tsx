@@ -5,8 +5,11 @@ import { messages } from './messages.tsx';
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
-/** Of the drawing: the width of an hour, and the height of each half. */
-const [STEP, HALF] = [5, 12] as const;
+/** The width of an hour in the drawing. */
+const STEP = 5;
+
+/** The height of each half of the drawing. */
+const HALF = 12;
 
 const hourOfDay = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 

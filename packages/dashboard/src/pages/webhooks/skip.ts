@@ -29,6 +29,7 @@ export function useSkip(
         stale,
       },
     );
+
   const all = () =>
     perform(
       {

@@ -165,6 +165,7 @@ function SettingFields({
         value={draft.url}
         onChange={(url) => onChange({ ...draft, url: url.trim() })}
       />
+
       {project.name !== INSTALLATION && (
         <>
           <SelectField
