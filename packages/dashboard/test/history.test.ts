@@ -146,7 +146,7 @@ describe('the history', () => {
     await page.close();
   }, 60_000);
 
-  test('older changes are loaded while those of a script leave the list short', async () => {
+  test('older changes are loaded by themselves while the list is short', async () => {
     for (let share = 1; share <= 60; share++) {
       await world.management.putState('shop', 'development', 'ramp', { enabled: true, rolloutPct: share });
     }
@@ -185,9 +185,9 @@ describe('the history', () => {
     await page.close();
   }, 60_000);
 
-  test('an answer with few entries is not taken for the end, and a list that stays short is not loaded without end', async () => {
+  test('a short answer is not taken for the end, and a list that stays short is not loaded endlessly', async () => {
     const { page, context } = await world.open('/account');
-    // The server ends a long search early, and says where to go on.
+    // The server ends a long search early, and says where to continue.
     await context.route('**/api/audit?*', (route) =>
       route.continue({
         url: route
@@ -279,7 +279,7 @@ describe('the history', () => {
   }, 60_000);
 
   test('the audit log works in dark mode and on a narrow screen', async () => {
-    // A copy signs in anew, which is the newest entry.
+    // A copy signs in again, which is the newest entry.
     const { page, check } = await world.open('/audit', { theme: 'dark', width: 390, as: { ...ADMIN } });
     await page.getByText('signed in').first().waitFor();
     await check();

@@ -12,7 +12,7 @@ export interface Wanted {
 
 /** What the screen does about changes that need approval, or a reason. */
 interface Approvals {
-  /** Asks what to do about a change that the server refused, because it has come to need approval; `undefined`: nothing. */
+  /** Asks what to do about a change that the server refused, because it needs approval by now; `undefined`: nothing. */
   readonly ask: () => Promise<Wanted | undefined>;
   /** Asks for the reason of a change that the server refused for lack of one; `undefined`: nothing. */
   readonly askReason: () => Promise<Wanted | undefined>;

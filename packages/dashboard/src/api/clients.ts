@@ -41,13 +41,13 @@ export function useLivePresence(project: string): void {
 
 const MOST = 200;
 
-/** Flags that are remembered of a change. */
+/** How many flags of a change are remembered. */
 const NAMED = 8;
 
 /** The latest deliveries of a project, newest first, updated live. */
 export function useProjectDeliveries(project: string) {
   const queries = useQueryClient();
-  // What changes were about, until the first report of their delivery: reports only have the number.
+  // What each change was about, until the first report of its delivery: reports have only the number of the change.
   const changed = useRef(new Map<number, DeliveryRecord['changed']>());
   useLiveEvent('change', ({ seq, environment, changes, ...event }) => {
     if (event.project !== project || changes === undefined || environment === undefined) return;

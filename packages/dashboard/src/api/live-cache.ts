@@ -48,7 +48,7 @@ export function connectCache(
 
   const stops = [
     live.on('hello', () => {
-      // Changes during the outage are unknown, those of the person's own rights too: fetch everything that is on the screen.
+      // Changes during the outage are unknown, also of the person's own rights: fetch everything that is on the screen.
       const isMissed = (query: Query) =>
         query.queryKey[0] !== 'session' && (older.has(query) || isReadBeforeStream(query));
       void queries.invalidateQueries(greeted ? {} : { predicate: isMissed });

@@ -74,7 +74,7 @@ export async function requestText(
   }
 }
 
-/** What the person wants where a change was refused because it lacks something that only a person gives. */
+/** Asks the person for what the server says a change lacks: approval or a reason. `undefined`: nothing, or no answer. */
 async function askFor(error: unknown, path: string, { wish, note = '' }: RequestOptions) {
   // The environment has come to require approval since the screen last read it.
   if (isRefusal(error, 'approval_required') && wish === undefined && !DECISION.test(path))

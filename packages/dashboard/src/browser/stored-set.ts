@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useRef } from 'react';
 import { useStored } from './stored.ts';
 
-/** The names that the person has starred in this browser under a name, and a stable function to toggle one. */
+/** The items of a set that this browser stores as `name`, such as what is starred, and a stable function to toggle one. */
 export function useStoredSet(name: string): readonly [ReadonlySet<string>, (item: string) => void] {
   const [text, store] = useStored(name);
   // Keys of flags and names of projects have no spaces.

@@ -24,13 +24,13 @@ import type { ProposedChange } from './propose-dialog.tsx';
 
 interface Guards {
   /**
-   * Asks before a change of a protected environment, and for its reason where none is given and it needs one; consents at once to
-   * any other. Where other people must approve, it asks to propose the change. `undefined`: no consent.
+   * Asks before a change of a protected environment, and for a reason where the environment requires one and none is given;
+   * consents at once to any other change. Where other people must approve, it asks to propose the change. `undefined`: no consent.
    */
   readonly askConsent: (change: GuardedChange) => Promise<Wanted | undefined>;
   /**
-   * Asks to propose a change where one of its environments requires approval, and for a reason where one requires that; consents at
-   * once where none does.
+   * Asks to propose a change if one of its environments requires approval, or for a reason if one requires that; consents at
+   * once if none does.
    */
   readonly askApproval: (change: ProposedChange) => Promise<Wanted | undefined>;
   /** Shows both versions of a state; resolves with the person's decision, `cancel` by default. */
@@ -160,7 +160,7 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
   );
 }
 
-/** Whether a change of these environments needs a reason, and has none. */
+/** Whether one of these environments requires a reason that the change lacks. */
 function lackReason(environments: readonly EnvironmentRecord[], note = ''): boolean {
   return note.trim() === '' && environments.some(({ reasonRequired }) => reasonRequired);
 }

@@ -45,7 +45,7 @@ export const messages = {
       `needs the approval of ${count === 1 ? 'another person' : `${count} other people`}. Nothing changes until then.`,
     neededByNow: 'This needs the approval of other people. Nothing has been changed.',
     note: 'Reason',
-    noteHint: 'Those who decide read it, and so does the history.',
+    noteHint: 'Shown to the people who decide, and in the history.',
     noteMissing: 'Say why, for those who decide.',
     hold: 'Hold it once it is approved',
     holdHint: 'It then waits until a person applies it. Otherwise the last approval makes the change.',
@@ -55,7 +55,7 @@ export const messages = {
     emergencyTitle: (environments: readonly string[]) =>
       `Change ${environments.join(', ')} without approval?`,
     emergencyEffect: (environments: readonly string[]) =>
-      `This changes ${environments.join(', ')} at once. The history and the webhooks say so loudly, and another person must acknowledge it.`,
+      `This changes ${environments.join(', ')} at once. The history and the webhooks mark it as an emergency, and another person must acknowledge it.`,
     emergencyNote: 'Why can this not wait?',
     emergencyNoteHint: 'The history keeps it, and the person who acknowledges the emergency reads it.',
     emergencySubmit: 'Change it now',

@@ -37,12 +37,12 @@ export function NoteField({
   );
 }
 
-/** Asks for the reason of a change where it has none and each needs one. */
+/** Asks for the reason of a change that lacks one, in environments that require it. */
 export function ReasonDialog({
   environments,
   onAnswer,
 }: {
-  /** Those that require it; empty if that is only known from the server's refusal. */
+  /** The ones that require it; empty if only the server's refusal has said so. */
   environments: readonly EnvironmentRecord[];
   /** `undefined`: nothing is changed. */
   onAnswer: (answer: Wanted | undefined) => void;

@@ -11,7 +11,7 @@ import { messages } from './dialog-messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './protected-note.tsx';
 
-/** A change that needs a person's consent, of a protected environment, or a reason. */
+/** A change that needs a person's consent, because its environment is protected, or a reason. */
 export interface GuardedChange {
   readonly project: string;
   readonly environment: EnvironmentRecord;

@@ -34,7 +34,7 @@ export function useUndoOffer(): (seq: number | undefined, environment: Environme
   };
 }
 
-/** The reason of an undone change. Where each needs one, only the person knows it, and is asked. */
+/** The note of an undo. Where a reason is required there is no note: the server refuses that, and the person is asked. */
 export function undoNote(isRequired: boolean): string | undefined {
   return isRequired ? undefined : 'Undo';
 }

@@ -4,7 +4,7 @@ import { links } from '../browser/links.ts';
 import { ACTION_TEXTS } from './audit/action-text.ts';
 import { messages } from './messages.ts';
 
-/** What a change was about; absent for a change of which nothing is known but its number. */
+/** A change and what it was about. Of some changes only the number is known. */
 export interface ChangedPlaces {
   readonly seq: number;
   readonly changed?: readonly {
@@ -14,7 +14,7 @@ export interface ChangedPlaces {
   }[];
 }
 
-/** Flags of a change that are named; more are only mentioned. */
+/** How many flags of a change are named. The others are only mentioned. */
 const NAMED = 2;
 
 const KEY = 'font-mono text-xs break-all';
@@ -73,7 +73,7 @@ export function ChangedPlaces({
   );
 }
 
-/** The ids of these say nothing to people. */
+/** The targets of these actions are IDs, which say nothing to people. */
 const HAS_ID = /^(key|token|relay|schedule|proposal)\./;
 
 function wordsOf(

@@ -58,7 +58,7 @@ function isMissingFile(error: unknown): boolean {
   );
 }
 
-/** How often it is tried whether a missing file is there, in milliseconds: not every gap of the network is noticed. */
+/** How often a missing file is asked for, in milliseconds: the page does not notice every gap of the network. */
 const RETRY_MS = 10_000;
 
 /** `reloads`: the page reloads by itself once the file is there. Only where it takes the whole screen, with nothing unsaved. */

@@ -245,7 +245,10 @@ export function EntryPlace({
   );
 }
 
-/** Opens the revert of a change; nothing without `onRevert`. Visible while its row is open, hovered or focused, and always where nothing hovers. */
+/**
+ * Opens the revert of a change; renders nothing without `onRevert`. Visible while its row is open, hovered or focused, and
+ * always on a screen that is touched.
+ */
 function RevertButton({
   seq,
   isShown,

@@ -108,11 +108,13 @@ function ChangesSkeleton() {
   );
 }
 
-/** Changes of a script share a line: with fewer lines than these, older entries are loaded at once, but only some pages of them. */
+/** A list with fewer lines than this loads older entries by itself: the many changes of a script share one line. */
 const LEAST_LINES = 20;
+
+/** How often a list does that. */
 const MOST_FILLS = 10;
 
-/** Loads older entries while the list is short; anew for another `list`. */
+/** Loads older entries while the list is short, a limited number of times. The count restarts when `list` changes. */
 function useFilled({
   list,
   isShort,

@@ -26,9 +26,9 @@ export const messages = {
   star: (project: string) => `Star ${project}`,
   noChange: 'None yet',
   andMore: (count: number) => ` and ${count > 98 ? '99+' : count} more`,
-  failing: (count: number) => (count === 1 ? '1 webhook fails' : `${count} webhooks fail`),
-  waiting: (count: number) => (count === 1 ? '1 proposal waits' : `${count} proposals wait`),
-  running: (count: number) => (count === 1 ? '1 plan runs' : `${count} plans run`),
+  failing: (count: number) => (count === 1 ? '1 webhook failing' : `${count} webhooks failing`),
+  waiting: (count: number) => (count === 1 ? '1 proposal waiting' : `${count} proposals waiting`),
+  running: (count: number) => (count === 1 ? '1 plan running' : `${count} plans running`),
 
   createAction: 'Create project',
   name: 'Name',

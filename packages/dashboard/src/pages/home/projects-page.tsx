@@ -19,7 +19,7 @@ import { ProjectRow } from './project-row.tsx';
 /** Shorter lists need no search. */
 const WORTH_SEARCHING = 8;
 
-/** The screen "Projects": what each has, and what goes on in it. */
+/** The screen "Projects": the figures of each, its last change, and what needs attention. */
 export function ProjectsPage({ isEmpty }: { isEmpty: boolean }) {
   const params = new URLSearchParams(useSearch());
   const [, navigate] = useLocation();

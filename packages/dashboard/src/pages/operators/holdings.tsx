@@ -46,7 +46,7 @@ interface Thing {
   readonly detail?: ReactNode;
 }
 
-/** So many things of a kind are shown at once; more are shown when asked for. */
+/** The most things of a kind that are shown at once. Longer lists are folded. */
 const SHORT = 5;
 
 function Part({ title, nothing, kinds }: { title: string; nothing: string; kinds: readonly Kind[] }) {

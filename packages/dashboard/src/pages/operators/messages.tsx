@@ -68,7 +68,7 @@ export const messages = {
   signedIn: (when: ReactNode) => <>Signed in {when}</>,
   lastUsed: (when: ReactNode) => <>last used {when}</>,
   neverUsed: 'never used',
-  noNote: 'Without a note',
+  noNote: 'No note',
   place: (project: string, environment: string) => `${project} · ${environment}`,
   kinds: {
     sessions: 'Sessions',

@@ -16,7 +16,7 @@ export const messages = {
     ItemStatus,
     string
   >,
-  overdueWhy: 'Its time has passed. It runs once a node can write.',
+  overdueWhy: 'Its time has passed. It runs as soon as a node can write.',
   stepAt: (label: string, time: string) => (label === '' ? time : `${label} on ${time}`),
   beyond: (count: number) => `+${count} later`,
   /** What a screen reader says of a line after its flag and environment. */

@@ -52,7 +52,7 @@ const DOTS: Readonly<Record<ItemStatus, string>> = {
   waiting: 'border-dashed border-accent bg-surface',
 };
 
-/** What a word beside the first dot needs before the next dot, as a share of the axis. */
+/** The room that a word beside the first dot needs before the next dot, as a share of the axis. */
 const BADGE_ROOM = 0.35;
 
 function Dots({

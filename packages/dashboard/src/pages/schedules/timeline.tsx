@@ -119,7 +119,7 @@ const ICON_COLORS: Readonly<Record<ItemStatus, string>> = {
   waiting: 'text-accent',
 };
 
-/** One plan or change: its flag, its dots, and once it is pressed its card. */
+/** One plan or change: its flag and its dots. Pressing it opens its card. */
 function Line({ project, item, now }: { project: string; item: TimelineItem; now: number }) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);

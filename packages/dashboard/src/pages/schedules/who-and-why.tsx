@@ -19,7 +19,7 @@ export function WhoAndWhy({
   children,
 }: {
   item: TimelineItem;
-  /** The card, which is open, says the same. */
+  /** Whether its card is open, which says the same. */
   isOff: boolean;
   children: ReactNode;
 }) {

@@ -25,7 +25,7 @@ export function CreateSecretDialog<Name extends string>({
 }: {
   texts: SecretTexts & { readonly createTitle: string; readonly nameHint: string };
   initialName?: string;
-  /** Those of the fields below the name. */
+  /** The problems of the fields below the name. */
   problems: Readonly<Record<Name, string | undefined>>;
   create: (name: string) => Promise<CreatedSecret>;
   children: (form: Form<Name>) => ReactNode;

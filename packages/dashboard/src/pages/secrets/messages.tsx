@@ -84,7 +84,7 @@ export const keyTexts = {
   replaceBody: (environments: readonly string[]) =>
     `You get a new key with the same name, for ${environments.join(', ')}. Both keys work until the old one ends, so you can switch your application over without downtime.`,
   replaceLifetime: (old: string, made: string) =>
-    `The old key expires on ${old} at the latest. The new one lives as long as the old one was made for, until ${made}.`,
+    `The old key expires on ${old} at the latest. The new one gets the same lifetime and expires on ${made}.`,
   replaceLost:
     'The new key was created, but the connection was lost before it could be shown. Revoke it, and replace the old key again.',
   oldKeyEnds: (lastFour: string) => `The old key …${lastFour} ends`,
@@ -120,7 +120,7 @@ export const tokenTexts = {
   ...secretTexts('token'),
   title: 'Access tokens',
   intro:
-    'Pipelines and machines manage this server with an access token. One that you create here belongs to no person, so it keeps working when you leave. The tokens of people, which they create under Account, end with them.',
+    'Pipelines and machines manage this server with an access token. A token that you create here belongs to no person, so it keeps working when you leave. People create their own tokens under Account, and those end when they leave.',
   readOnly: 'Viewing and managing access tokens',
   createCommand: 'New access token',
   create: 'New token',

@@ -8,7 +8,7 @@ import { messages } from './messages.tsx';
 import { CreateWebhookDialog } from './webhook-dialogs.tsx';
 import { WebhookRow } from './webhook-row.tsx';
 
-/** What a webhook needs of a project: here there is none. */
+/** Stands for the project of these webhooks. They get all entries, so there are no environments to choose from. */
 const PLACE = { name: INSTALLATION, environments: [] } as const;
 
 /** The screen "Audit webhooks": the addresses that get every entry of the audit log. Only administrators see them. */

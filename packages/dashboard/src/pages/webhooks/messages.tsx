@@ -16,7 +16,7 @@ export const messages = {
   emptyTitle: 'No webhooks yet',
   empty: 'Create one to post changes to a chat, or to run a job whenever a flag changes.',
 
-  // Those of the whole installation
+  // Webhooks of the whole installation
   installation: {
     title: 'Audit webhooks',
     intro: (docs: string) => (

@@ -13,7 +13,7 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { messages } from './messages.tsx';
 
-/** What a webhook needs of its project; one of the installation has an empty name, and gets everything. */
+/** The members of its project that a webhook needs. A webhook of the installation has {@link INSTALLATION} instead. */
 export type WebhookPlace = Pick<ProjectRecord, 'name' | 'environments'>;
 
 /** The settings while they are edited. */
