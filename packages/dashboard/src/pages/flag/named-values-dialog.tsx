@@ -68,6 +68,7 @@ export function NamedValuesDialog({
       onClose={onClose}
     >
       <p className="text-ink-2">{words.explanation}</p>
+
       <ul className="flex flex-col gap-3">
         {rows.map((row, index) => (
           <ValueRow
@@ -85,6 +86,7 @@ export function NamedValuesDialog({
           />
         ))}
       </ul>
+
       <div>
         <Button
           ref={adding}
@@ -204,13 +206,15 @@ function problemOf(
 
   const problem = text.trim() === '' ? words.noJson : findJsonProblem(text)?.message;
   if (problem !== undefined) return inValue(problem);
+
   const same = earlier.find((each) => withoutSpace(each.text.trim()) === withoutSpace(text.trim()));
   if (same !== undefined) return inValue(words.sameValue(same.name));
+
   const wanted = { text: 'string', number: 'number', any: undefined, json: undefined, none: undefined }[kind];
   return wanted === undefined || kindOfJson(text) === wanted ? undefined : inValue(words.otherKind(wanted));
 }
 
-/** The states whose value would have no name any longer. */
+/** The states whose value would lose its name. */
 function keptValues(
   flag: FlagRecord,
   values: readonly NamedValue[],
