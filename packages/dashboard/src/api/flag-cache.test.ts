@@ -1,21 +1,13 @@
 import { expect, test } from 'bun:test';
 import { mergeChange } from './flag-cache.ts';
+import { testFlag } from './test-flag.ts';
 import type { FlagRecord, StateRecord } from './types.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 
 function flag(key: string, revision: number): FlagRecord {
   const development = { state: { enabled: false }, revision, updatedAt: at };
-  return {
-    key,
-    description: '',
-    tags: [],
-    owner: '',
-    permanent: false,
-    valueKind: 'any',
-    createdAt: at,
-    environments: { development },
-  };
+  return testFlag(key, { environments: { development } });
 }
 
 function change(revision: number, ...keys: readonly string[]) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { testFlag } from '../api/test-flag.ts';
 import type { FlagRecord, FlagState } from '../api/types.ts';
 import { filterFlags, isFiltering, lastChange, readFilter, staleDays } from './flag-filter.ts';
 
@@ -12,17 +13,7 @@ function flag(
 ) {
   const environments =
     production === undefined ? {} : { production: { state: production, revision: 1, updatedAt } };
-  return {
-    key,
-    description: '',
-    tags: [],
-    owner: '',
-    permanent: false,
-    valueKind: 'any' as const,
-    createdAt: '2025-12-01T00:00:00Z',
-    environments,
-    ...more,
-  };
+  return testFlag(key, { createdAt: '2025-12-01T00:00:00Z', environments, ...more });
 }
 
 const FLAGS: readonly FlagRecord[] = [

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { testFlag } from '../../api/test-flag.ts';
 import type { FlagRecord, FlagState } from '../../api/types.ts';
 import { candidates } from './candidates.ts';
 
@@ -8,19 +9,10 @@ const at = (days: number) => new Date(NOW - days * 86_400_000).toISOString();
 function flag(key: string, states: readonly FlagState[], more: Partial<FlagRecord> = {}): FlagRecord {
   const names = ['staging', 'production'];
   const updatedAt = more.createdAt ?? at(60);
-  return {
-    key,
-    description: '',
-    tags: [],
-    owner: '',
-    permanent: false,
-    valueKind: 'any',
-    createdAt: at(60),
-    environments: Object.fromEntries(
-      states.map((state, index) => [names[index], { state, revision: 1, updatedAt }]),
-    ),
-    ...more,
-  };
+  const environments = Object.fromEntries(
+    states.map((state, index) => [names[index], { state, revision: 1, updatedAt }]),
+  );
+  return testFlag(key, { createdAt: at(60), environments, ...more });
 }
 
 test('a flag may be removed for each reason that holds, and a permanent one for none', () => {
