@@ -95,11 +95,7 @@ export function mountDeliveries(
     },
     async ({ params: { project }, query: { limit }, actor }) => {
       const list = await listDeliveries(context, deliveries, { actor, project, limit });
-      const records = list.map(({ changed, ...delivery }) => ({
-        ...record(delivery),
-        changed: changed?.map((place) => ({ ...place })),
-      }));
-      return ok({ deliveries: records });
+      return ok({ deliveries: list.map(({ changed, ...delivery }) => ({ ...record(delivery), changed })) });
     },
   );
 }

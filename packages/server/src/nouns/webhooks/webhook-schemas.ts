@@ -161,10 +161,6 @@ export function webhookRecord(webhook: Written<WebhookHealth>) {
 }
 
 /** The answer for an attempt, with what its change was about if that is known. */
-export function deliveryRecord({
-  at,
-  changed,
-  ...delivery
-}: WebhookDelivery & { readonly changed?: readonly ChangedPlace[] }) {
-  return { ...delivery, at: isoTime(at), changed: changed?.map((place) => ({ ...place })) };
+export function deliveryRecord(delivery: WebhookDelivery & { readonly changed?: readonly ChangedPlace[] }) {
+  return { ...delivery, at: isoTime(delivery.at) };
 }
