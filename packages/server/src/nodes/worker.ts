@@ -47,6 +47,7 @@ export async function runWorker(channel: SupervisorChannel): Promise<void> {
   const log = createLogger({ level: quieter(config.logLevel), format: config.logFormat }).child({
     worker: number,
   });
+
   const source = new RemoteLog({
     url: `http://localhost${INNER_PATH}`,
     unix: inner.socket,
@@ -60,9 +61,11 @@ export async function runWorker(channel: SupervisorChannel): Promise<void> {
     log,
     streamsElsewhere: (keyId) => link.streamsElsewhere(keyId),
   });
+
   const { rateLimiter } = context;
   const stopped = Promise.withResolvers<void>();
   let listeners: Listeners | undefined;
+
   const link = new SupervisorLink(
     channel,
     {
@@ -86,9 +89,11 @@ export async function runWorker(channel: SupervisorChannel): Promise<void> {
       },
     },
   );
+
   // The supervisor counts the rows, losses and deliveries of the machine once.
   plane.observe({ streamClosed: (cause) => metrics.streamClosed(cause) });
   plane.observe(link);
+
   channel.onLost(async () => {
     // (Spec: S6.5) The log is lost.
     plane.close();

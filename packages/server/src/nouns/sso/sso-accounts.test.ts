@@ -42,6 +42,7 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
       personIn('ada', ['release', 'staff']),
       '/projects/shop/flags?q=new',
     );
+
     const answer = await browser.finish(url);
     expect(outcome(answer)).toBe('/projects/shop/flags?q=new');
     expect(answer.headers.get('Referrer-Policy')).toBe('no-referrer');
@@ -53,6 +54,7 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
         /^__Host-halyard_session=hss_\w{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/,
       ),
     ]);
+
     const known = {
       email: 'ada@example.com',
       name: 'ada',
@@ -62,6 +64,7 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
     };
     expect(await sessionOf(browser)).toMatchObject({ signedIn: true, operator: known });
     expect(await operatorOf('ada@example.com')).toMatchObject(known);
+
     const entries = await auditOf('ada@example.com');
     expect(entries.map((one: { action: string }) => one.action)).toEqual([
       'session.started',
@@ -72,11 +75,13 @@ describe.each(ENGINES)('the accounts of single sign-on on $name', (engine: TestE
       note: 'single sign-on',
       ip: '192.0.2.7',
     });
+
     // There is no password to guess, to change or to reset.
     for (const password of ['', PASSWORD]) {
       const refused = await new TestBrowser(shared.app, '203.0.113.9').signIn('ada@example.com', password);
       expect(refused.json.error).toBe('sign_in_failed');
     }
+
     const change = await browser.browser.call('POST', '/api/session/password', {
       body: { current: PASSWORD, next: PASSWORD },
     });

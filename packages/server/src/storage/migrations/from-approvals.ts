@@ -38,19 +38,23 @@ export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
     // Tokens of reviewed pipelines, whose changes need no approval.
     'ALTER TABLE access_tokens ADD COLUMN exempt BIGINT NOT NULL DEFAULT 0',
   ],
+
   [
     // The id of the key that was made in place of this one.
     'ALTER TABLE project_keys ADD COLUMN replaced_by TEXT',
   ],
+
   [
     // Values that people choose from, as a JSON list.
     `ALTER TABLE flags ADD COLUMN named_values TEXT NOT NULL DEFAULT '[]'`,
   ],
+
   [
     // Whether every change of states needs a reason. A node that does not know that is refused as one that does not know approvals.
     `ALTER TABLE environments ADD COLUMN reason_required BIGINT NOT NULL DEFAULT 0
       CHECK (reason_required = 0 OR (guarded = revision AND deleted_at IS NULL))`,
   ],
+
   [
     // Attempts of webhooks in each of the last hours. hour: since 1970.
     `CREATE TABLE webhook_hours (
@@ -61,6 +65,7 @@ export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
       PRIMARY KEY (webhook_id, hour)
     )`,
   ],
+
   [
     // The person to whom a token belongs, by id. NULL: it belongs to the installation.
     'ALTER TABLE access_tokens ADD COLUMN owner TEXT',
@@ -70,6 +75,7 @@ export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
     `UPDATE operators SET vouched_until = COALESCE(last_seen_at, created_at) + 2592000000
       WHERE sso_issuer IS NOT NULL`,
   ],
+
   [
     // The chain over the audit log: each block has the hashes of some entries, and its own covers that of the block before it.
     // entries, commitments: JSON lists. salt: NULL once the personal data in the entries is removed.
@@ -85,6 +91,7 @@ export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
       commitments TEXT
     )`,
   ],
+
   [
     // Webhooks of the whole installation have no project. A column cannot lose its NOT NULL on SQLite, so the tables are made
     // again, those that refer to them as well.
@@ -151,11 +158,13 @@ export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
     'ALTER TABLE webhook_hours_2 RENAME TO webhook_hours',
     'CREATE UNIQUE INDEX webhooks_of_installation ON webhooks (name) WHERE project_id IS NULL',
   ],
+
   [
     // SQLite compares bytes in any case: there the primary keys have the same order.
     { engine: 'sqlite', statement: 'DROP INDEX flags_by_key' },
     { engine: 'sqlite', statement: 'DROP INDEX flag_states_by_key' },
   ],
+
   [
     // Most changes are of the state of one flag, which is an operation of one row: they need no place in these two.
     `CREATE INDEX audit_log_by_seldom_action ON audit_log (action, seq) WHERE action <> 'flag.changed'`,

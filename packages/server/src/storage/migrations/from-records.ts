@@ -101,6 +101,7 @@ export const STEPS_FROM_RECORDS: readonly MigrationStep[] = [
     'CREATE INDEX audit_log_by_target ON audit_log (project_id, target, seq)',
     'CREATE INDEX audit_log_by_environment ON audit_log (environment_id, seq)',
   ],
+
   [
     'ALTER TABLE environments ADD COLUMN protected BIGINT NOT NULL DEFAULT 0',
     `ALTER TABLE environments ADD COLUMN color TEXT NOT NULL DEFAULT ''`,
@@ -191,6 +192,7 @@ export const STEPS_FROM_RECORDS: readonly MigrationStep[] = [
     )`,
     'CREATE INDEX stream_presence_by_environment ON stream_presence (environment_id)',
   ],
+
   [
     // Relays follow the log with these. Without a list of projects or environments they get all. active_name is the name
     // until the token is revoked.
@@ -206,6 +208,7 @@ export const STEPS_FROM_RECORDS: readonly MigrationStep[] = [
       last_used_at BIGINT
     )`,
   ],
+
   [
     // For lists that are read in pages. The collation, byte by byte, is the same everywhere.
     'CREATE INDEX flags_by_key ON flags (project_id, key COLLATE "C")',

@@ -13,10 +13,12 @@ export const STEPS_FROM_SIGN_ON: readonly MigrationStep[] = [
       at BIGINT NOT NULL
     )`,
   ],
+
   [
     // A flag that is meant to stay.
     'ALTER TABLE flags ADD COLUMN permanent BIGINT NOT NULL DEFAULT 0',
   ],
+
   [
     // Since when clients report how often they read each flag; NULL while they do not.
     'ALTER TABLE projects ADD COLUMN usage_since BIGINT',
@@ -38,6 +40,7 @@ export const STEPS_FROM_SIGN_ON: readonly MigrationStep[] = [
       PRIMARY KEY (environment_id, flag_key)
     )`,
   ],
+
   [
     // open_flag is the flag's key while the plan is running or paused: a flag has one such plan in each environment.
     `CREATE TABLE rollout_plans (
@@ -66,6 +69,7 @@ export const STEPS_FROM_SIGN_ON: readonly MigrationStep[] = [
     'CREATE INDEX rollout_plans_by_due ON rollout_plans (status, due_at)',
     'CREATE INDEX rollout_plans_by_project ON rollout_plans (project_id, status_at)',
   ],
+
   [
     // The delivery position is the seq of the last change that was delivered, skipped or given up. Both secrets are as they
     // are, because messages are signed with them. Deleted with the project, also by a node that does not know webhooks.
@@ -109,6 +113,7 @@ export const STEPS_FROM_SIGN_ON: readonly MigrationStep[] = [
       PRIMARY KEY (webhook_id, number)
     )`,
   ],
+
   [
     // Roles in single projects: a JSON list of { id, role, protected }. NULL: none.
     'ALTER TABLE operators ADD COLUMN project_roles TEXT',
@@ -117,23 +122,28 @@ export const STEPS_FROM_SIGN_ON: readonly MigrationStep[] = [
     // The only task of the token. NULL: all that its roles allow.
     'ALTER TABLE access_tokens ADD COLUMN only_task TEXT',
   ],
+
   [
     // The kind of value that code expects.
     `ALTER TABLE flags ADD COLUMN value_kind TEXT NOT NULL DEFAULT 'any'`,
   ],
+
   [
     // The caller's own name for the request, by which it finds what it changed.
     'ALTER TABLE audit_log ADD COLUMN reference TEXT',
     'CREATE INDEX audit_log_by_reference ON audit_log (reference) WHERE reference IS NOT NULL',
   ],
+
   [
     // Seals the change ids that relays get; made by the first node that needs it, and kept in backups.
     'ALTER TABLE feed ADD COLUMN seal_key TEXT',
   ],
+
   [
     // Ties a one-time link to the token of the settings that made it. NULL: made by anyone else, or before.
     'ALTER TABLE invitations ADD COLUMN made_with TEXT',
   ],
+
   [
     // References under which nothing is changed from now on, each with its actor behind a space.
     `CREATE TABLE closed_references (
@@ -141,6 +151,7 @@ export const STEPS_FROM_SIGN_ON: readonly MigrationStep[] = [
       closed_at BIGINT NOT NULL
     )`,
   ],
+
   [
     // Environments whose flags are read without a key. One that was deleted and created again is another one, which the time of
     // its creation tells, also where a node deleted it that does not know publications. Until their files are removed, those
