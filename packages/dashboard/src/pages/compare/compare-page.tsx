@@ -94,13 +94,13 @@ function Comparing({
   );
 }
 
-/** One of the two, or none, which the address names. */
+/** The environments that the address names: both, one or none. */
 interface Pair {
   readonly from: EnvironmentRecord | undefined;
   readonly to: EnvironmentRecord | undefined;
 }
 
-/** What people compare most: staging with production, or what is protected with the environment before it. */
+/** The pair that people compare most: staging with production, or a protected environment with the one before it. */
 function usualPair(environments: readonly EnvironmentRecord[], { from, to }: Pair): Pair {
   const others = environments.filter((each) => each !== from);
   const target =

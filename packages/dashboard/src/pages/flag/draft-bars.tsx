@@ -30,7 +30,7 @@ export function DraftDiff({ before, draft }: { before: FlagState | undefined; dr
   );
 }
 
-/** Where the bars of unsaved drafts stand: at the foot of the window, whatever of the page is in view. */
+/** Holds the bars of unsaved drafts at the foot of the window, wherever the page is scrolled. */
 export function DraftBars({ ref }: { ref: Ref<HTMLDivElement> }) {
   return (
     <div

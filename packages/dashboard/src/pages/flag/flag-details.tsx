@@ -170,7 +170,7 @@ function Fact({
   children,
 }: {
   name: string;
-  /** Whether the name is seen; otherwise what is shown says it. */
+  /** Whether the name is visible; otherwise only screen readers get it, because the content says it. */
   isNamed?: boolean;
   children: ReactNode;
 }) {

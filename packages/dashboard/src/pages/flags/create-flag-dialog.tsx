@@ -195,7 +195,7 @@ function useCreateGuarded(project: ProjectRecord): (draft: FlagDraft) => Promise
         const { name } = environment;
         const after = { enabled: enabledIn.has(name) };
         const steps = [{ key: flag.key, before: undefined, after }];
-        // Off is what a flag is that is not set, and to set it would need approval, or a reason.
+        // A flag that is not set is off anyway, and setting it would need approval or a reason.
         if (!after.enabled && (environment.approvals > 0 || environment.reasonRequired)) continue;
         // One proposal, or one emergency, is for all of it.
         if (after.enabled && wanted.wish === undefined) {

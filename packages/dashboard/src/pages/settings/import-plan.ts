@@ -20,11 +20,11 @@ export interface ChangedThing {
   readonly isRemoval: boolean;
 }
 
-/** What the server has compared, as the lists of its answer say: `flagsCreated`, `environmentsUpdated` and any that is added later. */
+/** A list in the server's answer: `flagsCreated`, `environmentsUpdated`, or one that a newer server adds. */
 const LIST =
   /^([a-z]\w*?)(Created|Added|Updated|Changed|Archived|Restored|Removed|Deleted|Revoked|Ended|Disabled)$/;
 
-/** What takes something away. */
+/** Verbs that take something away. */
 const REMOVALS = new Set(['archived', 'removed', 'deleted', 'revoked', 'ended', 'disabled']);
 
 /** The things that an import changes, in the order of the answer; what is removed comes first. */

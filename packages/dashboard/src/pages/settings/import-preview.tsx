@@ -10,7 +10,7 @@ import { type ChangedThing, type Difference, onlyInProject, thingsOf } from './i
 /** How many of the things that are removed are named. */
 const FEW_NAMES = 12;
 
-/** What may be proposed, or takes a reason, is no obstacle. */
+/** Codes of changes that can still be made: as a proposal, or with a reason. */
 const SOLVABLE = new Set(['approval_required', 'reason_required']);
 
 /** The changes that the person may not make in any way. */
@@ -18,7 +18,7 @@ export function refusalsOf({ notAllowed = [] }: ImportPlan): NonNullable<ImportP
   return notAllowed.filter(({ code }) => !SOLVABLE.has(code));
 }
 
-/** What an import would change, thing by thing, as the server has compared. */
+/** Lists what an import would change, as the server compared it. */
 export function ImportPreview({
   plan,
   environments,
@@ -58,7 +58,7 @@ export function ImportPreview({
   );
 }
 
-/** Names what would be lost, before the list. */
+/** Names what would be removed, above the list. */
 function Removals({ things }: { things: readonly ChangedThing[] }) {
   if (things.length === 0) return null;
   const names = things.slice(0, FEW_NAMES).map(({ name }) => name);
