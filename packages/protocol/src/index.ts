@@ -8,6 +8,7 @@ export * from './headers.ts';
 export * from './json.ts';
 export * from './json-text.ts';
 export * from './lost-answer.ts';
+export * from './map-change.ts';
 export * from './names.ts';
 export * from './ofrep.ts';
 export * from './project-key.ts';

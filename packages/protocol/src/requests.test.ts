@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { MAX_BATCH_KEYS, parseBatchRequest, parseEnvQuery } from './requests.ts';
+import { MAX_BATCH_KEYS, parseBatchRequest, parseChangesQuery, parseEnvQuery } from './requests.ts';
 
 describe('parseEnvQuery', () => {
   test.each([
@@ -24,6 +24,17 @@ describe('parseEnvQuery', () => {
   test.each(['env=%zz', 'x=1&env=%', 'env=a%2', '%65nv=%ff'])('%j is refused, for its escape', (query) => {
     expect(parseEnvQuery(query)).toEqual({ ok: false, problem: expect.stringContaining('percent-escape') });
   });
+});
+
+test('changes are asked for by one 1; anything else in that place is refused', () => {
+  const asked = (query: string) => {
+    const parsed = parseChangesQuery(query);
+    return parsed.ok ? parsed.value : 'refused';
+  };
+  for (const query of ['env=a&changes=1', 'changes=1', '%63hanges=1&env=a']) expect(asked(query)).toBe(true);
+  for (const query of ['', 'env=a', 'env=changes', 'CHANGES=1']) expect(asked(query)).toBe(false);
+  for (const query of ['changes', 'changes=', 'changes=0', 'changes=true', 'changes=1&changes=1'])
+    expect(asked(query)).toBe('refused');
 });
 
 describe('parseBatchRequest', () => {

@@ -1,4 +1,5 @@
 import { isRecord } from './flag-state.ts';
+import { CHANGES_PARAMETER } from './map-change.ts';
 import { type FlagReads, MAX_USAGE_COUNT, MAX_USAGE_FLAGS } from './usage.ts';
 
 /** Most keys one batch read may name. */
@@ -43,6 +44,14 @@ export function parseEnvQuery(query: string): Parsed<string> {
     return problem('The query parameter "env" has a broken percent-escape: encode it as UTF-8.');
   }
   return { ok: true, value: env };
+}
+
+/** Whether the query of a stream (without `?`) asks for changes. Any other value than `1`, and two of them, are refused. (Spec: S26.1) */
+export function parseChangesQuery(query: string): Parsed<boolean> {
+  const [changes, ...more] = parametersOf(query).getAll(CHANGES_PARAMETER);
+  if (changes === undefined) return { ok: true, value: false };
+  if (changes === '1' && more.length === 0) return { ok: true, value: true };
+  return problem('The query parameter "changes" takes one value, 1: leave it out to get whole maps.');
 }
 
 /** Whether the `env` of a query holds an escape that does not decode to UTF-8, which URLSearchParams lets pass. */

@@ -72,13 +72,18 @@ describe('the parser', () => {
     expect(lengths).toEqual([8, 7, 7, 0]);
   });
 
-  test.each(['onData', 'onComment', 'onRetry', 'onPending'] as const)('throws what %s throws', (name) => {
-    const events: SseEvents = {
-      onData: () => {},
-      [name]: () => {
-        throw new RangeError(name);
-      },
-    };
-    expect(() => createSseParser(events)(`${KEEP_ALIVE}retry: 1\n${frame('1')}`)).toThrow(name);
-  });
+  test.each(['onData', 'onEvent', 'onComment', 'onRetry', 'onPending'] as const)(
+    'throws what %s throws',
+    (name) => {
+      const events: SseEvents = {
+        onData: () => {},
+        [name]: () => {
+          throw new RangeError(name);
+        },
+      };
+      expect(() => createSseParser(events)(`${KEEP_ALIVE}retry: 1\n${frame('1')}${event('a', '1')}`)).toThrow(
+        name,
+      );
+    },
+  );
 });
