@@ -199,6 +199,22 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   expect(await page.getByRole('row').filter({ hasText: 'not read' }).getByRole('link').textContent()).toBe(
     'idle',
   );
+  // When each was last read in the environments that are shown.
+  const listed = () => page.locator('tr[data-flag]').allInnerTexts();
+  expect((await listed()).map((text) => /last hour|never/.exec(text)?.[0])).toEqual([
+    'last hour',
+    'never',
+    'never',
+  ]);
+  await page.getByRole('button', { name: 'Last read' }).click();
+  await page
+    .getByRole('columnheader', { name: 'Last read' })
+    .and(page.locator('[aria-sort=descending]'))
+    .waitFor();
+  await page.getByRole('button', { name: 'Last read' }).click();
+  await page.locator('[data-row="2"][data-flag="busy"]').waitFor();
+  await page.getByRole('combobox', { name: 'Environment' }).selectOption('staging');
+  await page.getByRole('row', { name: /busy/ }).getByText('never').waitFor();
   await check();
 
   // What can be removed, and why.

@@ -1,10 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { FlagRecord, FlagUsage, LastReads, ProjectRecord } from './types.ts';
 
 /** Nodes store reads once a minute and send no event for it. */
 const REFRESH_MS = 60_000;
+
+/** The same for the reads of all flags, which are known to the hour. */
+const LIST_REFRESH_MS = 5 * 60_000;
 
 /** How long a flag goes without a read before it counts as unread, in milliseconds. */
 const UNREAD_MS = 30 * 86_400_000;
@@ -19,6 +23,29 @@ export function useFlagUsage({ name, usageSince }: CountedProject, key: string) 
     queryFn: ({ signal }) => request<FlagUsage>('GET', api`projects/${name}/flags/${key}/usage`, { signal }),
     refetchInterval: REFRESH_MS,
   });
+}
+
+/**
+ * When the flags were last read in the environments of these names: the start of the hour (ISO 8601) by flag key. `undefined` while that
+ * is not known, and in projects that do not count reads.
+ */
+export function useReadTimes(
+  { name, usageSince }: CountedProject,
+  environments: readonly string[],
+): ReadonlyMap<string, string> | undefined {
+  const { data } = useReads(name, usageSince !== undefined);
+  return useMemo(() => data && readTimes(data, environments), [data, environments]);
+}
+
+/** The last hour in which each flag was read in any of the environments. */
+export function readTimes(
+  { environments: reads }: LastReads,
+  names: readonly string[],
+): ReadonlyMap<string, string> {
+  const times = new Map<string, string>();
+  for (const [key, hour] of names.flatMap((name) => Object.entries(reads[name] ?? {})))
+    if (hour > (times.get(key) ?? '')) times.set(key, hour);
+  return times;
 }
 
 /** When the flags of a project were last read; nothing is fetched until it has counted reads for 30 days. */
@@ -37,6 +64,7 @@ function useReads(project: string, isEnabled: boolean) {
     queryKey: queryKeys.usage(project),
     enabled: isEnabled,
     queryFn: ({ signal }) => request<LastReads>('GET', api`projects/${project}/usage`, { signal }),
+    refetchInterval: LIST_REFRESH_MS,
   });
 }
 

@@ -13,6 +13,7 @@ export const messages = {
   people: 'People and teams',
   changeNumber: (seq: number) => `Change ${seq}`,
   andMoreFlags: 'and more',
+  reads: { lastHour: 'last hour', never: 'never' },
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   useSlug: 'Use',
   typeExactly: (name: string) => `Type “${name}” exactly.`,

@@ -1,4 +1,7 @@
 import { useSyncExternalStore } from 'react';
+import { messages } from './messages.ts';
+
+const words = messages.reads;
 
 /** The language of all text on screens, including dates and numbers. */
 export const LOCALE = 'en';
@@ -27,6 +30,17 @@ export function TimeAgo({ at, className }: { at: string; className?: string }) {
       {timeAgo(date.getTime(), Date.now())}
     </time>
   );
+}
+
+const HOUR_MS = 3_600_000;
+
+/** When a flag was last read, which the server knows to the hour: `at` is the hour's start (ISO 8601), `undefined` for never. */
+export function ReadTime({ at }: { at: string | undefined }) {
+  useTimeRefresh();
+  if (at === undefined) return words.never;
+  const end = Date.parse(at) + HOUR_MS;
+  if (end >= Date.now()) return words.lastHour;
+  return <TimeAgo at={new Date(end).toISOString()} />;
 }
 
 /** Renders the component again at intervals, so that relative times stay correct; returns a new number each time. */

@@ -113,3 +113,17 @@ test('a flag is unchanged for as long as it is the same in every environment, un
     );
   expect([found('stale30'), found('stale90')]).toEqual([['alike', 'nowhere'], ['nowhere']]);
 });
+
+test('flags are sorted by their last read, those never read last, and keep their order while reads are not known', () => {
+  const readTimes = new Map([
+    ['banner', '2026-02-01T00:00:00Z'],
+    ['dark-mode', '2026-02-02T00:00:00Z'],
+  ]);
+  const sorted = (sort: string, known: typeof readTimes | undefined) => {
+    const person = { favorites: new Set<string>(), owners: [], environments: 1, readTimes: known };
+    return filterFlags(FLAGS, readFilter(new URLSearchParams({ sort })), NOW, person).map(({ key }) => key);
+  };
+  expect(sorted('read', readTimes)).toEqual(['dark-mode', 'banner', 'checkout']);
+  expect(sorted('-read', readTimes)).toEqual(['checkout', 'banner', 'dark-mode']);
+  expect(sorted('read', undefined)).toEqual(['banner', 'checkout', 'dark-mode']);
+});

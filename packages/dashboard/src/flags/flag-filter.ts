@@ -5,9 +5,9 @@ import type { FlagRecord } from '../api/types.ts';
 type StateFilter = 'on' | 'off' | 'unset' | 'rollout';
 
 /** The orders of the list. */
-const SORTS = ['key', '-key', 'changed', '-changed', 'created'] as const;
+const SORTS = ['key', '-key', 'changed', '-changed', 'created', 'read', '-read'] as const;
 
-/** An order; `-` reverses it. `changed` and `created` begin with the newest. */
+/** An order; `-` reverses it. `changed`, `created` and `read` begin with the newest. */
 export type Sort = (typeof SORTS)[number];
 
 /** The spans of "recently changed", in milliseconds. */
@@ -87,6 +87,8 @@ interface Person {
   readonly owners: readonly string[];
   /** How many environments the project has. */
   readonly environments: number;
+  /** When flags were last read, by key (ISO 8601); absent where that is not known. */
+  readonly readTimes?: ReadonlyMap<string, string> | undefined;
 }
 
 const UNKNOWN_PERSON: Person = { favorites: new Set(), owners: [], environments: 0 };
@@ -99,7 +101,7 @@ export function filterFlags(
   flags: readonly FlagRecord[],
   filter: FlagFilter,
   now: number,
-  { favorites, owners, environments }: Person = UNKNOWN_PERSON,
+  { favorites, owners, environments, readTimes }: Person = UNKNOWN_PERSON,
 ): readonly FlagRecord[] {
   const words = wordsOf(filter.query);
   const found = flags.filter(
@@ -112,6 +114,8 @@ export function filterFlags(
       hasAge(flag, filter.changed, { now, environments }) &&
       hasState(flag, filter.state),
   );
+  if (filter.sort === 'read' || filter.sort === '-read')
+    return sortByRead(found, readTimes, filter.sort === 'read' ? -1 : 1);
   if (filter.sort !== 'key') return found.sort(ORDERS[filter.sort]);
   if (words.length === 0) return found;
   return found
@@ -214,7 +218,14 @@ type Order = (one: FlagRecord, other: FlagRecord) => number;
 
 const newestChange: Order = (one, other) => compare(lastChange(other).at, lastChange(one).at);
 
-const ORDERS: Readonly<Record<Exclude<Sort, 'key'>, Order>> = {
+/** Flags that were never read count as the least recently read. */
+function sortByRead(flags: FlagRecord[], times: ReadonlyMap<string, string> | undefined, direction: 1 | -1) {
+  if (times === undefined) return flags;
+  const readAt = ({ key }: FlagRecord) => times.get(key) ?? '';
+  return flags.sort((one, other) => direction * compare(readAt(one), readAt(other)));
+}
+
+const ORDERS: Readonly<Record<Exclude<Sort, 'key' | 'read' | '-read'>, Order>> = {
   '-key': (one, other) => compare(other.key, one.key),
   changed: newestChange,
   '-changed': (one, other) => newestChange(other, one),

@@ -24,8 +24,6 @@ export const messages = {
     { label: 'Last read' },
   ] as readonly { readonly label: string; readonly title?: string }[],
   more: (count: number) => `${count} more environments without reads`,
-  lastHour: 'last hour',
-  never: 'never',
   unread: 'No client has read this flag yet. Clients report reads of other flags.',
   waiting: 'No client has reported yet. Clients report once a minute.',
   note: 'Includes clients that report reads, and OFREP requests.',

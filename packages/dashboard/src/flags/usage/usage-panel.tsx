@@ -7,7 +7,7 @@ import { links } from '../../browser/links.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
-import { LOCALE, TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
+import { LOCALE, ReadTime } from '../../components/time-ago.tsx';
 import type { FlagPanelProps } from '../panel-props.ts';
 import { messages } from './messages.ts';
 
@@ -126,7 +126,7 @@ function EnvironmentRow({
         {lastMonth?.text}
       </td>
       <td className={`py-1.5 text-ink-2 ${alignment(3)}`}>
-        <LastRead at={lastReadAt} />
+        <ReadTime at={lastReadAt} />
       </td>
     </tr>
   );
@@ -197,15 +197,6 @@ function Bars({
       </svg>
     </figure>
   );
-}
-
-/** When a flag was last read. The server knows it to the hour. */
-function LastRead({ at }: { at: string | undefined }) {
-  useTimeRefresh();
-  if (at === undefined) return messages.never;
-  const end = Date.parse(at) + HOUR_MS;
-  if (end >= Date.now()) return messages.lastHour;
-  return <TimeAgo at={new Date(end).toISOString()} />;
 }
 
 const hourText = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
 import { useOwnerName } from '../../components/people-picker.tsx';
 import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
+import { ReadTime, TimeAgo } from '../../components/time-ago.tsx';
 import { lastChange, staleDays } from '../../flags/flag-filter.ts';
 import type { Selection } from '../../flags/selection.ts';
 import { type Reason, reasonsOf } from './candidates.ts';
@@ -129,11 +129,7 @@ function CandidateRow({
 
       {lastReads !== undefined && (
         <RecordCell label={columns.read.label} className="lg:whitespace-nowrap">
-          {readAt === undefined ? (
-            <span className="text-ink-3">{messages.never}</span>
-          ) : (
-            <TimeAgo at={readAt} />
-          )}
+          <ReadTime at={readAt} />
         </RecordCell>
       )}
 

@@ -45,7 +45,7 @@ test('a flag may be removed for each reason that holds, and a permanent one for 
     Object.entries(
       candidates(flags, archived, {
         environments: 2,
-        lastReads: counted ? { lastReads } : undefined,
+        lastReads: counted ? { lastReads, environments: {} } : undefined,
         now: NOW,
       }),
     ).map(([reason, list]) => [reason, list.map(({ key }) => key)]);

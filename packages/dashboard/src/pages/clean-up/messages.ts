@@ -44,7 +44,6 @@ export const messages = {
     created: { label: 'Created' },
     owner: { label: 'Owner' },
   },
-  never: 'never',
   list: (reason: string) => `Flags: ${reason}`,
   select: (key: string) => `Select ${key}`,
   selectAll: (count: number) => `Select all ${count}`,

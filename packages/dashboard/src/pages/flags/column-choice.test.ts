@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { CHANGED, columnsOf, OWNER, parseChoice } from './column-choice.ts';
+import { CHANGED, columnsOf, OWNER, parseChoice, READ } from './column-choice.ts';
 
 const ENVIRONMENTS = ['development', 'staging', 'production'].map(
   (name, position): EnvironmentRecord => ({
@@ -35,6 +35,15 @@ test.each([
   [JSON.stringify({ hidden: [CHANGED], added: [OWNER] }), 'development staging production 0 true false'],
 ])('the stored choice %j shows %s', (text, columns) => {
   expect(shown(text)).toBe(columns);
+});
+
+test('when flags were last read has a column where the project counts reads', () => {
+  const hasRead = (usageSince: string | undefined, text?: string) =>
+    columnsOf({ environments: ENVIRONMENTS, ...(usageSince && { usageSince }) }, parseChoice(text), undefined)
+      .hasRead;
+  expect(hasRead(undefined)).toBe(false);
+  expect(hasRead('2026-01-01T00:00:00Z')).toBe(true);
+  expect(hasRead('2026-01-01T00:00:00Z', JSON.stringify({ hidden: [READ] }))).toBe(false);
 });
 
 test('an environment that all screens are limited to is shown even if its column is hidden', () => {

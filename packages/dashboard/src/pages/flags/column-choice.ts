@@ -1,6 +1,6 @@
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 
-/** What the person hides and pins, by the names of environments; `owner` and `changed` are columns too. */
+/** What the person hides and pins, by the names of environments; `owner`, `read` and `changed` are columns too. */
 export interface ColumnChoice {
   readonly hidden: readonly string[];
   readonly pinned: readonly string[];
@@ -15,12 +15,15 @@ export interface Columns {
   /** How many of them are pinned: they stay in view when the others scroll. */
   readonly pinned: number;
   readonly hasOwner: boolean;
+  /** When the flags were last read in these environments; only where the project counts reads. */
+  readonly hasRead: boolean;
   readonly hasChange: boolean;
 }
 
 /** The names of the columns beside the environments. A colon is not allowed in names of environments. */
 export const OWNER = ':owner';
 export const CHANGED = ':changed';
+export const READ = ':read';
 
 /** Reads a stored choice; anything else is no choice. */
 export function parseChoice(text: string | undefined): ColumnChoice {
@@ -48,7 +51,7 @@ function namesIn(list: unknown): readonly string[] {
 
 /** The columns that a choice leaves. `only` is the one environment that all screens are limited to. */
 export function columnsOf(
-  { environments }: Pick<ProjectRecord, 'environments'>,
+  { environments, usageSince }: Pick<ProjectRecord, 'environments' | 'usageSince'>,
   { hidden, pinned, added }: ColumnChoice,
   only: EnvironmentRecord | undefined,
 ): Columns {
@@ -58,6 +61,7 @@ export function columnsOf(
     environments: [...first, ...listed.filter((environment) => !first.includes(environment))],
     pinned: first.length,
     hasOwner: added.includes(OWNER),
+    hasRead: usageSince !== undefined && !hidden.includes(READ),
     hasChange: !hidden.includes(CHANGED),
   };
 }

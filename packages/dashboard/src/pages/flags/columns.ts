@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { ProjectRecord } from '../../api/types.ts';
 import { useStored } from '../../browser/stored.ts';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
-import { CHANGED, type ColumnChoice, columnsOf, OWNER, parseChoice } from './column-choice.ts';
+import { CHANGED, type ColumnChoice, columnsOf, OWNER, parseChoice, READ } from './column-choice.ts';
 
 /** The columns of a project's flag table, and functions to change them. They outlive the page. */
 export function useColumns(project: ProjectRecord) {
@@ -16,9 +16,7 @@ export function useColumns(project: ProjectRecord) {
       /** Shows exactly these columns. */
       show: (names: readonly string[]) =>
         set({
-          hidden: [...project.environments.map(({ name }) => name), CHANGED].filter(
-            (name) => !names.includes(name),
-          ),
+          hidden: hideable(project).filter((name) => !names.includes(name)),
           added: names.includes(OWNER) ? [OWNER] : [],
         }),
       togglePin: (name: string) => {
@@ -32,4 +30,9 @@ export function useColumns(project: ProjectRecord) {
     };
   }, [choice, project, store]);
   return { columns, choice, ...actions };
+}
+
+/** The columns of a project that are shown until the person hides them. */
+export function hideable({ environments, usageSince }: ProjectRecord): readonly string[] {
+  return [...environments.map(({ name }) => name), ...(usageSince === undefined ? [] : [READ]), CHANGED];
 }

@@ -13,8 +13,8 @@ import { useOwnerName } from '../../components/people-picker.tsx';
 import { Select } from '../../components/select.tsx';
 import { FILTER_MEMBERS, type FlagFilter, isFiltering, MINE, tagList } from '../../flags/flag-filter.ts';
 import type { Choices } from '../../flags/flag-tags.ts';
-import { CHANGED, OWNER } from './column-choice.ts';
-import { useColumns } from './columns.ts';
+import { CHANGED, OWNER, READ } from './column-choice.ts';
+import { hideable, useColumns } from './columns.ts';
 import { messages } from './messages.ts';
 import { ViewsMenu } from './views.tsx';
 
@@ -51,7 +51,13 @@ export const FilterBar = memo(function FilterBar({
       </search>
 
       <FoldedFilters>
-        <FilterSelects filter={filter} onChange={onChange} environments={environments} choices={choices} />
+        <FilterSelects
+          filter={filter}
+          onChange={onChange}
+          environments={environments}
+          choices={choices}
+          hasReads={project.usageSince !== undefined}
+        />
 
         {(hasFavorites || filter.isFavorite) && (
           <Button
@@ -104,8 +110,9 @@ export const ViewBar = memo(function ViewBar({
 function ColumnPicker({ project }: { project: ProjectRecord }) {
   const { choice, show, togglePin } = useColumns(project);
   const names = project.environments.map(({ name }) => name);
-  const shown = [...names, CHANGED].filter((name) => !choice.hidden.includes(name)).concat(choice.added);
-  const hidden = names.length + 1 - shown.filter((name) => name !== OWNER).length;
+  const all = hideable(project);
+  const shown = all.filter((name) => !choice.hidden.includes(name)).concat(choice.added);
+  const hidden = all.length - shown.filter((name) => name !== OWNER).length;
 
   return (
     <MultiSelect
@@ -125,13 +132,14 @@ function ColumnPicker({ project }: { project: ProjectRecord }) {
           label: <EnvironmentBadge environment={environment} className="max-w-full" />,
         })),
         { value: OWNER, label: words.ownerColumn },
+        ...(all.includes(READ) ? [{ value: READ, label: words.readColumn }] : []),
         { value: CHANGED, label: words.changedColumn },
       ]}
       selected={shown}
       clear={{
         label: words.resetColumns,
         isPossible: hidden > 0,
-        run: () => show([...names, CHANGED, ...choice.added]),
+        run: () => show([...all, ...choice.added]),
       }}
       onChange={show}
       extra={(name) =>
@@ -160,14 +168,18 @@ function FilterSelects({
   onChange,
   environments,
   choices,
+  hasReads,
 }: {
   filter: FlagFilter;
   onChange: SetFilter;
   environments: readonly EnvironmentRecord[];
   choices: Choices;
+  /** Whether the project counts reads. */
+  hasReads: boolean;
 }) {
   const ownerName = useOwnerName();
-  const [first, ...orders] = words.orders;
+  const [first, ...others] = words.orders;
+  const orders = hasReads ? [...others, ...words.readOrders] : others;
 
   return (
     <>

@@ -18,6 +18,9 @@ const ApprovalsContext = createContext(false);
 /** For how many days flags are unchanged and the same everywhere, by key; only those for long. */
 const StaleFlags = createContext<ReadonlyMap<string, number>>(new Map());
 
+/** When flags were last read in the environments that are shown. */
+const ReadTimes = createContext<ReadonlyMap<string, string> | undefined>(undefined);
+
 const NO_PLANS: OpenPlans = new Map();
 const PlansContext = createContext(NO_PLANS);
 
@@ -25,10 +28,12 @@ const PlansContext = createContext(NO_PLANS);
 export function FlagMarks({
   project,
   flags,
+  readTimes,
   children,
 }: {
   project: ProjectRecord;
   flags: readonly FlagRecord[];
+  readTimes: ReadonlyMap<string, string> | undefined;
   children: ReactNode;
 }) {
   const { data: plans = NO_PLANS } = useOpenPlans(project.name);
@@ -36,7 +41,9 @@ export function FlagMarks({
     <PlansContext value={plans}>
       <UnreadFlags value={useUnread(project, flags)}>
         <StaleFlags value={useStale(flags, project.environments.length)}>
-          <ApprovalsContext value={project.environments.some(requiresApprovals)}>{children}</ApprovalsContext>
+          <ApprovalsContext value={project.environments.some(requiresApprovals)}>
+            <ReadTimes value={readTimes}>{children}</ReadTimes>
+          </ApprovalsContext>
         </StaleFlags>
       </UnreadFlags>
     </PlansContext>
@@ -46,6 +53,11 @@ export function FlagMarks({
 /** The open rollout plan of a flag in an environment. */
 export function useOpenPlan(key: string, environment: string): RolloutPlanRecord | undefined {
   return useContext(PlansContext).get(`${key}/${environment}`);
+}
+
+/** When flags were last read in the environments that are shown, by key; `undefined` while that is not known. */
+export function useReadMarks(): ReadonlyMap<string, string> | undefined {
+  return useContext(ReadTimes);
 }
 
 /** What to say about a flag besides its states. */

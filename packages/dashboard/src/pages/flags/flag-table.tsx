@@ -26,8 +26,8 @@ export function FlagTable({ sort, ...props }: FlagListProps & { sort: Sort }) {
   const scroller = useRef<HTMLDivElement>(null);
   const hasCheck = selection !== undefined;
   const { drawn, sizes, showColumn } = useDrawnColumns(scroller, columns, { hasCheck });
-  const { hasOwner, hasChange } = columns;
-  const columnCount = [hasCheck, true, hasOwner, hasChange].filter(Boolean).length;
+  const { hasOwner, hasRead, hasChange } = columns;
+  const columnCount = [hasCheck, true, hasOwner, hasRead, hasChange].filter(Boolean).length;
 
   const selected = useMemo(() => selectedOf(flags, selection?.keys), [flags, selection?.keys]);
   const latest = useRef(props);
@@ -68,6 +68,7 @@ export function FlagTable({ sort, ...props }: FlagListProps & { sort: Sort }) {
             <col key={slot.key} style={{ width: isGap(slot) ? slot.widthPx : sizes.statePx }} />
           ))}
           {hasOwner && <col style={{ width: WIDTHS.owner }} />}
+          {hasRead && <col style={{ width: WIDTHS.read }} />}
           {hasChange && <col style={{ width: WIDTHS.changed }} />}
         </colgroup>
 
@@ -104,7 +105,7 @@ const CELL = 'border-b border-line bg-surface px-3 text-xs font-medium';
 
 /** The heads of the columns; they stay when the rows scroll. */
 const FlagTableHead = memo(function FlagTableHead({
-  drawn: { hasCheck, isKeyLast, slots, hasOwner, hasChange },
+  drawn: { hasCheck, isKeyLast, slots, hasOwner, hasRead, hasChange },
   sort,
   selected,
   onToggleAll,
@@ -151,6 +152,13 @@ const FlagTableHead = memo(function FlagTableHead({
         {hasOwner && (
           <th scope="col" className={`${CELL} text-ink-3`}>
             {messages.list.owner}
+          </th>
+        )}
+        {hasRead && (
+          <th scope="col" aria-sort={ariaSort(sort, 'read')} className={`${CELL} text-right text-ink-3`}>
+            <SortButton sort={sort} sortKey="read" className="flex-row-reverse">
+              {messages.list.read}
+            </SortButton>
           </th>
         )}
         {hasChange && (

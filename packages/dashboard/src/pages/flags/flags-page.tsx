@@ -71,10 +71,10 @@ const DENSITIES = ['comfortable', 'compact'] as const;
 
 /** The list with its search, filters and actions. */
 function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly FlagRecord[] }) {
-  const shown = useShownFlags(project, flags);
+  const { columns } = useColumns(project);
+  const shown = useShownFlags(project, flags, columns);
   const { filter, setFilter, favorites } = shown;
   const choices = useChoices(flags);
-  const { columns } = useColumns(project);
   const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
 
   // Active and archived flags have separate selections.
@@ -136,7 +136,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         <NoFlagsShown project={project.name} shown={shown} onCreate={canEdit ? setNewKey : undefined} />
       ) : (
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
-          <FlagMarks project={project} flags={flags}>
+          <FlagMarks project={project} flags={flags} readTimes={shown.readTimes}>
             <List
               project={project}
               flags={shown.flags}

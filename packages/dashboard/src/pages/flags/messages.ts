@@ -53,6 +53,7 @@ export const messages = {
     resetColumns: 'Show all',
     pin: (environment: string) => `Pin ${environment}`,
     ownerColumn: 'Owner',
+    readColumn: 'Last read',
     changedColumn: 'Last change',
     changed: 'Changed',
     changedSpans: [
@@ -75,6 +76,10 @@ export const messages = {
       ['-changed', 'Least recently changed'],
       ['created', 'Newest'],
     ],
+    readOrders: [
+      ['read', 'Recently read'],
+      ['-read', 'Least recently read'],
+    ],
     density: { comfortable: 'Comfortable rows', compact: 'Compact rows' },
   },
 
@@ -83,6 +88,7 @@ export const messages = {
   list: {
     label: (project: string) => `Flags of ${project}`,
     flag: 'Flag',
+    read: 'Last read',
     changed: 'Changed',
     select: (key: string) => `Select ${key}`,
     selectAll: 'Select all listed flags',

@@ -1,10 +1,13 @@
 import { useDeferredValue, useMemo } from 'react';
 import { useOperator } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useReadTimes } from '../../api/usage.ts';
 import { useStoredSet } from '../../browser/stored-set.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import type { Sort } from '../../components/sort.ts';
 import { type FlagFilter, filterFlags, readFilter, wordsOf } from '../../flags/flag-filter.ts';
+import { useSame } from '../../flags/flag-tags.ts';
+import type { Columns } from './column-choice.ts';
 
 /** What the person sees of the flags of a project, as the address says. */
 export interface ShownFlags {
@@ -19,12 +22,18 @@ export interface ShownFlags {
   readonly sort: Sort;
   readonly favorites: ReadonlySet<string>;
   readonly toggleFavorite: (key: string) => void;
+  /** When flags were last read in the environments that are shown, by key; `undefined` where that is not known. */
+  readonly readTimes: ReadonlyMap<string, string> | undefined;
   /** Whether the filter shows a flag that is not in the list yet. */
   readonly isShown: (flag: FlagRecord) => boolean;
 }
 
 /** The flags that the filter of the address shows. Typing comes first; the rows follow as soon as there is time. */
-export function useShownFlags(project: ProjectRecord, flags: readonly FlagRecord[]): ShownFlags {
+export function useShownFlags(
+  project: ProjectRecord,
+  flags: readonly FlagRecord[],
+  { environments: shown }: Pick<Columns, 'environments'>,
+): ShownFlags {
   const [params, setFilter] = useSearchState();
   const filter = useMemo(() => readFilter(params), [params]);
   const later = useDeferredValue(filter);
@@ -32,9 +41,11 @@ export function useShownFlags(project: ProjectRecord, flags: readonly FlagRecord
   const [favorites, toggleFavorite] = useStoredSet(`favorites.${project.name}`);
   const { email, name } = useOperator();
   const environments = project.environments.length;
+  const shownNames = useSame(shown.map(({ name }) => name));
+  const readTimes = useReadTimes(project, shownNames);
   const person = useMemo(
-    () => ({ favorites, owners: [email, name], environments }),
-    [favorites, email, name, environments],
+    () => ({ favorites, owners: [email, name], environments, readTimes }),
+    [favorites, email, name, environments, readTimes],
   );
 
   return {
@@ -46,6 +57,7 @@ export function useShownFlags(project: ProjectRecord, flags: readonly FlagRecord
     sort: useMemo(() => sortOf(filter.sort, setFilter), [filter.sort, setFilter]),
     favorites,
     toggleFavorite,
+    readTimes,
     isShown: (flag) => !filter.isArchived && filterFlags([flag], filter, Date.now(), person).length > 0,
   };
 }
@@ -55,6 +67,7 @@ function sortOf(sort: FlagFilter['sort'], setFilter: (members: { sort: string })
   const [by, isReversed] = ORDERS[sort];
   const next: Readonly<Record<string, string>> = {
     key: sort === 'key' ? '-key' : '',
+    read: sort === 'read' ? '-read' : sort === '-read' ? '' : 'read',
     changed: sort === 'changed' ? '-changed' : sort === '-changed' ? '' : 'changed',
   };
   return { by, isReversed, toggle: (column) => setFilter({ sort: next[column] ?? '' }) };
@@ -66,4 +79,6 @@ const ORDERS: Readonly<Record<FlagFilter['sort'], readonly [column: string, isRe
   changed: ['changed', true],
   '-changed': ['changed', false],
   created: ['', false],
+  read: ['read', true],
+  '-read': ['read', false],
 };

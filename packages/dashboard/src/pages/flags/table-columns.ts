@@ -10,6 +10,7 @@ export const WIDTHS = {
   mostKey: 560,
   leastState: 164,
   owner: 150,
+  read: 112,
   changed: 150,
 } as const;
 
@@ -25,6 +26,7 @@ export interface DrawnColumns {
   /** The columns of the environments, the pinned ones first; gaps take the place of those that are not in view. */
   readonly slots: readonly (PlacedColumn | Gap)[];
   readonly hasOwner: boolean;
+  readonly hasRead: boolean;
   readonly hasChange: boolean;
 }
 
@@ -104,13 +106,15 @@ export function useDrawnColumns(
 }
 
 function sizesOf(
-  { environments, pinned, hasOwner, hasChange }: Columns,
+  { environments, pinned, hasOwner, hasRead, hasChange }: Columns,
   width: number,
   hasCheck: boolean,
 ): Sizes {
   const leastKeyPx = Math.round(Math.max(WIDTHS.leastKey, Math.min(WIDTHS.mostKey, width * 0.28)));
   const checkPx = hasCheck ? WIDTHS.check : 0;
-  const besidePx = checkPx + (hasOwner ? WIDTHS.owner : 0) + (hasChange ? WIDTHS.changed : 0);
+  const lastPx =
+    (hasOwner ? WIDTHS.owner : 0) + (hasRead ? WIDTHS.read : 0) + (hasChange ? WIDTHS.changed : 0);
+  const besidePx = checkPx + lastPx;
   const sharePx = Math.floor((width - besidePx - leastKeyPx) / Math.max(1, environments.length));
   const statePx = Math.max(WIDTHS.leastState, sharePx);
   const statesPx = environments.length * statePx;
@@ -139,7 +143,7 @@ interface View {
 }
 
 function drawnOf(
-  { environments, pinned, hasOwner, hasChange }: Columns,
+  { environments, pinned, hasOwner, hasRead, hasChange }: Columns,
   { keyPx, statePx, staying }: Sizes,
   { hasCheck, first, end, before, after }: View,
 ): DrawnColumns {
@@ -159,5 +163,5 @@ function drawnOf(
   if (before > 0) slots.push({ key: ':before', widthPx: before });
   slots.push(...placed.slice(pinned + first, pinned + end));
   if (after > 0) slots.push({ key: ':after', widthPx: after });
-  return { hasCheck, isKeyLast: staying === 0, slots, hasOwner, hasChange };
+  return { hasCheck, isKeyLast: staying === 0, slots, hasOwner, hasRead, hasChange };
 }

@@ -22,10 +22,13 @@ describe.each(ENGINES)('reports of usage on $name', (engine: TestEngine) => {
     app.node.now += 1000;
     const again = await app.call('PATCH', path, { body: { usage: true } });
     expect([again.json.usageSince, again.json.seq]).toEqual([since, undefined]);
-    expect((await app.call('GET', `${path}/usage`)).json).toEqual({ since, lastReads: {} });
+    expect((await app.call('GET', `${path}/usage`)).json).toMatchObject({ since, lastReads: {} });
     const off = await app.call('PATCH', path, { body: { usage: false } });
     expect([off.status, off.json.usageSince]).toEqual([200, undefined]);
-    expect((await app.call('GET', `${path}/usage`)).json).toEqual({ lastReads: {} });
+    expect((await app.call('GET', `${path}/usage`)).json).toEqual({
+      lastReads: {},
+      environments: { development: {}, staging: {}, production: {} },
+    });
     const { entries } = (await app.call('GET', `/api/audit?project=${name}&action=project.updated`)).json;
     expect(entries).toMatchObject([
       { action: 'project.updated', target: name, before: { usage: true }, after: { usage: false } },
@@ -73,7 +76,14 @@ describe.each(ENGINES)('reports of usage on $name', (engine: TestEngine) => {
         { at: iso(hour - 23 * HOUR_MS), on: 8, off: 4 },
       ],
     });
-    expect((await app.call('GET', `${path}/usage`)).json).toEqual({ lastReads: { used: iso(hour) } });
+
+    const lastReads = { used: iso(hour) };
+    expect((await app.call('GET', `${path}/usage`)).json).toEqual({
+      lastReads,
+      environments: Object.fromEntries(
+        environments.map(({ name }: { name: string }) => [name, name === 'staging' ? lastReads : {}]),
+      ),
+    });
     expect((await app.call('GET', `${path}/flags/none/usage`)).json.error).toBe('flag_not_found');
   });
 });

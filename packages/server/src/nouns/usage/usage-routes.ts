@@ -19,6 +19,9 @@ export const LastReadsSchema = z
       description:
         'The start of the last hour in which each flag was read; absent for flags that were never read.',
     }),
+    environments: z.record(NameSchema, z.record(FlagKeySchema, TimeSchema)).openapi({
+      description: 'The same for each environment of the project.',
+    }),
   })
   .openapi('LastReads');
 
@@ -64,8 +67,8 @@ export function mountUsage(app: ManagementApp, context: ManagementContext): void
     },
     async ({ params, actor }) => {
       const usage = await readProjectUsage(context, actor, params.project);
-      const lastReads = new Map([...usage.lastReads].map(([key, hour]) => [key, isoTime(hour)]));
-      return ok({ since: isoTimeOr(usage.since), lastReads });
+      const environments = new Map([...usage.environments].map(([name, reads]) => [name, isoTimes(reads)]));
+      return ok({ since: isoTimeOr(usage.since), lastReads: isoTimes(usage.lastReads), environments });
     },
   );
 
@@ -93,6 +96,10 @@ export function mountUsage(app: ManagementApp, context: ManagementContext): void
       return ok({ since: isoTimeOr(usage.since), environments });
     },
   );
+}
+
+function isoTimes(hours: ReadonlyMap<string, number>): ReadonlyMap<string, string> {
+  return new Map([...hours].map(([key, hour]) => [key, isoTime(hour)]));
 }
 
 function readsRecord({ at, on, off }: ReadsFrom) {

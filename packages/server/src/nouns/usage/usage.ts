@@ -19,6 +19,8 @@ interface Counted {
 export interface ProjectUsage extends Counted {
   /** The start of the last hour with a read in any environment, by flag key; absent for a flag that was never read. */
   readonly lastReads: ReadonlyMap<string, number>;
+  /** The same for each environment, by its name. */
+  readonly environments: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
 /** How often a flag was read within a time that begins at `at`. */
@@ -46,10 +48,17 @@ export function readProjectUsage(
 ): Promise<ProjectUsage> {
   return context.store.read(async (db) => {
     const { id, usageSince } = await findProject(db, actor, project);
+    const byId = Map.groupBy(await readLastReads(db, id, context.now()), (read) => read.environmentId);
+
     const lastReads = new Map<string, number>();
-    for (const { flagKey, hour } of await readLastReads(db, id, context.now()))
-      lastReads.set(flagKey, Math.max(hour, lastReads.get(flagKey) ?? 0));
-    return { ...defined({ since: usageSince }), lastReads };
+    const environments = new Map<string, ReadonlyMap<string, number>>();
+    for (const environment of await readEnvironments(db, id)) {
+      const own = new Map((byId.get(environment.id) ?? []).map(({ flagKey, hour }) => [flagKey, hour]));
+      environments.set(environment.name, own);
+      for (const [key, hour] of own) lastReads.set(key, Math.max(hour, lastReads.get(key) ?? 0));
+    }
+
+    return { ...defined({ since: usageSince }), lastReads, environments };
   });
 }
 
