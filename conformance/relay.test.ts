@@ -4,7 +4,7 @@ import { conformance } from './subject.ts';
 import { World } from './world.ts';
 
 conformance('relays', (subject) => {
-  test('S14.10 a relay answers as its node does, and has nothing outside its scope', async () => {
+  test('S14.10 S26.3 a relay answers as its node does, and has nothing outside its scope', async () => {
     const world = await World.make(subject(), { a: { enabled: true, value: { b: [1, 'é'] } } });
     const { management, project } = world;
     const scope = { projects: [project], environments: ['production'] };
@@ -33,13 +33,21 @@ conformance('relays', (subject) => {
       ]);
       const other = await management.createKey(project, ['staging']);
       expect((await ask('/v1/flags?env=staging', other.key)).status).toBe(401);
-      const stream = await openSse(`${relay.url}/v1/stream?env=production`, {
-        headers: { 'X-Service-Key': world.key },
-      });
+      const open = (query: string) =>
+        openSse(`${relay.url}/v1/stream?${query}`, { headers: { 'X-Service-Key': world.key } });
+      const stream = await open('env=production');
+      const changes = await open('env=production&changes=1');
       expect((await stream.nextFrame()).data).toBe('{"a":{"enabled":true,"value":{"b":[1,"é"]}}}');
       await management.putState(project, 'staging', 'a', { enabled: true });
       await management.putState(project, 'production', 'a', { enabled: false });
       expect((await stream.nextFrame()).data).toBe('{"a":{"enabled":false}}');
+      await management.removeState(project, 'production', 'a');
+      const events = [await changes.nextFrame(), await changes.nextFrame(), await changes.nextFrame()];
+      expect(events.map(({ data }) => data)).toEqual([
+        '{"from":null,"to":1,"set":{"a":{"enabled":true,"value":{"b":[1,"é"]}}},"removed":[]}',
+        '{"from":1,"to":2,"set":{"a":{"enabled":false}},"removed":[]}',
+        '{"from":2,"to":3,"set":{},"removed":["a"]}',
+      ]);
     } finally {
       await relay.stop();
     }

@@ -1,3 +1,4 @@
+import { CHANGES_QUERY } from '@halyard/protocol';
 import {
   type CreatedKey,
   type FlagStateInput,
@@ -78,7 +79,16 @@ export class World {
 
   /** Opens the stream of an environment. */
   async stream(environment = 'production', key = this.key): Promise<SseReader> {
-    return await openSse(`${this.url}/v1/stream?env=${environment}`, {
+    return await this.#open(`env=${environment}`, key);
+  }
+
+  /** Opens the stream of changes of an environment. */
+  async changes(environment = 'production', key = this.key): Promise<SseReader> {
+    return await this.#open(`env=${environment}&${CHANGES_QUERY}`, key);
+  }
+
+  async #open(query: string, key: string): Promise<SseReader> {
+    return await openSse(`${this.url}/v1/stream?${query}`, {
       headers: { 'X-Service-Key': key },
       timeoutMs: 30_000,
     });

@@ -1,4 +1,5 @@
 import {
+  CHANGES_PARAMETER,
   MAX_BATCH_KEYS,
   MAX_USAGE_COUNT,
   MAX_USAGE_FLAGS,
@@ -36,6 +37,10 @@ const FlagSchema = z
   .openapi('EvaluatedFlag');
 
 const env = NameSchema.openapi({ description: 'The environment to read.' });
+const changes = z
+  .literal('1')
+  .optional()
+  .openapi({ description: 'Asks for what each change sets and removes, instead of the whole map.' });
 const common = { tags: ['Evaluation'], security: [{ [SECURITY.serviceKey]: [] }] };
 const errors = describeErrors([
   'invalid_argument',
@@ -142,10 +147,13 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
     path: '/v1/stream',
     operationId: 'streamFlags',
     summary: 'Stream the flag map, now and after each change, as server-sent events',
-    request: { query: z.object({ env }) },
+    request: { query: z.object({ env, [CHANGES_PARAMETER]: changes }) },
     responses: {
       200: {
-        description: 'Unnamed events `data: <flag map>`, the first one immediately.',
+        description:
+          'Unnamed events `data: <flag map>`, the first one immediately. With `changes=1`, events called `change` instead: ' +
+          '`{"from", "to", "set", "removed"}`, revisions and what differs between them; `from` of the first one is `null`, and its ' +
+          '`set` the whole map.',
         content: { 'text/event-stream': { schema: z.string() } },
       },
       ...errors,

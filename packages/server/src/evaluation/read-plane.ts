@@ -109,7 +109,7 @@ export class ReadPlane implements ReadSide {
     });
 
     this.catalog = new Catalog({
-      changed: (environment, row) => this.hub.broadcast(environment, row),
+      changed: (environment, row, difference) => this.hub.broadcast(environment, row, difference),
       usageSwitched: ({ id, wantsUsage }) => void (wantsUsage && this.hub.comment(id, USAGE_COMMENT)),
       environmentGone: (id) => this.hub.closeEnvironment(id),
       keyGone: (id) => this.hub.closeKey(id),

@@ -25,15 +25,20 @@ const CONTENTS: CatalogContents = {
 
 function setUp(contents = CONTENTS, now = Date.now) {
   const heard: string[] = [];
+  /** The events of the stream of changes. */
+  const changes: string[] = [];
   const callbacks: CatalogCallbacks = {
-    changed: (environment, row) => heard.push(`changed ${environment.name} ${row.revision}`),
+    changed: (environment, row, difference) => {
+      heard.push(`changed ${environment.name} ${row.revision}`);
+      changes.push(new TextDecoder().decode(environment.change(difference)));
+    },
     environmentGone: (id) => heard.push(`environment gone ${id}`),
     keyGone: (id) => heard.push(`key gone ${id}`),
     malformed: ({ kind, id }) => heard.push(`malformed ${kind} ${id}`),
   };
   const catalog = new Catalog(callbacks, now);
   catalog.load(contents);
-  return { catalog, heard };
+  return { catalog, heard, changes };
 }
 
 function row(part: Partial<LogRow> & Pick<LogRow, 'kind'>, payload: unknown): LogRow {
@@ -118,6 +123,36 @@ describe('Catalog', () => {
       '{"environment":"production","flags":{"b":{"enabled":false,"value":{"2":1,"1":2}}}}',
     );
     expect(heard).toEqual(['changed production 4']);
+  });
+
+  test('the event of a change has what differs for readers, and nothing else', () => {
+    const { catalog, changes } = setUp();
+    const operations: [string, string | null][][] = [
+      [
+        ['b', '{"enabled":true,"value":1.0}'],
+        ['c"', '{"enabled":false}'],
+        ['__proto__', '{"enabled":true}'],
+      ],
+      // Damaged counts as absent, and members that are not served make no difference.
+      [
+        ['a', '{"enabled":1}'],
+        ['b', '{"enabled":true,"value":1.0,"new":1}'],
+        ['d', '[]'],
+      ],
+      [
+        ['c"', null],
+        ['b', '{"enabled":true,"value":1}'],
+      ],
+      [['gone', null]],
+    ];
+    for (const [index, row] of operations.entries()) catalog.apply(changeRow(4 + index, row));
+
+    expect(changes.map((text) => text.slice('event: change\ndata: '.length, -2))).toEqual([
+      '{"from":3,"to":4,"set":{"b":{"enabled":true,"value":1.0},"c\\"":{"enabled":false},"__proto__":{"enabled":true}},"removed":[]}',
+      '{"from":4,"to":5,"set":{},"removed":["a"]}',
+      '{"from":5,"to":6,"set":{"b":{"enabled":true,"value":1}},"removed":["c\\""]}',
+      '{"from":6,"to":7,"set":{},"removed":[]}',
+    ]);
   });
 
   test.each([3, 5])('a change that makes revision %d after 3 is refused', (revision) => {
@@ -257,9 +292,13 @@ describe('a large row that is prepared', () => {
     });
 
   /** The frame of the environment, and what was heard. */
-  function outcome({ catalog, heard }: ReturnType<typeof setUp>) {
+  function outcome({ catalog, ...noted }: ReturnType<typeof setUp>) {
     const environment = catalog.environmentWithId('e');
-    return { heard, frame: new TextDecoder().decode(environment?.frame()), revision: environment?.revision };
+    return {
+      ...noted,
+      frame: new TextDecoder().decode(environment?.frame()),
+      revision: environment?.revision,
+    };
   }
 
   test.each([
@@ -286,7 +325,7 @@ describe('a large row that is prepared', () => {
   });
 
   test('that is not the next one is not applied instead of another', () => {
-    const { catalog, heard } = setUp();
+    const { catalog, heard, changes } = setUp();
     const large = row(
       place,
       operations((index) => `flag-${index}`),
@@ -294,7 +333,7 @@ describe('a large row that is prepared', () => {
     for (const _step of catalog.prepare(large) ?? []);
     catalog.apply(row(place, [['a', '{"enabled":false}']]));
     expect(heard).toEqual(['changed production 4']);
-    expect(outcome({ catalog, heard }).frame).toBe('data: {"a":{"enabled":false}}\n\n');
+    expect(outcome({ catalog, heard, changes }).frame).toBe('data: {"a":{"enabled":false}}\n\n');
     expect(() => [...(catalog.prepare(large) ?? [])]).toThrow('makes revision 4 after 4');
   });
 

@@ -28,8 +28,8 @@ export interface ServedContents {
 
 /** Events of the catalog that concern open streams. Called in the turn in which the change is applied. */
 export interface CatalogCallbacks {
-  /** A change made a new revision of the environment. */
-  changed(environment: LiveEnvironment, row: LogRow): void;
+  /** A change made a new revision of the environment, which differs from the one before it in `difference`. */
+  changed(environment: LiveEnvironment, row: LogRow, difference: readonly StateOperation[]): void;
   /** Clients of the environment are asked to report reads, or no longer are. */
   usageSwitched?(environment: LiveEnvironment): void;
   environmentGone(environmentId: string): void;
@@ -37,6 +37,13 @@ export interface CatalogCallbacks {
   keyGone(keyId: string): void;
   /** A stored record could not be read; it counts as absent. Carries ids only, never contents. */
   malformed(record: { readonly kind: 'flag' | 'key'; readonly id: string }): void;
+}
+
+/** The flags that a large row leaves, and what differs from those before it. */
+interface PreparedRow {
+  readonly row: LogRow;
+  readonly table: FlagTable;
+  readonly difference: readonly StateOperation[];
 }
 
 /** So many records are loaded in one step: about half a millisecond. */
@@ -62,7 +69,7 @@ export class Catalog {
   #usage = new Set<string>();
   #expiryTimer: Timer | undefined;
   /** The flags that a large row leaves, made before it is applied. */
-  #prepared: { readonly row: LogRow; readonly table: FlagTable } | undefined;
+  #prepared: PreparedRow | undefined;
 
   constructor(callbacks: CatalogCallbacks, now: () => number = Date.now) {
     this.#now = now;
@@ -158,7 +165,7 @@ export class Catalog {
     const prepared = this.#prepared;
     this.#prepared = undefined;
     if (prepared?.row === row) {
-      this.#applyPrepared(row, prepared.table);
+      this.#applyPrepared(prepared);
       return;
     }
 
@@ -250,10 +257,11 @@ export class Catalog {
   *#prepareStates(row: LogRow): Generator<void> {
     const { environment } = this.#changedBy(row);
     const table = environment.draft();
+    const difference: StateOperation[] = [];
     try {
       for (const part of payloadParts(row.payload)) {
-        for (const [key, state] of part)
-          setState(table, key, state === null ? null : this.#checkState(environment.id, key, state));
+        for (const operation of this.#checkOperations(environment.id, part))
+          if (setState(table, operation)) difference.push(operation);
         yield;
       }
     } catch (error) {
@@ -262,13 +270,13 @@ export class Catalog {
       throw error;
     }
     yield* table.encodeAhead();
-    this.#prepared = { row, table };
+    this.#prepared = { row, table, difference };
   }
 
-  #applyPrepared(row: LogRow, table: FlagTable): void {
+  #applyPrepared({ row, table, difference }: PreparedRow): void {
     const { environment, revision } = this.#changedBy(row);
     environment.replace(revision, table);
-    this.#callbacks.changed(environment, row);
+    this.#callbacks.changed(environment, row, difference);
   }
 
   /** The environment whose next revision the row makes. */
@@ -287,14 +295,16 @@ export class Catalog {
 
   #applyStates(row: LogRow, payload: ChangePayload['flags.changed']): void {
     const { environment, revision } = this.#changedBy(row);
-    environment.apply(
-      revision,
-      payload.map(([key, state]) => [
-        key,
-        state === null ? null : this.#checkState(environment.id, key, state),
-      ]),
-    );
-    this.#callbacks.changed(environment, row);
+    const difference = environment.apply(revision, this.#checkOperations(environment.id, payload));
+    this.#callbacks.changed(environment, row, difference);
+  }
+
+  /** A state that cannot be read counts as absent. */
+  #checkOperations(environmentId: string, payload: ChangePayload['flags.changed']): StateOperation[] {
+    return payload.map(([key, state]) => [
+      key,
+      state === null ? null : this.#checkState(environmentId, key, state),
+    ]);
   }
 
   #groupStates(states: CatalogContents['states'], groups: Map<string, StateOperation[]>): void {

@@ -42,10 +42,13 @@ export class FlagTable {
     return [...this.#states];
   }
 
-  /** Puts a flag in its place, or replaces its state. */
-  set(key: string, state: StateText): void {
-    const known = this.#states.has(key);
+  /** Puts a flag in its place, or replaces its state. Returns `false` where it had this state before. */
+  set(key: string, state: StateText): boolean {
+    const before = this.#states.get(key);
+    if (before === state) return false;
+    const known = before !== undefined;
     this.#states.set(key, state);
+
     const at = this.#blockFor(key);
     const block = this.#own(at) ?? this.#addBlock();
     const index = lowerBound(block.keys, key);
@@ -53,19 +56,22 @@ export class FlagTable {
     block.fragments.splice(index, known ? 1 : 0, `${JSON.stringify(key)}:${state}`);
     block.bytes = undefined;
     if (block.keys.length >= 2 * BLOCK_SIZE) this.#split(at, block);
+    return true;
   }
 
-  /** Removes a flag; one that is not there is left alone. */
-  delete(key: string): void {
-    if (!this.#states.delete(key)) return;
+  /** Removes a flag. Returns `false` for one that was not there. */
+  delete(key: string): boolean {
+    if (!this.#states.delete(key)) return false;
     const at = this.#blockFor(key);
     const block = this.#own(at);
-    if (block === undefined) return;
+    if (block === undefined) return true;
+
     const index = lowerBound(block.keys, key);
     block.keys.splice(index, 1);
     block.fragments.splice(index, 1);
     block.bytes = undefined;
     if (block.keys.length === 0) this.#blocks.splice(at, 1);
+    return true;
   }
 
   /** Does the dear part of {@link encode} ahead of it, a little in each step. */

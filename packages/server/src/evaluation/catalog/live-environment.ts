@@ -1,4 +1,4 @@
-import { frame, USAGE_HEADER, USAGE_SECONDS } from '@halyard/protocol';
+import { changeEvent, frame, USAGE_HEADER, USAGE_SECONDS } from '@halyard/protocol';
 import type { StateOperation, StateText } from '../../domain/project.ts';
 import { compress, compressAside, type Encoding, MAX_INLINE_BYTES } from '../../http/compression.ts';
 import { FlagTable } from './flag-table.ts';
@@ -38,6 +38,7 @@ export class LiveEnvironment {
   #wantsUsage = false;
   #whole: Representation | undefined;
   #frame: Uint8Array | undefined;
+  #wholeChange: Uint8Array | undefined;
   /** This revision, once it has been handed out: then its table does not change any more. */
   #served: ServedEnvironment | undefined;
   /** Resolves with the next revision, where someone waits for it. */
@@ -94,12 +95,16 @@ export class LiveEnvironment {
     return new FlagTable(this.#table);
   }
 
-  /** Moves to the next revision. The operations have been validated; `null` removes a flag. */
-  apply(revision: number, operations: readonly StateOperation[]): void {
+  /**
+   * Moves to the next revision. The operations have been validated; `null` removes a flag. Returns those that made a
+   * difference for readers.
+   */
+  apply(revision: number, operations: readonly StateOperation[]): readonly StateOperation[] {
     const table = this.#served === undefined ? this.#table : this.draft();
-    for (const [key, state] of operations) setState(table, key, state);
+    const difference = operations.filter((operation) => setState(table, operation));
 
     this.replace(revision, table);
+    return difference;
   }
 
   /** Moves to the next revision, whose flags are prepared. */
@@ -108,6 +113,7 @@ export class LiveEnvironment {
     this.#revision = revision;
     this.#served = undefined;
     this.#frame = undefined;
+    this.#wholeChange = undefined;
     this.#forgetBodies();
     this.#next?.resolve();
     this.#next = undefined;
@@ -191,7 +197,7 @@ export class LiveEnvironment {
     const members: string[] = [];
     for (const key of new Set(keys)) {
       const state = this.#table.get(key);
-      if (state !== undefined) members.push(`${JSON.stringify(key)}:${state}`);
+      if (state !== undefined) members.push(member(key, state));
     }
     return `{"environment":${JSON.stringify(this.name)},"flags":{${members.join(',')}}}`;
   }
@@ -200,6 +206,36 @@ export class LiveEnvironment {
   frame(): Uint8Array {
     this.#frame ??= this.#table.encode(FRAME_START, FRAME_END);
     return this.#frame;
+  }
+
+  /**
+   * The event that makes this revision of the one before it, which differed in `difference`. Where the difference is not
+   * known, it is {@link wholeChange}, which makes it of anything. (Spec: S26.3, S26.4)
+   */
+  change(difference: readonly StateOperation[] | undefined): Uint8Array {
+    if (difference === undefined) return this.wholeChange();
+
+    const set: string[] = [];
+    const removed: string[] = [];
+    // The last operation of a flag counts.
+    for (const [key, state] of new Map(difference)) {
+      if (state === null) removed.push(key);
+      else set.push(member(key, state));
+    }
+
+    const to = this.#revision;
+    return encoder.encode(changeEvent({ from: to - 1, to, removed }, `{${set.join(',')}}`));
+  }
+
+  /** The whole map as one event of the stream of changes: a change from nothing. (Spec: S26.2) */
+  wholeChange(): Uint8Array {
+    if (this.#wholeChange !== undefined) return this.#wholeChange;
+
+    const empty = changeEvent({ from: null, to: this.#revision, removed: [] }, '{}');
+    const inside = empty.indexOf('{}') + 1;
+    const [start, end] = [empty.slice(0, inside), empty.slice(inside)];
+    this.#wholeChange = this.#table.encode(encoder.encode(start), encoder.encode(end));
+    return this.#wholeChange;
   }
 
   #makeSingle(key: string): Representation | undefined {
@@ -212,10 +248,14 @@ export class LiveEnvironment {
   }
 }
 
-/** Puts a state into a table; `null` removes the flag. */
-export function setState(table: FlagTable, key: string, state: StateText | null): void {
-  if (state === null) table.delete(key);
-  else table.set(key, state);
+/** Puts a state into a table; `null` removes the flag. Returns whether that made a difference. */
+export function setState(table: FlagTable, [key, state]: StateOperation): boolean {
+  return state === null ? table.delete(key) : table.set(key, state);
+}
+
+/** A flag as a member of a map. */
+function member(key: string, state: StateText): string {
+  return `${JSON.stringify(key)}:${state}`;
 }
 
 /** The state's members at the top level, behind the environment and the key. */

@@ -84,8 +84,13 @@ export function openEnvironment(context: InterfaceContext, key: KeyEntry, name: 
 
 /** Reads the environment's name from the query of a request. (Spec: S10.1) */
 export function environmentInQuery(request: Request): string {
-  const start = request.url.indexOf('?');
-  return accept(parseEnvQuery(start < 0 ? '' : request.url.slice(start + 1)));
+  return accept(parseEnvQuery(queryTextOf(request)));
+}
+
+/** The query of a request without its `?`, whatever its `Host` is. */
+export function queryTextOf({ url }: Request): string {
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start + 1);
 }
 
 /** The value that a parser of the protocol read; refuses with its message. */

@@ -1,4 +1,5 @@
 import { KEEP_ALIVE_SECONDS, ofrepEvent } from '@halyard/protocol';
+import type { StateOperation } from '../../domain/project.ts';
 import { EventStream, type EventStreamOptions } from '../../http/event-stream.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import type { DeliveryWatch, Frames, SentChange, StreamForm } from './delivery-watch.ts';
@@ -49,7 +50,7 @@ interface Broadcast {
  */
 export class Channel {
   readonly subscribers = new Set<Subscriber>();
-  readonly #counts: Record<StreamForm, number> = { map: 0, event: 0 };
+  readonly #counts: Record<StreamForm, number> = { map: 0, change: 0, event: 0 };
   readonly #onSlow: (subscriber: Subscriber) => void;
   readonly #watch: DeliveryWatch | undefined;
   /** The hub's `room` keeps it short. */
@@ -72,10 +73,14 @@ export class Channel {
     return true;
   }
 
-  /** The environment's newest revision in each form that has subscribers: a map is encoded only where a stream needs it. */
-  framesOf(environment: LiveEnvironment): Frames {
+  /**
+   * The environment's newest revision in each form that has subscribers: a map, or what differs from the one before it, is
+   * encoded only where a stream needs it.
+   */
+  framesOf(environment: LiveEnvironment, difference: readonly StateOperation[] | undefined): Frames {
     return {
       ...(this.#counts.map > 0 && { map: environment.frame() }),
+      ...(this.#counts.change > 0 && { change: environment.change(difference) }),
       ...(this.#counts.event > 0 && { event: encoder.encode(ofrepEvent(environment.revision)) }),
     };
   }

@@ -57,15 +57,16 @@ function setUp(count: number) {
     now: () => clock.now,
     elapsed: () => clock.elapsed,
   });
-  // Both forms, in turn.
+  // Every form, in turn.
+  const forms = ['map', 'change', 'event'] as const;
   const readers: Reader[] = [];
-  const join = () => readers.push(new Reader(readers.length % 2 === 0 ? 'map' : 'event'));
+  const join = () => readers.push(new Reader(forms[readers.length % forms.length] ?? 'map'));
   for (let n = 0; n < count; n++) join();
   let seq = 0;
   /** Sends a map of so many bytes or an event, committed now, to the open streams. */
   const send = (bytes = 100) => {
     const open = readers.filter(({ isOpen }) => isOpen).map(({ stream }) => stream);
-    const frames = { map: new Uint8Array(bytes), event: new Uint8Array(60) };
+    const frames = { map: new Uint8Array(bytes), change: new Uint8Array(80), event: new Uint8Array(60) };
     for (const stream of open) stream.send(frames[stream.form]);
     watch.sent(frames, open, { seq: ++seq, at: clock.now });
   };

@@ -1,7 +1,10 @@
 import type { DeliveryProgress } from '../../domain/delivery.ts';
 
-/** What a stream sends for each change: the whole map, or an event that asks its reader to read again. */
-export type StreamForm = 'map' | 'event';
+/**
+ * What a stream sends for each change. `map`: the whole map, `change`: what differs from the map before it, `event`: that its
+ * reader should read again.
+ */
+export type StreamForm = 'map' | 'change' | 'event';
 
 /** The bytes of one change in each form that has streams. */
 export type Frames = Readonly<Partial<Record<StreamForm, Uint8Array>>>;
@@ -73,7 +76,7 @@ export class DeliveryWatch {
   #first = 0;
   /** Frames with a number below this one have had their first look. */
   #looked = 0;
-  #sentBytes: Readonly<Record<StreamForm, number>> = { map: 0, event: 0 };
+  #sentBytes: Readonly<Record<StreamForm, number>> = { map: 0, change: 0, event: 0 };
   #timer: Timer | undefined;
   #step = 0;
 
@@ -84,9 +87,14 @@ export class DeliveryWatch {
   }
 
   /** A frame has been sent to each of `subscribers`, in its form. Frames without a change are only counted. */
-  sent({ map, event }: Frames, subscribers: readonly WatchedStream[], change?: SentChange): void {
+  sent(
+    { map, change: difference, event }: Frames,
+    subscribers: readonly WatchedStream[],
+    change?: SentChange,
+  ): void {
     this.#sentBytes = {
       map: this.#sentBytes.map + (map?.length ?? 0),
+      change: this.#sentBytes.change + (difference?.length ?? 0),
       event: this.#sentBytes.event + (event?.length ?? 0),
     };
     if (change === undefined) return;

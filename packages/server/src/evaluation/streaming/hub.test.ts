@@ -19,10 +19,10 @@ function setUp(maxQueuedBytes = 1024 * 1024) {
   const environment = environmentNamed('production');
   /** Makes the next revision, in which the counter is `value`, and sends it. */
   const change = (value: unknown) => {
-    environment.apply(environment.revision + 1, [
+    const difference = environment.apply(environment.revision + 1, [
       ['counter', `{"enabled":true,"value":${JSON.stringify(value)}}`],
     ]);
-    hub.broadcast(environment);
+    hub.broadcast(environment, undefined, difference);
   };
   return { hub, environment, change, closed };
 }
@@ -33,6 +33,12 @@ function environmentNamed(name: string): LiveEnvironment {
 
 function frame(value: unknown): string {
   return `data: {"counter":{"enabled":true,"value":${JSON.stringify(value)}}}\n\n`;
+}
+
+/** The event that sets the counter, from the revision before; as a change from nothing where `from` is `null`. */
+function changeTo(value: unknown, to: number, from: number | null = to - 1): string {
+  const set = `{"counter":{"enabled":true,"value":${JSON.stringify(value)}}}`;
+  return `event: change\ndata: {"from":${from},"to":${to},"set":${set},"removed":[]}\n\n`;
 }
 
 /** Reads until the stream ends or `count` chunks have come. */
@@ -88,13 +94,55 @@ describe('Hub', () => {
     expect(hub.size).toBe(1);
   });
 
-  test('a reader of events that takes nothing is cut once the limit in bytes is reached', async () => {
-    const { hub, environment, change, closed } = setUp(1000);
-    const stuck = hub.openEvents(environment, 'k', ':\n\n');
+  test('a stream of changes has one event for each change, made once for all, and only while one is open', async () => {
+    const { hub, environment, change } = setUp();
+    const made = spyOn(environment, 'change');
+    const maps = hub.open(environment);
+    change(1);
+    expect(made).not.toHaveBeenCalled();
+
+    const [changes, twin] = [hub.openChanges(environment, 'k'), hub.openChanges(environment, 'k')];
+    const encoded = spyOn(environment, 'frame');
+    for (const value of [2, 3]) change(value);
+    expect(made).toHaveBeenCalledTimes(2);
+    // A change that makes no difference to readers has an event all the same.
+    hub.broadcast(environment, undefined, environment.apply(4, [['counter', '{"enabled":true,"value":3}']]));
+    hub.broadcast(environment, undefined, environment.apply(5, [['counter', null]]));
+    // Nobody knows how this one differs.
+    environment.apply(7, [['counter', '{"enabled":true,"value":7}']]);
+    hub.broadcast(environment);
+
+    const events = await read(changes, 6);
+    expect(events).toEqual([
+      changeTo(1, 1, null),
+      changeTo(2, 2),
+      changeTo(3, 3),
+      'event: change\ndata: {"from":3,"to":4,"set":{},"removed":[]}\n\n',
+      'event: change\ndata: {"from":4,"to":5,"set":{},"removed":["counter"]}\n\n',
+      changeTo(7, 7, null),
+    ]);
+    expect(await read(twin, 6)).toEqual(events);
+    expect((await read(maps, 7)).at(-1)).toBe(frame(7));
+
+    await maps.cancel();
+    encoded.mockClear();
+    change(8);
+    expect(encoded).not.toHaveBeenCalled();
+    hub.closeKey('k');
+    expect(hub.size).toBe(0);
+  });
+
+  test.each([
     // 17 events have 985 bytes.
-    for (let n = 1; n <= 17; n++) change(n);
+    ['events', 17, (hub: Hub, environment: LiveEnvironment) => hub.openEvents(environment, 'k', ':\n\n')],
+    // The first one and nine more have 937.
+    ['changes', 9, (hub: Hub, environment: LiveEnvironment) => hub.openChanges(environment, 'k')],
+  ])('a reader of %s that takes nothing is cut once the limit in bytes is reached', async (_, most, open) => {
+    const { hub, environment, change, closed } = setUp(1000);
+    const stuck = open(hub, environment);
+    for (let n = 1; n <= most; n++) change(n);
     expect(closed).toEqual([]);
-    change(18);
+    change(most + 1);
     expect(closed).toEqual(['slow']);
     await expect(read(stuck)).rejects.toThrow('stream cut');
   });

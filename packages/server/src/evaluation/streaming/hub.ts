@@ -1,5 +1,6 @@
 import { KEEP_ALIVE, KEEP_ALIVE_SECONDS } from '@halyard/protocol';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
+import type { StateOperation } from '../../domain/project.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { Channel, Subscriber, type SubscriberOptions } from './channel.ts';
 import { DeliveryWatch, type SentChange } from './delivery-watch.ts';
@@ -111,6 +112,14 @@ export class Hub {
   }
 
   /**
+   * Opens a stream whose first event is the current map as a change from nothing, and then one event with what differs for
+   * each change. Everything else is as on a stream of maps. (Spec: S26)
+   */
+  openChanges(environment: LiveEnvironment, keyId: string): ReadableStream<Uint8Array> {
+    return this.#open(environment, environment.wholeChange(), { form: 'change', keyId });
+  }
+
+  /**
    * Opens a stream that has OFREP's event for each change instead of the map. It begins with `first`, which speaks of
    * the environment as it is now. It counts like any other stream: towards the key's limit, among the open streams, and
    * in the receipts, where it has seen a change once its reader has taken the event.
@@ -131,16 +140,18 @@ export class Hub {
   }
 
   /**
-   * Sends one frame to each stream of the environment: its current map, or the event that it has changed. (Spec: S6.2)
+   * Sends one frame to each stream of the environment: its current map, the event that it has changed, or `difference`, in
+   * which it differs from the revision before. Without one, streams of changes get the whole map. (Spec: S6.2, S26.3, S26.4)
    * If `change` is given, the hub watches how many streams take the frame, and reports it as the delivery of that change.
    */
-  broadcast(environment: LiveEnvironment, change?: SentChange): void {
+  broadcast(environment: LiveEnvironment, change?: SentChange, difference?: readonly StateOperation[]): void {
     const channel = this.#channels.get(environment.id);
     if (channel === undefined) return;
 
-    const frames = channel.framesOf(environment);
+    const frames = channel.framesOf(environment, difference);
     // The broadcast holds this much memory until its end: the bytes, and the list of its subscribers.
-    const held = (frames.map?.length ?? 0) + channel.subscribers.size * REFERENCE_BYTES;
+    const bytes = (frames.map?.length ?? 0) + (frames.change?.length ?? 0);
+    const held = bytes + channel.subscribers.size * REFERENCE_BYTES;
     this.#heldBytes += held;
     if (!channel.isSending) this.#sending.push(channel);
     channel.broadcast(frames, change, () => this.#release(held));
@@ -165,14 +176,14 @@ export class Hub {
   }
 
   /**
-   * Adds a comment to each stream of maps that an environment has now, some in each turn of the event loop. Skips streams
+   * Adds a comment to each stream of maps or changes that an environment has now, some in each turn of the event loop. Skips streams
    * that are far behind.
    */
   async comment(environmentId: string, text: string): Promise<void> {
     const bytes = encoder.encode(`: ${text}\n\n`);
     for (const [index, subscriber] of [...(this.#channels.get(environmentId)?.subscribers ?? [])].entries()) {
       if (index % COMMENTS_AT_ONCE === COMMENTS_AT_ONCE - 1) await Bun.sleep(0);
-      if (subscriber.form === 'map') subscriber.keepAlive(bytes);
+      if (subscriber.form !== 'event') subscriber.keepAlive(bytes);
     }
   }
 

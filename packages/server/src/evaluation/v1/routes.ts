@@ -1,6 +1,7 @@
 import {
   MAX_BATCH_BYTES,
   parseBatchRequest,
+  parseChangesQuery,
   REQUEST_ID_HEADER,
   SERVICE_KEY_HEADER,
   STALE_HEADER,
@@ -19,6 +20,7 @@ import {
   factsOf,
   findAgain,
   openEnvironment,
+  queryTextOf,
 } from '../serving/access.ts';
 import { jsonAnswer, representationAnswer, streamAnswer, wholeMapAnswer } from '../serving/answers.ts';
 import type { Dialect, EvaluationContext } from '../serving/context.ts';
@@ -85,11 +87,15 @@ export function v1Routes(evaluation: EvaluationContext): Routes {
 
   function openStream(request: Request, requestId: string, server: Server<undefined>): Response {
     const key = authenticate(context, request);
-    const environment = openEnvironment(context, key, environmentInQuery(request));
+    const name = environmentInQuery(request);
+    const wantsChanges = accept(parseChangesQuery(queryTextOf(request)));
+    const environment = openEnvironment(context, key, name);
     admitStream(context, key);
+
     server.timeout(request, 0);
+    const { hub } = context;
     const { revision } = environment;
-    const stream = context.hub.open(environment, key.id);
+    const stream = wantsChanges ? hub.openChanges(environment, key.id) : hub.open(environment, key.id);
     const answer = streamAnswer(stream, revision, factsOf(context, requestId));
     environment.announce(answer.headers);
     return answer;
