@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { openSse } from '@halyard/testing';
 import { ADMIN } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
 import { sharedWorld } from './support/world.ts';
@@ -76,7 +77,10 @@ describe('the history', () => {
     await page.close();
   }, 60_000);
 
-  test('a change by another person appears at the top, with its delivery', async () => {
+  test('a change by another person appears at the top, with how many streams took it', async () => {
+    const { key } = await world.management.createKey('shop', ['development'], { name: 'website' });
+    const headers = { 'X-Service-Key': key };
+    const stream = await openSse(`${world.node.url}/v1/stream?env=development`, { headers });
     const first = await world.open('/projects/shop/history');
     const second = await world.open('/projects/shop/flags');
     await first.page.getByText('changed 2 flags').waitFor();
@@ -87,6 +91,15 @@ describe('the history', () => {
     await top.getByText('development').waitFor();
     await top.getByRole('link', { name: 'banner' }).waitFor();
     await flash;
+    await top.getByText('seen by 1 of 1 stream').waitFor();
+    stream.close();
+
+    // No stream was open when this change was made, so that no node has recorded its delivery.
+    const older = first.page.locator('[data-seq]').filter({ hasText: 'changed 2 flags' });
+    await older.getByText('No record of its delivery').waitFor();
+    await first.page.goto(`${world.node.url}/projects/shop/flags/banner?tab=history`);
+    await first.page.getByText('seen by 1 of 1 stream').waitFor();
+    await first.check();
   }, 60_000);
 
   test('a change is reverted after a preview, as a new change', async () => {
@@ -151,7 +164,7 @@ describe('the history', () => {
       await world.management.putState('shop', 'development', 'ramp', { enabled: true, rolloutPct: share });
     }
     const { page } = await world.open('/projects/shop/history');
-    await page.getByText('created the project').waitFor();
+    await page.getByText('created the project', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'Load older changes' }).count()).toBe(0);
   }, 60_000);
 

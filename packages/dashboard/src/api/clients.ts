@@ -39,7 +39,8 @@ export function useLivePresence(project: string): void {
   });
 }
 
-const MOST = 200;
+/** How many of the newest deliveries of a project are known at most. */
+export const MOST_DELIVERIES = 200;
 
 /** How many flags of a change are remembered. */
 const NAMED = 8;
@@ -56,7 +57,7 @@ export function useProjectDeliveries(project: string) {
       .map(({ key }) => ({ action: 'flag.changed', target: key, environment }));
     changed.current.set(seq, places);
     const [oldest] = changed.current.keys();
-    if (changed.current.size > MOST && oldest !== undefined) changed.current.delete(oldest);
+    if (changed.current.size > MOST_DELIVERIES && oldest !== undefined) changed.current.delete(oldest);
   });
   useLiveEvent('delivery', (event) => {
     if (event.project !== project) return;
@@ -71,7 +72,7 @@ export function useProjectDeliveries(project: string) {
     queryKey: queryKeys.deliveries(project),
     staleTime: 5_000,
     queryFn: async ({ signal }) => {
-      const path = `${api`projects/${project}/deliveries`}?limit=${MOST}`;
+      const path = `${api`projects/${project}/deliveries`}?limit=${MOST_DELIVERIES}`;
       return (await request<{ deliveries: readonly DeliveryRecord[] }>('GET', path, { signal })).deliveries;
     },
   });
@@ -82,7 +83,7 @@ function withDelivery(list: readonly DeliveryRecord[], event: DeliveryRecord): r
   const known = list.find(({ seq }) => seq === event.seq);
   const merged: DeliveryRecord = { committedAt: new Date().toISOString(), ...known, ...event };
   const others = list.filter(({ seq }) => seq !== event.seq);
-  return [merged, ...others].sort((one, other) => other.seq - one.seq).slice(0, MOST);
+  return [merged, ...others].sort((one, other) => other.seq - one.seq).slice(0, MOST_DELIVERIES);
 }
 
 /**

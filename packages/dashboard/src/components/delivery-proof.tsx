@@ -12,3 +12,15 @@ export function deliveryText({ seen, streams, slowestMs }: DeliveryRecord): stri
   const slowest = slowestMs < 1 ? 'under 1 ms' : `${Math.round(slowestMs)} ms`;
   return `Seen by ${seen} of ${streams} ${streams === 1 ? 'stream' : 'streams'}, slowest ${slowest}`;
 }
+
+/** The delivery of a change over all its environments; `undefined` while unknown. */
+export function sumOf(deliveries: readonly DeliveryRecord[]): DeliveryRecord | undefined {
+  const [first] = deliveries;
+  if (first === undefined || deliveries.length === 1) return first;
+  return {
+    ...first,
+    streams: deliveries.reduce((sum, { streams }) => sum + streams, 0),
+    seen: deliveries.reduce((sum, { seen }) => sum + seen, 0),
+    slowestMs: Math.max(...deliveries.map(({ slowestMs }) => slowestMs)),
+  };
+}

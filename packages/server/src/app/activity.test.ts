@@ -125,6 +125,7 @@ for (const engine of ENGINES) {
         const cases = [
           [`${path}/deliveries?limit=0`, 400, 'invalid_argument'],
           [`${path}/deliveries?limit=501`, 400, 'invalid_argument'],
+          [`${path}/deliveries?from=`, 400, 'invalid_argument'],
           ['/api/projects/none/deliveries', 404, 'project_not_found'],
           ['/api/changes/1/delivery', 404, 'not_found'],
           ['/api/changes/-1/delivery', 400, 'invalid_argument'],

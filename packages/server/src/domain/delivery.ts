@@ -39,6 +39,15 @@ export interface StreamPresence {
   readonly seenAt: number;
 }
 
+/** Which deliveries to list. */
+export interface DeliveryFilter {
+  readonly limit: number;
+  /** Only changes from this row of the log on. */
+  readonly from?: number;
+  /** Only changes up to this row. */
+  readonly to?: number;
+}
+
 /** The delivery of a change over all nodes. */
 export interface DeliveryTotals {
   readonly streams: number;
@@ -68,7 +77,7 @@ export interface DeliveryStore {
   /** A change with its receipts; `undefined` if it has none or they were pruned. */
   delivery(seq: number): Promise<Delivery | undefined>;
   /** The newest changes of a project that have receipts, newest first. */
-  deliveries(projectId: string, limit: number): Promise<readonly Delivery[]>;
+  deliveries(projectId: string, which: DeliveryFilter): Promise<readonly Delivery[]>;
   /** Replaces the counts of nodes, in one transaction. */
   savePresence(nodes: readonly NodeStreams[], seenAt: number): Promise<void>;
   /** The counts of nodes that have reported within {@link PRESENCE_MS} of `now`, epoch milliseconds. */

@@ -27,6 +27,8 @@ export interface RowFrame {
   readonly footer?: ReactNode;
   /** Shown beside the words, such as that it was an emergency. */
   readonly mark?: ReactNode;
+  /** Shown beside the time: how many streams took the change. */
+  readonly delivery?: ReactNode;
   /** Shows only the time of the day: the row is below its date. */
   readonly isDated?: boolean;
 }
@@ -40,7 +42,7 @@ export function ChangeRow({
   children,
   details,
   body,
-  frame: { isOpen, onToggle, onRevert, footer, mark, isDated = false },
+  frame: { isOpen, onToggle, onRevert, footer, mark, delivery, isDated = false },
 }: {
   entry: AuditEntryRecord;
   children: ReactNode;
@@ -91,6 +93,7 @@ export function ChangeRow({
 
         <span className="flex h-6 shrink-0 items-center gap-1.5">
           <RevertButton seq={seq} isShown={isOpen} onRevert={onRevert} />
+          {delivery}
           {isDated ? <ClockTime at={at} /> : <TimeAgo at={at} className={TIME} />}
         </span>
       </div>
@@ -220,10 +223,17 @@ export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
 const TARGET_LINK =
   'relative shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-sm:break-all max-sm:whitespace-normal';
 
+/** Keys of this many characters are never cut. */
+const SHORT = 8;
+
 /** A link to a flag, which is above the button that covers its row. */
 export function FlagLink({ project, flag }: { project: string; flag: string }) {
   return (
-    <Link href={links.flag(project, flag)} className={`min-w-16 ${TARGET_LINK}`}>
+    <Link
+      href={links.flag(project, flag)}
+      // Long keys may be cut down to this; a short one would stand before a gap.
+      className={classNames(TARGET_LINK, flag.length > SHORT ? 'min-w-16' : 'min-w-max')}
+    >
       {flag}
     </Link>
   );

@@ -1,3 +1,5 @@
+import type { DeliveryRecord } from '../../api/types.ts';
+
 /** How screens name the fields that the audit log records. */
 export const fieldNames: Readonly<Record<string, string>> = {
   enabled: 'Switch',
@@ -83,6 +85,18 @@ export const words = {
 
 /** The texts of entries of the audit log. */
 export const messages = {
+  delivery: {
+    seen: ({ seen, streams }: DeliveryRecord) =>
+      streams === 0
+        ? 'no stream was open'
+        : `seen by ${seen} of ${streams} ${streams === 1 ? 'stream' : 'streams'}`,
+    seenAll: (seen: number, changes: number) =>
+      seen === changes ? 'seen by every stream' : `${seen} of ${changes} seen by every stream`,
+    ofSeveral: (seen: number, known: number, changes: number) =>
+      `Of ${changes} changes, every open stream took ${seen}${known === changes ? '' : `, and for ${changes - known} there is no record`}.`,
+    unknown:
+      'No record of its delivery: no stream was open, or the record has been removed, which happens after 7 days or 10,000 changes.',
+  },
   removedState: 'Removed',
   revert: 'Revert',
   revertChange: (seq: number) => `Revert change ${seq}`,

@@ -5,6 +5,7 @@ import type { AuditEntryRecord, EnvironmentRecord, ProjectRecord } from '../../a
 import { RevertDialog } from '../../changes/revert-dialog.tsx';
 import { offersRevert, shownEntries } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
+import { LineDeliveries, LineDelivery } from '../../components/audit/line-delivery.tsx';
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
@@ -35,17 +36,19 @@ export function FlagHistory({
           shown.length === 0 ? (
             <p className="text-ink-3">{words.empty}</p>
           ) : (
-            <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
-              {shown.map((entry) => (
-                <li key={entry.id}>
-                  <FlagEntry
-                    entry={entry}
-                    environments={project.environments}
-                    onRevert={canEdit && offersRevert(entry.action) ? setReverting : undefined}
-                  />
-                </li>
-              ))}
-            </ol>
+            <LineDeliveries project={project.name}>
+              <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
+                {shown.map((entry) => (
+                  <li key={entry.id}>
+                    <FlagEntry
+                      entry={entry}
+                      environments={project.environments}
+                      onRevert={canEdit && offersRevert(entry.action) ? setReverting : undefined}
+                    />
+                  </li>
+                ))}
+              </ol>
+            </LineDeliveries>
           )
         }
       </Loaded>
@@ -85,7 +88,7 @@ const FlagEntry = memo(function FlagEntry({
       entry={entry}
       environments={environments}
       target="hidden"
-      frame={{ isOpen, onToggle, onRevert: revert }}
+      frame={{ isOpen, onToggle, onRevert: revert, delivery: <LineDelivery changes={[[entry]]} /> }}
     />
   );
 });

@@ -16,13 +16,14 @@ import {
 } from '../../components/audit/audit-entry-row.tsx';
 import { changeWords, type NameOf, netDetails } from '../../components/audit/change-words.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
+import { LineDelivery } from '../../components/audit/line-delivery.tsx';
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
-import { deliveryText } from '../../components/delivery-proof.tsx';
+import { deliveryText, sumOf } from '../../components/delivery-proof.tsx';
 import { fullTime } from '../../components/time-ago.tsx';
 import { flagsOf, placesOf, summaryOf } from './change-summary.ts';
-import { type Burst, type Change, deliveryOf } from './group-changes.ts';
+import type { Burst, Change } from './group-changes.ts';
 import { messages } from './messages.ts';
 import { Parts } from './near-screen.tsx';
 import { ProposalMark } from './proposal-mark.tsx';
@@ -86,6 +87,7 @@ export function ChangeItem({
     onRevert: canRevert ? () => onRevert(change) : undefined,
     footer: <ChangeFooter change={change} list={list} />,
     mark: made.length > 0 && <ProposalMark entries={shown} />,
+    delivery: <LineDelivery changes={[change.entries]} />,
   };
   return entries.length === 1 ? (
     <AuditEntryRow entry={only} environments={list.environments} frame={frame} />
@@ -111,7 +113,13 @@ function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list
     <ChangeRow
       entry={newest.first}
       details={isOneState ? netDetails(states.at(-1)?.before, states[0]?.after) : []}
-      frame={{ isOpen, onToggle, isDated: true, mark: <ProposalMark entries={emergencies} /> }}
+      frame={{
+        isOpen,
+        onToggle,
+        isDated: true,
+        mark: <ProposalMark entries={emergencies} />,
+        delivery: <LineDelivery changes={changes.map((change) => change.entries)} />,
+      }}
       body={
         <div className="divide-y divide-line overflow-hidden rounded-md border border-line bg-surface">
           <Parts items={changes} seqOf={(change) => change.seq}>
@@ -303,6 +311,7 @@ function ChangeFooter({ change, list }: { change: Change; list: ListFacts }) {
 /** How far a change came, updated live. */
 function Delivered({ project, change }: { project: string; change: Change }) {
   const { data = [] } = useProjectDeliveries(project);
-  const delivery = deliveryOf(change, new Map(data.map((each) => [each.seq, each])));
+  const seqs = new Set(change.entries.map(({ seq }) => seq));
+  const delivery = sumOf(data.filter(({ seq }) => seqs.has(seq)));
   return delivery === undefined || delivery.streams === 0 ? null : <span>{deliveryText(delivery)}</span>;
 }

@@ -1,4 +1,4 @@
-import type { AuditEntryRecord, DeliveryRecord } from '../../api/types.ts';
+import type { AuditEntryRecord } from '../../api/types.ts';
 
 /** Everything that one operation did. */
 export interface Change {
@@ -116,20 +116,4 @@ function isOneBurst(newer: Change, older: Change): boolean {
   const isAboutFlags = [...newer.entries, ...older.entries].every(({ action }) => action.startsWith('flag.'));
   const isSamePlace = one.actor === other.actor && one.project === other.project && one.note === other.note;
   return isAboutFlags && isSamePlace && gap <= PAUSE_MS;
-}
-
-/** How far a change came, over all its environments; `undefined` while unknown. */
-export function deliveryOf(
-  change: Change,
-  bySeq: ReadonlyMap<number, DeliveryRecord>,
-): DeliveryRecord | undefined {
-  const known = [...new Set(change.entries.map(({ seq }) => seq))].flatMap((seq) => bySeq.get(seq) ?? []);
-  const [first] = known;
-  if (first === undefined || known.length === 1) return first;
-  return {
-    ...first,
-    streams: known.reduce((sum, { streams }) => sum + streams, 0),
-    seen: known.reduce((sum, { seen }) => sum + seen, 0),
-    slowestMs: Math.max(...known.map(({ slowestMs }) => slowestMs)),
-  };
 }

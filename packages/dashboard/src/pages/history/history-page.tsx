@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { useParams } from 'wouter';
 import { useEnvironments } from '../../api/projects.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
+import { LineDeliveries } from '../../components/audit/line-delivery.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { Page } from '../../components/page.tsx';
 import { filterFromAddress } from './history-filter.ts';
@@ -24,7 +25,9 @@ export function HistoryPage() {
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title}>
       {change === null ? (
-        <Timeline filter={filter} environments={environments} />
+        <LineDeliveries project={project}>
+          <Timeline filter={filter} environments={environments} />
+        </LineDeliveries>
       ) : (
         <OneChange key={change} seq={change} project={project} environments={environments} />
       )}

@@ -1,6 +1,7 @@
 import type { LogRow } from '../../domain/change-log.ts';
 import type {
   Delivery,
+  DeliveryFilter,
   DeliveryProgress,
   DeliveryReader,
   DeliveryReport,
@@ -153,9 +154,9 @@ export class Activity implements DeliveryReader {
   }
 
   /** The stored delivery, including what this node has counted so far. */
-  async deliveries(projectId: string, limit: number): Promise<readonly Delivery[]> {
+  async deliveries(projectId: string, which: DeliveryFilter): Promise<readonly Delivery[]> {
     await this.#receipts.flush();
-    return this.#parts.store.deliveries(projectId, limit);
+    return this.#parts.store.deliveries(projectId, which);
   }
 
   /** The stored presence, including the streams that are open on this node now. */

@@ -44,6 +44,9 @@ const DeliveryByNodeSchema = DeliverySchema.extend({
   nodes: z.array(z.object({ node: z.string(), ...countMembers, at: TimeSchema })),
 }).openapi('DeliveryByNode');
 
+/** An empty text would count as 0. */
+const ChangeNumber = z.coerce.number().int().min(1).optional();
+
 /** Mounts the routes that show how far changes were delivered. */
 export function mountDeliveries(
   app: ManagementApp,
@@ -85,7 +88,11 @@ export function mountDeliveries(
       tag,
       role: 'viewer',
       summary: 'List the deliveries of the newest changes of a project, newest first',
-      query: z.strictObject({ limit: z.coerce.number().int().min(1).max(500).default(50) }),
+      query: z.strictObject({
+        limit: z.coerce.number().int().min(1).max(500).default(50),
+        from: ChangeNumber.openapi({ description: 'Only changes of this number or a greater one.' }),
+        to: ChangeNumber.openapi({ description: 'Only changes of this number or a smaller one.' }),
+      }),
       answer: {
         status: 200,
         description: 'The recent changes that were sent to streams.',
@@ -93,8 +100,9 @@ export function mountDeliveries(
       },
       errors: ['project_not_found'],
     },
-    async ({ params: { project }, query: { limit }, actor }) => {
-      const list = await listDeliveries(context, deliveries, { actor, project, limit });
+    async ({ params: { project }, query: { limit, from, to }, actor }) => {
+      const which = { limit, ...defined({ from, to }) };
+      const list = await listDeliveries(context, deliveries, { actor, project, ...which });
       return ok({ deliveries: list.map(({ changed, ...delivery }) => ({ ...record(delivery), changed })) });
     },
   );

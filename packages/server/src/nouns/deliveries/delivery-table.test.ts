@@ -73,13 +73,16 @@ for (const engine of ENGINES) {
         ['a', 'b'].flatMap((node) => seqs.map((seq) => receipt(seq, environment.id, { node }))),
       );
       await store.saveReceipts(other.seqs.map((seq) => receipt(seq, other.environment.id)));
-      const list = await store.deliveries(project.id, 3);
+      const list = await store.deliveries(project.id, { limit: 3 });
       expect(list.map(({ seq }) => seq)).toEqual(seqs.toReversed().slice(0, 3));
       expect(list.map(({ receipts }) => receipts.map(({ node }) => node))).toEqual([
         ['a', 'b'],
         ['a', 'b'],
         ['a', 'b'],
       ]);
+      const [, from = 0, , to = 0] = seqs;
+      const some = await store.deliveries(project.id, { limit: 2, from, to });
+      expect(some.map(({ seq }) => seq)).toEqual([to, to - 1]);
     });
 
     test('does not show a receipt of another history of the log that used the same number', async () => {

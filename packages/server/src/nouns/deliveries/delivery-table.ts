@@ -1,6 +1,7 @@
 import { CLOCK_TOLERANCE_MS } from '../../domain/clock.ts';
 import {
   type Delivery,
+  type DeliveryFilter,
   type DeliveryReceipt,
   type DeliveryStore,
   type NodeStreams,
@@ -65,12 +66,15 @@ export class SqlDeliveryStore implements DeliveryStore {
     return group(await this.#database.query<DeliveryRow>(text, [seq]))[0];
   }
 
-  async deliveries(projectId: string, limit: number): Promise<readonly Delivery[]> {
+  async deliveries(
+    projectId: string,
+    { limit, from = 0, to = Number.MAX_SAFE_INTEGER }: DeliveryFilter,
+  ): Promise<readonly Delivery[]> {
     const newest = `SELECT DISTINCT r.seq FROM delivery_receipts r
       JOIN environments e ON e.id = r.environment_id
-      WHERE e.project_id = $1 ORDER BY r.seq DESC LIMIT $2`;
+      WHERE e.project_id = $1 AND r.seq >= $3 AND r.seq <= $4 ORDER BY r.seq DESC LIMIT $2`;
     const text = `${DELIVERIES} WHERE r.seq IN (${newest}) AND e.project_id = $1 ORDER BY r.seq DESC`;
-    return group(await this.#database.query<DeliveryRow>(text, [projectId, limit]));
+    return group(await this.#database.query<DeliveryRow>(text, [projectId, limit, from, to]));
   }
 
   async savePresence(nodes: readonly NodeStreams[], seenAt: number): Promise<void> {

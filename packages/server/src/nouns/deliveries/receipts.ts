@@ -2,6 +2,7 @@ import { defined } from '@halyard/protocol';
 import type { Actor, ChangedPlace } from '../../domain/audit.ts';
 import {
   type Delivery,
+  type DeliveryFilter,
   type DeliveryReader,
   type DeliveryReceipt,
   type DeliveryStore,
@@ -36,10 +37,10 @@ export type NamedDelivery = Delivery & { readonly changed?: readonly ChangedPlac
 export async function listDeliveries(
   context: ManagementContext,
   deliveries: DeliveryReader,
-  query: { readonly actor: Actor; readonly project: string; readonly limit: number },
+  { actor, project, ...which }: DeliveryFilter & { readonly actor: Actor; readonly project: string },
 ): Promise<readonly NamedDelivery[]> {
-  const { id } = await context.store.read((db) => findProject(db, query.actor, query.project));
-  const list = await deliveries.deliveries(id, query.limit);
+  const { id } = await context.store.read((db) => findProject(db, actor, project));
+  const list = await deliveries.deliveries(id, which);
 
   const seqs = list.map(({ seq }) => seq);
   const changed = await context.store.read((db) => readChangedPlaces(db, seqs, 'row'));
