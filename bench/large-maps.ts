@@ -1,5 +1,6 @@
 import { type NodeProcess, startNode } from '@halyard/testing';
 import type { Bench } from './bench.ts';
+import { measureChangeStreams } from './change-streams.ts';
 import { changeRequest } from './changes.ts';
 import { ENVIRONMENT, type Fixture, fillNode, flagKey, PROJECT } from './fixture.ts';
 import { bytes, mebibytes, microseconds, milliseconds, percent, times, verdict } from './format.ts';
@@ -40,6 +41,7 @@ export async function measureLargeMaps(bench: Bench): Promise<readonly Row[]> {
       ...(await measureCompressedReads(bench, node, fixture)),
       ...(await measureBurst(bench, node, fixture)),
       ...(await measureSlowReaders(bench)),
+      ...(await measureChangeStreams(bench)),
     ];
   } finally {
     await node.stop();
