@@ -54,9 +54,9 @@ export class Audience {
       place.onListening = () => {
         world.kernel.after(0, () => void readOnce(parts), this.#readers);
       };
-      for (const slot of [0, 1]) {
-        const name = `${place.name} ${slot}`;
-        void followAgain(parts, (stream) => {
+      for (const form of ['maps', 'changes'] as const) {
+        const name = `${place.name} ${form}`;
+        void followAgain(parts, form, (stream) => {
           if (stream === undefined) this.streams.delete(name);
           else this.streams.set(name, stream);
         });

@@ -18,6 +18,7 @@ export interface ManyOptions extends HistoryOptions {
 export const MUST_HAPPEN = [
   'asked to come again',
   'behind answered',
+  'change',
   'last known flags',
   'client ready',
   'client stale',

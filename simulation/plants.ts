@@ -74,6 +74,24 @@ export const PLANTS: readonly Plant[] = [
     to: '',
   },
   {
+    name: 'a change leaves out what is removed',
+    file: `${SERVER}/catalog/live-environment.ts`,
+    from: 'if (state === null) removed.push(key);',
+    to: 'if (state === null) continue;',
+  },
+  {
+    name: 'a change names the wrong revision before it',
+    file: `${SERVER}/catalog/live-environment.ts`,
+    from: 'changeEvent({ from: to - 1, to, removed }',
+    to: 'changeEvent({ from: to, to, removed }',
+  },
+  {
+    name: 'changes begin with an older map',
+    file: `${SERVER}/catalog/live-environment.ts`,
+    from: 'this.#wholeChange = undefined;',
+    to: '',
+  },
+  {
     name: 'rows handed over are not compared',
     file: `${SERVER}/replication/follower.ts`,
     from: 'return cursor.epoch === epoch && cursor.seq === seq && cursor.changeId === changeId;',

@@ -1,3 +1,4 @@
+import { CHANGE_EVENT, CHANGES_QUERY, type MapChange } from '@halyard/protocol';
 import type { Chance } from './chance.ts';
 import type { Asked, Checks, Shown } from './checks.ts';
 import type { Place } from './fleet.ts';
@@ -65,9 +66,13 @@ export interface OpenStream {
   revision: number;
 }
 
+/** What a stream is asked for: whole maps, or changes, of which its reader makes the same maps. */
+export type StreamForm = 'maps' | 'changes';
+
 /** Keeps a stream open. `opened` gets it, and `undefined` when it has ended. */
 export async function followAgain(
   parts: ReaderParts,
+  form: StreamForm,
   opened: (stream: OpenStream | undefined) => void,
 ): Promise<void> {
   const { kernel, chance, place } = parts;
@@ -75,7 +80,7 @@ export async function followAgain(
     await pause(kernel, chance.between(50, 1_000));
     if (!place.isListening) continue;
     try {
-      await follow(parts, opened);
+      await follow(parts, form, opened);
     } catch {
       // The process has died, or the connection was reset.
     }
@@ -83,11 +88,15 @@ export async function followAgain(
   }
 }
 
-async function follow(parts: ReaderParts, opened: (stream: OpenStream) => void): Promise<void> {
+async function follow(
+  parts: ReaderParts,
+  form: StreamForm,
+  opened: (stream: OpenStream) => void,
+): Promise<void> {
   const { checks, count } = parts;
   const wish = parts.wish();
   const asked = askedOf(parts, wish);
-  const answer = await ask(parts, wish, '/v1/stream');
+  const answer = await ask(parts, wish, '/v1/stream', form === 'changes' ? `&${CHANGES_QUERY}` : '');
   count(`stream ${answer.status}`);
   if (answer.status !== 200) {
     await answer.body?.cancel();
@@ -96,10 +105,11 @@ async function follow(parts: ReaderParts, opened: (stream: OpenStream) => void):
   }
   const { revision: first } = factsOf(answer);
   const stream = { asked, revision: first - 1 };
-  const parser = createSseParser((data) => {
-    const flags = JSON.parse(data) as Shown['flags'];
+  const map = new ReadMap((story) => checks.broken('frame', asked.node, `${asked.node} ${story}`));
+  const parser = createSseParser((data, name) => {
     stream.revision++;
-    count('frame');
+    const flags = form === 'maps' ? map.whole(data, name) : map.changed(data, name, stream.revision);
+    count(form === 'maps' ? 'frame' : 'change');
     if (stream.revision === first) {
       checks.answered(asked, { revision: first, ageSeconds: undefined, flags });
       opened(stream);
@@ -113,8 +123,46 @@ async function follow(parts: ReaderParts, opened: (stream: OpenStream) => void):
   }
 }
 
-function ask({ fetch, place }: ReaderParts, { environment, key }: Wish, path: string): Promise<Response> {
-  return fetch(`http://${place.name}${path}?env=${environment}`, { headers: { 'X-Service-Key': key } });
+/** What the reader of one stream has. It believes every event, and says what is wrong with it. */
+class ReadMap {
+  readonly #broken: (story: string) => void;
+  #flags = new Map<string, Shown['flags'][string]>();
+  #revision: number | null = null;
+
+  constructor(broken: (story: string) => void) {
+    this.#broken = broken;
+  }
+
+  /** A frame of whole maps. */
+  whole(data: string, name: string | undefined): Shown['flags'] {
+    if (name !== undefined) this.#broken(`sent a frame with the name ${name}`);
+    return JSON.parse(data);
+  }
+
+  /** An event of changes, which must make revision `expected` of what the reader has. (Spec: S26.2, S26.3) */
+  changed(data: string, name: string | undefined, expected: number): Shown['flags'] {
+    const { from, to, set, removed } = JSON.parse(data) as MapChange;
+    if (name !== CHANGE_EVENT) this.#broken(`sent a change with the name ${name}`);
+    if (to !== expected || (from !== null && from !== this.#revision))
+      this.#broken(`sent a change from ${from} to ${to} after ${this.#revision}; ${expected} is next`);
+
+    if (from === null) this.#flags = new Map();
+    for (const key of removed)
+      if (!this.#flags.delete(key)) this.#broken(`removed ${key}, which the reader did not have`);
+    for (const [key, state] of Object.entries(set)) this.#flags.set(key, state);
+    this.#revision = to;
+    return Object.fromEntries(this.#flags);
+  }
+}
+
+function ask(
+  { fetch, place }: ReaderParts,
+  { environment, key }: Wish,
+  path: string,
+  more = '',
+): Promise<Response> {
+  const headers = { 'X-Service-Key': key };
+  return fetch(`http://${place.name}${path}?env=${environment}${more}`, { headers });
 }
 
 function askedOf({ kernel, place, mayLack, keeperOf, isUndisturbed }: ReaderParts, wish: Wish): Asked {
