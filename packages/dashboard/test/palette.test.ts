@@ -29,6 +29,29 @@ describe('the command palette and the keyboard', () => {
     expect(await stateOf(world, 'production', 'new-checkout')).toEqual({ enabled: true });
   }, 60_000);
 
+  test('a rollout is set by typing a share, through the same question, with the state that it has now', async () => {
+    await world.management.putState('shop', 'production', 'ramp-10', { enabled: true, rolloutPct: 10 });
+    const { page, check } = await world.open('/projects/shop/flags');
+    await page.getByRole('link', { name: 'ramp-10' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const field = page.getByPlaceholder(/^Search or jump/);
+    const option = page.getByRole('option', { name: 'Set ramp-10 to 25 % in production' });
+    await field.fill('ramp 25');
+    await option.getByText('on, 10 %').waitFor();
+    // A number that is a part of a key looks for the flag.
+    await field.fill('ramp 10');
+    await option.waitFor({ state: 'detached' });
+    await page.getByRole('option', { name: /^ramp-10/ }).waitFor();
+    await field.fill('ramp 25 % prod');
+    await option.waitFor();
+    await check();
+    await page.keyboard.press('Enter');
+    const guard = page.getByRole('dialog', { name: 'Change ramp-10 in production?' });
+    await guard.getByText('25 %').waitFor();
+    await guard.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('ramp-10 is on, 25 % in production').first().waitFor();
+  }, 60_000);
+
   test('what was used last comes first, with its present state', async () => {
     await world.management.putState('shop', 'staging', 'lamp', { enabled: true });
     const { page, check } = await world.open('/projects/shop/flags/lamp');

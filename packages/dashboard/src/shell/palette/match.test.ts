@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { FlagRecord } from '../../api/types.ts';
-import { isNamed, matchCommands, matchFlags } from './match.ts';
+import { isNamed, matchCommands, matchFlags, shareIn } from './match.ts';
 
 const ENVIRONMENTS = ['development', 'staging', 'production'];
 
@@ -48,6 +48,18 @@ test('a text names a screen when it begins one of its words', () => {
   const screen = { id: '1', title: 'Relay tokens', group: 'Go to', run: () => {} };
   expect([' rel', 'TOK', 'relay tok'].map((text) => isNamed(screen, text))).toEqual([true, true, true]);
   expect(['', 'lay', 'relay-tokens'].map((text) => isNamed(screen, text))).toEqual([false, false, false]);
+});
+
+test.each([
+  ['checkout 25 %', { share: 25, rest: 'checkout', isPercent: true }],
+  ['12.5% checkout', { share: 12.5, rest: 'checkout', isPercent: true }],
+  ['rollout checkout 0,1', { share: 0.1, rest: 'rollout checkout', isPercent: true }],
+  ['checkout 25', { share: 25, rest: 'checkout', isPercent: false }],
+  ['checkout-25', undefined],
+  ['checkout 101 %', undefined],
+])('the share in "%s"', (text, expected) => {
+  if (expected === undefined) expect(shareIn(text)).toBeUndefined();
+  else expect(shareIn(text)).toMatchObject(expected);
 });
 
 function flag(key: string, description = ''): FlagRecord {

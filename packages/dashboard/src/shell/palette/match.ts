@@ -29,6 +29,9 @@ const VERBS = new Set([
   'off',
   'in',
   'copy',
+  'set',
+  'rollout',
+  'percent',
   'key',
   'enable',
   'disable',
@@ -54,4 +57,26 @@ export function matchFlags(
     best[rank]?.push(flag);
   }
   return best.flat().slice(0, options.most);
+}
+
+/** A share of a rollout in a text, such as "25 %" in "checkout 25 %". */
+interface TypedShare {
+  /** From 0 to 100. */
+  readonly share: number;
+  /** As it was typed. */
+  readonly typed: string;
+  /** The text without it. */
+  readonly rest: string;
+  /** Whether a percent sign or the word says that it is one. A number alone may be a part of a key. */
+  readonly isPercent: boolean;
+}
+
+/** The share that a text asks for; `undefined` without a number from 0 to 100 of at most three decimals. */
+export function shareIn(text: string): TypedShare | undefined {
+  const [found, before = '', typed = '', sign] =
+    /(^|\s)(\d{1,3}(?:[.,]\d{1,3})?)\s*(%|percent\b)?(?=\s|$)/i.exec(text) ?? [];
+  const share = Number(typed.replace(',', '.'));
+  if (found === undefined || share > 100) return undefined;
+  const rest = text.replace(found, before).trim();
+  return { share, typed, rest, isPercent: sign !== undefined || /\brollout\b/i.test(text) };
 }

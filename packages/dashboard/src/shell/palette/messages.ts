@@ -18,6 +18,10 @@ export const messages = {
     },
     turn: (enabled: boolean, key: string, environment: string) =>
       `Turn ${enabled ? 'on' : 'off'} ${key} in ${environment}`,
+    rollOut: (
+      share: number,
+      { key, environment, isOn }: { key: string; environment: string; isOn: boolean },
+    ) => `Set ${key} to ${share} % in ${environment}${isOn ? '' : ', where it stays off'}`,
     onIn: (environments: readonly string[]) =>
       environments.length === 0 ? 'off everywhere' : `on in ${environments.join(', ')}`,
     now: (state: FlagState | undefined) => {

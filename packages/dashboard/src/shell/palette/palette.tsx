@@ -17,9 +17,10 @@ import { Kbd } from '../../components/kbd.tsx';
 import { messages as shell } from '../messages.ts';
 import { PALETTE_FIELD, PALETTE_FRAME } from '../palette-style.ts';
 import { recentIn, remember } from '../recent.ts';
+import { CREATE_FLAG, useFlagCommands } from './flag-commands.ts';
 import { isNamed, matchCommands } from './match.ts';
 import { messages } from './messages.ts';
-import { CREATE_FLAG, useFlagCommands, useGeneralCommands, useSearchCommands } from './palette-commands.ts';
+import { useGeneralCommands, useSearchCommands } from './palette-commands.ts';
 
 const words = messages.palette;
 
