@@ -6,6 +6,7 @@ import type {
   LogRow,
   Snapshot,
 } from '../packages/server/src/domain/change-log.ts';
+import { epochAfter, leapBetween, precedes } from '../packages/server/src/domain/epoch.ts';
 import { StoreOutage } from '../packages/server/src/domain/errors.ts';
 import { DELETED_MARK } from '../packages/server/src/domain/project.ts';
 import type { Chance } from './chance.ts';
@@ -13,9 +14,6 @@ import type { Kernel, Owner } from './kernel.ts';
 import { type Commit, LogCopy, type Tables } from './log-copy.ts';
 import type { Standby } from './standby.ts';
 import type { Truth } from './truth.ts';
-
-/** How far a new epoch raises the revisions, as the product does. */
-const REVISION_LEAP = 100_000;
 
 /** What a session of the model hears. */
 export interface Listener {
@@ -37,8 +35,9 @@ export class Database {
   pageRows = 500;
   /** When it was away, or its sessions or rows were lost, for the last time. */
   troubledAt = Number.NEGATIVE_INFINITY;
-  /** How often a new epoch has begun. */
+  /** How often a new epoch has begun, and how often the beginning of one was lost. */
   epochs = 0;
+  epochsLost = 0;
   /** How many wake-ups were lost. */
   wakesLost = 0;
   readonly #kernel: Kernel;
@@ -51,6 +50,8 @@ export class Database {
   #base = 1;
   /** The last row that was before every loss. */
   #firstLoss = Number.POSITIVE_INFINITY;
+  /** The log before each beginning of an epoch, up to the newest. */
+  readonly #ended: { readonly epoch: string; readonly commits: readonly Commit[] }[] = [];
   /** The tables after each row that ever was, by epoch and change id. */
   readonly #after = new Map<string, Tables>();
 
@@ -58,7 +59,7 @@ export class Database {
     this.#kernel = kernel;
     this.#chance = chance;
     this.#truth = truth;
-    this.#copy = new LogCopy(chance.hex(), this.#commits, 0);
+    this.#copy = new LogCopy(epochAfter([], chance.hex()), this.#commits, 0);
   }
 
   get isUp(): boolean {
@@ -104,13 +105,24 @@ export class Database {
     );
   }
 
-  /** Loses the newest rows, as a failover to a standby that was behind does. Returns how many. */
+  /**
+   * Loses the newest rows, as a failover to a standby that was behind does, and with a row the epochs that began after it. Returns how
+   * many rows.
+   */
   lose(count: number): number {
-    const { epoch, pruned, length } = this.#copy;
+    const { pruned, length } = this.#copy;
     const kept = Math.max(this.#base, pruned + 1, length - count);
     if (kept >= length) return 0;
     this.troubledAt = this.#kernel.now;
     this.#firstLoss = Math.min(this.#firstLoss, kept);
+
+    let { epoch } = this.#copy;
+    for (let ended = this.#ended.at(-1); ended && ended.commits.length > kept; ended = this.#ended.at(-1)) {
+      this.#commits = [...ended.commits];
+      epoch = ended.epoch;
+      this.epochsLost++;
+      this.#ended.pop();
+    }
     this.#commits = this.#commits.slice(0, kept);
     this.#copy = new LogCopy(epoch, this.#commits, pruned);
     this.#truth.cut(kept, this.#kernel.now);
@@ -275,14 +287,22 @@ export class Database {
     return this.#copy.tables.environments.values();
   }
 
-  /** Begins a new epoch if the log of this one lacks the row. Returns whether it did. */
+  /** Whether a later epoch than this one has begun. */
+  isOver(epoch: string): boolean {
+    return epoch !== this.#copy.epoch && precedes(epoch, this.#copy.epoch);
+  }
+
+  /** Begins a new epoch if the log of this one lacks the row, or the whole epoch. Returns whether it did. */
   beginEpochAfter(lost: Cursor): boolean {
-    if (this.#copy.epoch !== lost.epoch || this.#copy.holds(lost)) return false;
-    const epoch = this.#chance.hex();
+    const ended = this.#copy.epoch;
+    if (this.isOver(lost.epoch) || this.#copy.holds(lost)) return false;
+    const epoch = epochAfter([ended, lost.epoch], this.#chance.hex());
     this.troubledAt = this.#kernel.now;
     this.epochs++;
-    // It is durable: what is lost later are rows, and not the leap.
-    this.#commits = this.#commits.map(({ row, after }) => ({ row, after: leapt(after) }));
+
+    const leap = leapBetween(ended, epoch);
+    this.#ended.push({ epoch: ended, commits: [...this.#commits] });
+    this.#commits = this.#commits.map(({ row, after }) => ({ row, after: leapt(after, leap) }));
     for (const { row, after } of this.#commits) this.#after.set(`${epoch} ${row.changeId}`, after);
     this.#copy = new LogCopy(epoch, this.#commits, this.#copy.pruned);
     for (const listener of [...this.listeners]) listener.wake();
@@ -323,11 +343,11 @@ function without<Row>(rows: ReadonlyMap<string, Row>, isGone: (row: Row) => bool
   return [...rows].filter(([, row]) => !isGone(row));
 }
 
-function leapt(tables: Tables): Tables {
+function leapt(tables: Tables, leap: number): Tables {
   const environments = new Map(
     [...tables.environments].map(([id, environment]) => [
       id,
-      { ...environment, revision: environment.revision + REVISION_LEAP },
+      { ...environment, revision: environment.revision + leap },
     ]),
   );
   return { ...tables, environments };

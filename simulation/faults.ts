@@ -168,8 +168,9 @@ function coldStart(world: World, { where, ms, how }: Fault): void {
 /** Behind a pooler the sessions outlive the failover. */
 function loseHistory(world: World, rows: number, isPooled: boolean): void {
   const { database } = world;
-  const before = database.epochs;
+  const [before, lostBefore] = [database.epochs, database.epochsLost];
   world.count(`rows lost ${database.lose(rows) > 0 ? 'some' : 'none'}`);
+  if (database.epochsLost > lostBefore) world.count('epoch lost');
   if (!isPooled) database.loseSessions();
   world.kernel.after(EPOCH_MS, () =>
     world.count(database.epochs > before ? 'epoch begun' : 'epoch not begun'),

@@ -24,6 +24,7 @@ export const MUST_HAPPEN = [
   'client stale',
   'continued',
   'epoch begun',
+  'epoch lost',
   'frame',
   'read 200 stale',
   'read 401',

@@ -20,6 +20,12 @@ export const PLANTS: readonly Plant[] = [
     to: 'if (false)',
   },
   {
+    name: 'an earlier epoch is loaded',
+    file: 'server/src/domain/epoch.ts',
+    from: 'return numberOf(epoch) === 0 || numberOf(epoch) < numberOf(other);',
+    to: 'return true;',
+  },
+  {
     name: 'another history of its epoch is loaded',
     file: `${SERVER}/replication/follower.ts`,
     from: "(place === 'lost' || loaded.seq < cursor.seq)",
@@ -130,7 +136,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'seal is ignored',
     file: `${SERVER}/log/shared-history.ts`,
-    from: '(await this.hasLost(from)) || isBeyond()',
+    from: '(mayBeLost && (await this.hasLost(from))) || isBeyond()',
     to: 'isBeyond()',
   },
   {
@@ -226,14 +232,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an epoch that is over is kept to',
     file: `${SERVER}/log/shared-history.ts`,
-    from: ': cursor !== undefined && (await this.isOver(cursor));',
-    to: ': false;',
-  },
-  {
-    name: 'only the newest epoch is kept to',
-    file: `${SERVER}/log/shared-history.ts`,
-    from: ': cursor !== undefined && (await this.isOver(cursor));',
-    to: ': !(await this.isOver(from));',
+    from: 'lacks = await this.isOver(cursor);',
+    to: '{}',
   },
   {
     name: 'a node listens before it has asked',

@@ -83,7 +83,7 @@ function historyOver(
         if (row === undefined) return false;
         return ask(() => database.beginEpochAfter(row) || database.copy.epoch !== row.epoch);
       },
-      isOver: ({ epoch }) => ask(() => database.copy.epoch !== epoch),
+      isOver: ({ epoch }) => ask(() => database.isOver(epoch)),
     },
   };
 }

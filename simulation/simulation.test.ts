@@ -22,7 +22,6 @@ const SEEDS = [2, 5, 21, 23, 39, 720];
 const MENDED = {
   'seal is ignored': 8,
   'first flags are ready': 201_101_200,
-  'only the newest epoch is kept to': 500_100_317,
 };
 
 const EMPTY = await SimulatedEngine.empty();

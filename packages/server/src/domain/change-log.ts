@@ -190,7 +190,7 @@ export interface LogSource {
   /** Opens a session. `from`: where the follower is; a source that is not a database must know it now. */
   open(from?: Cursor, options?: OpenOptions): Promise<LogSession>;
   /**
-   * Called when the log of the same epoch does not hold `lost`, which a follower has applied: the database was restored, or
+   * Called when the log does not hold `lost`, which a follower has applied, or not even its epoch: the database was restored, or
    * failed over with a loss. Begins a new epoch, if no other follower has, so that numbers that are used twice are not
    * confused. Only databases do that.
    */

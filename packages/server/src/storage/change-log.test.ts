@@ -88,6 +88,17 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     expect((await loadSnapshot(home.database)).cursor.epoch).not.toBe(cursor.epoch);
   });
 
+  test('an epoch that it has lost is followed by a later one, above its revisions, once', async () => {
+    await using home = await openLog(engine);
+    const { cursor: first } = await loadSnapshot(home.database);
+    const source = logSourceOf(home.database);
+    const lost = { ...first, epoch: '3.lost' };
+    for (let n = 0; n < 2; n++) await source.beginEpochAfter?.(lost);
+    const { cursor, environments } = await loadSnapshot(home.database);
+    expect([first.epoch, cursor.epoch].map((epoch) => epoch.split('.')[0])).toEqual(['2', '4']);
+    expect(environments.map(({ revision }) => revision)).toEqual([200_008]);
+  });
+
   test('pruning removes only old rows, and keeps the required number', async () => {
     await using home = await openLog(engine);
     const seqs = async () => (await readLog(home.database, 0, 100)).map((row) => row.seq);

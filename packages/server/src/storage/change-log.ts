@@ -1,6 +1,7 @@
 import { defined } from '@halyard/protocol';
 import type { Cursor, LogPage, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
 import { CLOCK_TOLERANCE_MS } from '../domain/clock.ts';
+import { epochAfter, leapBetween, precedes } from '../domain/epoch.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreOutage } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
 import { parseOptionalList } from './rows.ts';
@@ -211,31 +212,28 @@ export function logSourceOf(database: Database, options: LogSourceOptions = {}):
   };
 }
 
-/**
- * How far revisions are raised when a new epoch begins: beyond any that was served before, so that no client takes a new
- * map for an old one.
- */
-export const REVISION_LEAP = 100_000;
-
-/** Begins a new epoch if the log of `lost`'s epoch does not hold it. Returns whether it did. */
+/** Begins a new epoch if the log does not hold `lost`, or has lost its whole epoch. Returns whether it did. */
 async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolean> {
   try {
     return await database.transaction(async (transaction) => {
+      const { epoch } = await readCursor(transaction);
       if ((await placeOf(transaction, lost)) !== 'missing') return false;
 
       // As writers do: environments before the end of the log.
+      const next = epochAfter([epoch, lost.epoch]);
       await transaction.query('UPDATE environments SET revision = revision + $1, guarded = revision + $1', [
-        REVISION_LEAP,
+        leapBetween(epoch, next),
       ]);
-      const epoch = crypto.randomUUID();
       const [end] = await transaction.query<{ seq: number }>(
         'UPDATE feed SET epoch = $1 WHERE id = 1 AND epoch = $2 RETURNING seq',
-        [epoch, lost.epoch],
+        [next, epoch],
       );
 
       // What this one waited for was another node that did it, or the commit of the row: a standby can show a row before
-      // its primary does. What was raised here is rolled back.
-      if (end === undefined || (await placeOf(transaction, { ...lost, epoch })) !== 'missing')
+      // its primary does. What was raised here is rolled back. (An epoch that was lost does not come back.)
+      const isBack =
+        lost.epoch === epoch && (await placeOf(transaction, { ...lost, epoch: next })) !== 'missing';
+      if (end === undefined || isBack)
         throw new StoreOutage('the log has changed while a new epoch was about to begin');
 
       transaction.wake();
@@ -250,7 +248,7 @@ async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolea
 
 async function placeOf(reader: Queryable, { epoch, seq, changeId }: Cursor): Promise<RowPlace> {
   const end = await readCursor(reader);
-  if (end.epoch !== epoch) return 'over';
+  if (end.epoch !== epoch) return precedes(epoch, end.epoch) ? 'over' : 'missing';
   if (end.seq < seq) return 'missing';
 
   const found = await changeIdAt(reader, seq);

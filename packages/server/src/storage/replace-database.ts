@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { epochAfter, leapBetween } from '../domain/epoch.ts';
 import { StorageError } from '../domain/errors.ts';
 import { type BackupHeader, readBackupFile, syncFolder } from './backup-file.ts';
-import { REVISION_LEAP } from './change-log.ts';
 import { listTables, type Table } from './copy-tables.ts';
 import type { OpenDatabase, Queryable } from './database.ts';
 import {
@@ -48,7 +48,7 @@ export async function replaceDatabase(
     }
 
     return await withTemporaryFile(beside, async (fresh) => {
-      const prepare = (served: readonly Served[]) =>
+      const prepare = (served: Served) =>
         prepareCopy(path, fresh, { served, settle: (copy) => settle(copy, header.createdAt) });
       const contents = await (place.databaseUrl === undefined
         ? replaceFile(target, fresh, { prepare, replace })
@@ -81,15 +81,19 @@ export interface Restored {
   readonly contents: Contents;
 }
 
-/** The newest revision of an environment that its nodes have served. */
+/** What the nodes of a database have served. */
 interface Served {
-  readonly id: string;
-  readonly revision: number;
+  /** The epoch of its log; absent where there is no database yet. */
+  readonly epoch?: string;
+  /** The newest revision of each environment. */
+  readonly environments: readonly { readonly id: string; readonly revision: number }[];
 }
+
+const NOTHING_SERVED: Served = { environments: [] };
 
 interface Replacement {
   /** Makes the copy ready, given what the replaced database served. */
-  readonly prepare: (served: readonly Served[]) => Promise<Contents>;
+  readonly prepare: (served: Served) => Promise<Contents>;
   readonly replace: boolean;
 }
 
@@ -100,10 +104,7 @@ interface Replacement {
 async function prepareCopy(
   extracted: string,
   fresh: string,
-  {
-    served,
-    settle,
-  }: { readonly served: readonly Served[]; readonly settle: (copy: OpenDatabase) => Promise<void> },
+  { served, settle }: { readonly served: Served; readonly settle: (copy: OpenDatabase) => Promise<void> },
 ): Promise<Contents> {
   using sqlite = new Sqlite(extracted, { readonly: true, strict: true });
   sqlite.run('PRAGMA trusted_schema = OFF');
@@ -119,15 +120,20 @@ async function prepareCopy(
 
     // Beyond every revision that was served, by the replaced database too, so that no client takes a new map for an old one.
     await copy.transaction(async (transaction) => {
-      await transaction.query('UPDATE feed SET epoch = $1', [crypto.randomUUID()]);
-      for (const { id, revision } of served) {
+      for (const { id, revision } of served.environments) {
         await transaction.query(
           'UPDATE environments SET revision = $1, guarded = $1 WHERE id = $2 AND revision < $1',
           [revision, id],
         );
       }
+
+      const [{ epoch } = { epoch: '' }] = await transaction.query<{ epoch: string }>(
+        'SELECT epoch FROM feed',
+      );
+      const next = epochAfter([epoch, served.epoch ?? '']);
+      await transaction.query('UPDATE feed SET epoch = $1', [next]);
       await transaction.query('UPDATE environments SET revision = revision + $1, guarded = revision + $1', [
-        REVISION_LEAP,
+        leapBetween(epoch, next),
       ]);
     });
 
@@ -190,7 +196,7 @@ async function placeFile(target: string, path: string, { prepare, replace }: Rep
     );
   }
 
-  const ready = await prepare([]);
+  const ready = await prepare(NOTHING_SERVED);
   // SQLite would apply a log of the lost database to the restored one.
   for (const file of leftovers) await rm(file);
   await syncFolder(dirname(target));
@@ -240,16 +246,23 @@ async function replaceTables(
 }
 
 /** What a database has served. Refuses one that is in use, and one that is not empty unless it may be replaced. */
-async function inspect(database: OpenDatabase, replace: boolean): Promise<readonly Served[]> {
+async function inspect(database: OpenDatabase, replace: boolean): Promise<Served> {
   if (database.engine === 'postgres') await refuseRunningNodes(database);
-  if ((await acceptedVersion(database, database)) === 0) return [];
+  if ((await acceptedVersion(database, database)) === 0) return NOTHING_SERVED;
   const [used] = await database.query<{ rows: number }>(
     'SELECT (SELECT count(*) FROM change_log) + (SELECT count(*) FROM audit_log) AS rows',
   );
   if (Number(used?.rows) > 0 && !replace) {
     throw new StorageError('The database is not empty: add --replace to overwrite it, after a backup.');
   }
-  return await database.query<Served>('SELECT id, revision FROM environments');
+
+  const [end] = await database.query<{ epoch: string }>('SELECT epoch FROM feed');
+  return {
+    ...end,
+    environments: await database.query<Served['environments'][number]>(
+      'SELECT id, revision FROM environments',
+    ),
+  };
 }
 
 /** Refuses a database that nodes are connected to, after a moment in which connections that were just closed vanish. */

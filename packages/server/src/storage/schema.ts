@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defined } from '@halyard/protocol';
+import { epochAfter } from '../domain/epoch.ts';
 import { ReadOnlyDatabaseError, StorageError } from '../domain/errors.ts';
 import type { OpenDatabase, Queryable, WriteTransaction } from './database.ts';
 import type { PostgresOptions } from './engines/postgres.ts';
@@ -25,7 +26,7 @@ export interface Migrating extends Migrated {
 export interface MigrateOptions {
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** Names the history that begins with a new database. */
+  /** Makes the random part of the first epoch's name. */
   readonly newId?: () => string;
   /** The version to stop at; by default, the newest. */
   readonly upTo?: number;
@@ -122,7 +123,7 @@ async function applySteps(
     await transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, $2)', row);
   }
   const endOfLog = 'INSERT INTO feed (id, epoch, seq) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING';
-  await transaction.query(endOfLog, [newId()]);
+  await transaction.query(endOfLog, [epochAfter([], newId())]);
   return from === upTo ? undefined : { from, to: upTo };
 }
 

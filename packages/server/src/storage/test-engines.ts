@@ -1,5 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
+import { epochAfter } from '../domain/epoch.ts';
 import type { Database, OpenDatabase } from './database.ts';
 import { openPostgres } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
@@ -60,7 +61,7 @@ export async function openTestStore(engine: TestEngine): Promise<TestStore> {
   const home = await engine.create(await migratedPlace(engine.name));
   const database = await home.connect();
   // All copies have the epoch of their template, and places of their own must not.
-  await beginEpoch(database, crypto.randomUUID());
+  await beginEpoch(database);
   return { ...home, database, store: new SqlStore(database) };
 }
 
@@ -106,9 +107,12 @@ function place(address: string, open: () => Promise<OpenDatabase>, remove: () =>
   };
 }
 
-/** Begins a new history, as docs/operations/backup.md describes for a restored backup. */
-export async function beginEpoch(database: OpenDatabase, epoch: string): Promise<void> {
+/** Begins a new history, as a restored backup does. Returns its epoch. */
+export async function beginEpoch(database: OpenDatabase): Promise<string> {
+  const [feed] = await database.query<{ epoch: string }>('SELECT epoch FROM feed');
+  const epoch = epochAfter(feed === undefined ? [] : [feed.epoch]);
   await database.query('UPDATE feed SET epoch = $1 WHERE id = 1', [epoch]);
+  return epoch;
 }
 
 /** Takes the newest rows of the log back, as a failover to a standby that did not have them, or an old backup. */

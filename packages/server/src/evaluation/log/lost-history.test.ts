@@ -23,12 +23,15 @@ async function change({ store }: TestStore, environment: Environment, times: num
 
 describe.each(ENGINES)('history that only relays have seen is lost on $name', (engine) => {
   test.each([
-    ['one tier, a shorter log', 1, 0],
-    ['two tiers, other rows in their place', 2, 3],
-  ])('%s: a new epoch begins', async (_, tiers, later) => {
+    ['one tier, a shorter log', 1, 0, false],
+    ['two tiers, other rows in their place', 2, 3, false],
+    ['two tiers, and the beginning of the epoch', 2, 3, true],
+  ])('%s: a new epoch begins', async (_, tiers, later, isWhole) => {
     const home = await openTestStore(engine);
     closeAtEnd(() => home[Symbol.asyncDispose]());
     const { environment } = await seed(home.store);
+    const first = await epochOf(home);
+    if (isWhole) await beginEpoch(home.database);
     await change(home, environment, 3);
     const before = await openUpstream(home);
     let above: LogSource = before.remote();
@@ -39,23 +42,25 @@ describe.each(ENGINES)('history that only relays have seen is lost on $name', (e
     const { cursor } = plane.follower;
     before[Symbol.dispose]();
     await loseRows(home.database, 2);
+    await home.database.query('UPDATE feed SET epoch = $1', [(isWhole ? first : cursor?.epoch) ?? '']);
     await change(home, environment, later);
 
     // New nodes and relays, which have not seen what was lost.
     let node = await openUpstream(home);
-    const first = node.plane;
+    const top = node.plane;
     for (let tier = 1; tier < tiers; tier++) {
       node = await startUpstream(node.remote());
       closeAtEnd(() => node[Symbol.dispose]());
     }
     above = node.remote();
     await until('all follow a new epoch', () =>
-      [first, node.plane, plane].every(
-        ({ follower }) => follower.isLive && follower.cursor?.epoch !== cursor?.epoch,
+      [top, node.plane, plane].every(
+        ({ follower }) =>
+          follower.isLive && ![first, cursor?.epoch].includes(follower.cursor?.epoch ?? first),
       ),
     );
-    for (const { catalog } of [first, plane])
-      expect(catalog.environmentWithId(environment.id)?.revision).toBe(100_001 + later);
+    for (const { catalog } of [top, plane])
+      expect(catalog.environmentWithId(environment.id)?.revision).toBe((isWhole ? 200_001 : 100_001) + later);
   });
 });
 
@@ -159,7 +164,7 @@ test('neither a node whose epoch is over nor a relay below it takes a follower b
 
   // Where a follower is that was led here from a node that has noticed.
   const begin = async (): Promise<Cursor> => {
-    await beginEpoch(home.database, crypto.randomUUID());
+    await beginEpoch(home.database);
     const { cursor } = await loadSnapshot(home.database);
     return { ...cursor, changeId: node.source.history.seal(cursor) };
   };

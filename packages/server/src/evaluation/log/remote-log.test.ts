@@ -196,8 +196,8 @@ test('a restored database begins another history, which a follower notices', asy
   const upstream = await openUpstream(home);
   const { plane, heard } = follow(upstream.remote());
   await plane.firstLive;
-  await beginEpoch(home.database, 'restored');
-  await until('it has loaded the new history', () => plane.follower.cursor?.epoch === 'restored');
+  const epoch = await beginEpoch(home.database);
+  await until('it has loaded the new history', () => plane.follower.cursor?.epoch === epoch);
   await until('it is live', () => plane.follower.isLive);
   expect(heard.slice(0, 4)).toEqual(['loaded 2', 'live 2', 'lost', 'loaded 2']);
 });

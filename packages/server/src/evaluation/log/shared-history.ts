@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Cursor, LogHistory } from '../../domain/change-log.ts';
+import { precedes } from '../../domain/epoch.ts';
 import type { ReadPlane } from '../read-plane.ts';
 import type { LogBacklog } from './backlog.ts';
 import { BEHIND } from './messages.ts';
@@ -43,12 +44,12 @@ export class SharedHistory {
     if (isBeyond()) await plane.waitForApplied(from.seq);
     if (isOwn() && backlog.continues(from)) return false;
 
-    // Cursors do not show which of two epochs is newer. The newest is that of the log now: a node of another one, which has not
-    // noticed yet that it is over, knows of no follower whether that is ahead of it.
+    // The newest epoch is that of the log now, unless a follower proves a later one, which the log has lost. A node of an earlier
+    // one, which has not noticed yet that it is over, knows of no follower whether that is ahead of it.
     const { cursor } = plane.follower;
-    const lacks = isOwn()
-      ? (await this.hasLost(from)) || isBeyond()
-      : cursor !== undefined && (await this.isOver(cursor));
+    const mayBeLost = isOwn() || (cursor !== undefined && !precedes(from.epoch, cursor.epoch));
+    let lacks = (mayBeLost && (await this.hasLost(from))) || isBeyond();
+    if (!lacks && cursor !== undefined && cursor.epoch !== from.epoch) lacks = await this.isOver(cursor);
 
     // Said for one of many, and not for each attempt.
     if (lacks && performance.now() - this.#warnedAt > WARN_MS) {

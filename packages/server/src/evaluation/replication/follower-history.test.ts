@@ -93,7 +93,7 @@ describe('a follower whose log does not continue', () => {
 
   test('notices another history of the database, and loads a snapshot', async () => {
     const { database, source, until } = await setUp();
-    await beginEpoch(database, 'restored');
+    await beginEpoch(database);
     await until('lost');
     await until('live', 2);
     expect(source.snapshots).toBe(2);
@@ -105,7 +105,7 @@ describe('a follower whose log does not continue', () => {
     await database.transaction(async (transaction) => {
       await transaction.query(`INSERT INTO change_log (seq, change_id, kind, project_id, payload, actor, at)
         SELECT seq + 1, 'next', 'records.changed', '', '{"actions":[]}', '', 1 FROM feed`);
-      await transaction.query(`UPDATE feed SET epoch = 'restored', seq = seq + 1`);
+      await transaction.query(`UPDATE feed SET epoch = '9.restored', seq = seq + 1`);
       source.refuses = true;
     });
     database.announce();
@@ -113,7 +113,7 @@ describe('a follower whose log does not continue', () => {
     expect(follower.cursor).toEqual(cursor);
     source.refuses = false;
     await until('live', 2);
-    expect(follower.cursor).toMatchObject({ epoch: 'restored', changeId: 'next' });
+    expect(follower.cursor).toMatchObject({ epoch: '9.restored', changeId: 'next' });
   });
 
   test('begins a new epoch, with greater revisions, when the log has lost rows that were applied', async () => {
@@ -184,6 +184,29 @@ describe('a follower whose log does not continue', () => {
     expect(follower.cursor?.epoch).not.toBe(epoch);
   });
 
+  test.each([false, true])('loads no earlier epoch than its own, also from a copy: %p', async (isCopy) => {
+    const { database, source, follower, until, write } = await setUp({ patienceMs: 100 });
+    await follower.waitForApplied(await write(1));
+    const [first] = await database.query<{ epoch: string }>('SELECT epoch FROM feed');
+    await loseRows(database, 1);
+    await until('live', 2);
+    await follower.waitForApplied(await write(2));
+    const { cursor } = follower;
+
+    // A standby that is behind, or what a failover to it has left, with more rows than the node has.
+    source.refuses = true;
+    source.lose();
+    await loseRows(database, 1);
+    await database.query('UPDATE feed SET epoch = $1', [first?.epoch ?? '']);
+    for (const n of [3, 4, 5]) await write(n);
+    source.isCopy = isCopy;
+    source.refuses = false;
+    await until('live', 3);
+    expect([first?.epoch, cursor?.epoch]).not.toContain(follower.cursor?.epoch);
+    await write(6);
+    await until(seen(6).replace(/\d+/, '200004'));
+  });
+
   test('loads no other history under the name of its own, as from a copy that lacks the new epoch yet', async () => {
     const { database, source, follower, heard, until, write } = await setUp();
     await follower.waitForApplied(await write(1));
@@ -224,7 +247,7 @@ describe('a follower whose log does not continue', () => {
   test('does not follow a snapshot of another server than its session, as after a failover', async () => {
     const { database, source, heard, until } = await setUp();
     source.isNextForeign = true;
-    await beginEpoch(database, 'promoted');
+    await beginEpoch(database);
     await until('live', 2);
     expect(heard).toEqual(['live', 'lost', 'still lost', 'live']);
     expect(source.snapshots).toBe(3);

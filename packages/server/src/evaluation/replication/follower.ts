@@ -8,6 +8,7 @@ import type {
   LogSource,
   Snapshot,
 } from '../../domain/change-log.ts';
+import { precedes } from '../../domain/epoch.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import { Waiters } from '../../domain/waiters.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -233,6 +234,14 @@ export class Follower {
     // lost row. (Spec: S14.12)
     if (loaded.epoch === cursor?.epoch && (place === 'lost' || loaded.seq < cursor.seq))
       throw new StoreOutage(`the source ends at row ${loaded.seq}, and this node has row ${cursor.seq}`);
+    // Nor to an earlier one. A relay cannot judge: its upstream has compared what it gives with the relay's proof.
+    if (
+      source.beginEpochAfter &&
+      cursor &&
+      loaded.epoch !== cursor.epoch &&
+      !precedes(cursor.epoch, loaded.epoch)
+    )
+      throw new StoreOutage(`the source has an earlier history than row ${cursor.seq} of this node`);
     // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
     if (loaded.changeId !== '' && (await find(session, loaded)) !== 'held') {
       throw this.#broken(`row ${loaded.seq} of the snapshot differs from the log`);
@@ -255,7 +264,7 @@ export class Follower {
     this.#awaitedSince ??= performance.now();
     if (performance.now() - this.#awaitedSince >= this.#options.patienceMs)
       await this.#options.source.beginEpochAfter?.(cursor);
-    throw new StoreOutage(`the standby does not have row ${cursor.seq} yet`);
+    throw new StoreOutage(`the standby does not have row ${cursor.seq} of this history yet`);
   }
 
   /**
@@ -426,15 +435,16 @@ export class Follower {
 
 /**
  * Looks for a cursor in the session's log. `held`: it continues there. `awaited`: a copy does not have the row yet. `lost`:
- * the log is shorter, or has another change at its place. `pruned`: the row was removed. `foreign`: another epoch.
+ * the log is shorter, or has another change at its place, or lacks the epoch. `pruned`: the row was removed. `foreign`: an
+ * epoch that has ended.
  */
 async function find(
   session: LogSession,
   cursor: Cursor,
 ): Promise<'held' | 'awaited' | 'lost' | 'pruned' | 'foreign'> {
   const { epoch, seq, changeId, isCopy } = await session.head(cursor.seq);
-  if (epoch !== cursor.epoch) return 'foreign';
-  if (seq < cursor.seq) return isCopy ? 'awaited' : 'lost';
+  if (epoch !== cursor.epoch && precedes(cursor.epoch, epoch)) return 'foreign';
+  if (epoch !== cursor.epoch || seq < cursor.seq) return isCopy ? 'awaited' : 'lost';
   if (changeId === undefined) return 'pruned';
   return changeId === cursor.changeId ? 'held' : 'lost';
 }
