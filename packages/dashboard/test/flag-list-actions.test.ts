@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
 import { sharedWorld } from './support/world.ts';
@@ -61,6 +62,73 @@ test(
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+/** The name of the control that has the focus. */
+const focused = (page: Page) =>
+  page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent');
+
+test(
+  'by keyboard alone: a switch and its undo, flags selected and archived; the focus is never lost',
+  async () => {
+    for (const key of ['kiwi-1', 'kiwi-2'])
+      await world.management.putState('shop', 'development', key, { enabled: true });
+    const { page } = await world.open(`${FLAGS}?q=kiwi`, { width: 900 });
+    const { keyboard } = page;
+    const control = page.getByRole('switch', { name: 'kiwi-1 in development' });
+    await control.waitFor();
+    await keyboard.press('j');
+    await page.waitForFunction(
+      `document.activeElement.role === 'switch' || document.activeElement.matches('input')`,
+    );
+    await keyboard.press('Space');
+    await page.getByText('kiwi-1 is off in development', { exact: true }).waitFor();
+    await keyboard.press('t');
+    expect(await focused(page)).toBe('Undo');
+    await keyboard.press('Enter');
+    await page.getByText('kiwi-1 is on in development', { exact: true }).waitFor();
+    await until(
+      'the focus is back at the switch',
+      async () => (await focused(page)) === 'kiwi-1 in development',
+    );
+
+    await keyboard.press('x');
+    await keyboard.press('j');
+    await until('the next row has the focus', async () => (await focused(page)) === 'kiwi-2 in development');
+    await keyboard.press('x');
+    const bar = page.getByRole('region', { name: 'Selected flags' });
+    await bar.getByText('2 selected').waitFor();
+    await keyboard.press('a');
+    expect(await focused(page)).toBe('Turn on in ');
+    await bar.getByRole('button', { name: 'Archive' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Archive 2 flags?' });
+    await dialog.getByRole('button', { name: 'Archive', exact: true }).press('Enter');
+    // Everything that had the focus is gone.
+    await until('the focus is at the heading', async () => String(await focused(page)).startsWith('Flags'));
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a control that takes the focus is not under the cells that stay',
+  async () => {
+    const { page } = await world.open(FLAGS, { width: 800 });
+    const first = page.getByRole('switch', { name: 'apple in development' });
+    await first.waitFor();
+    const list = page.locator('[data-scroller]');
+    await list.evaluate('(element) => element.scrollTo(element.scrollWidth, 0)');
+    await page.getByRole('link', { name: 'apple', exact: true }).focus();
+    for (let presses = 0; presses < 6 && (await focused(page)) !== 'apple in development'; presses++)
+      await page.keyboard.press('Tab');
+    const covered = `(() => {
+      const { left, top, width, height } = document.activeElement.getBoundingClientRect();
+      return document.elementFromPoint(left + width / 2, top + height / 2) !== document.activeElement;
+    })()`;
+    expect([await focused(page), await page.evaluate(covered)]).toEqual(['apple in development', false]);
     await page.close();
   },
   PATIENCE_MS,

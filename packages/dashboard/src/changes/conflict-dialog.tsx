@@ -36,7 +36,7 @@ export function ConflictDialog({
       className="w-[min(40rem,calc(100vw-2rem))]"
     >
       <p className="text-ink-2">
-        <span className="font-mono text-xs break-all text-ink">{key}</span> in{' '}
+        <span className="font-mono text-xs wrap-anywhere text-ink">{key}</span> in{' '}
         <strong className="font-medium text-ink">{environment}</strong> {dialogs.conflictAfter}
       </p>
 

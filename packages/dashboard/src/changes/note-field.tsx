@@ -10,7 +10,7 @@ import { messages as titles } from './messages.ts';
 /** The longest note that the server accepts, in characters. */
 export const NOTE_LENGTH = 1000;
 
-/** Asks for the reason of a change, which the history shows. */
+/** Asks for the reason of a change, which the history shows. Where it is required, the dialog opens with the focus on it. */
 export function NoteField({
   value,
   isRequired = false,
@@ -28,6 +28,7 @@ export function NoteField({
       label={messages.noteLabel}
       placeholder={isRequired ? undefined : messages.noteOptional}
       required={isRequired}
+      {...(isRequired && { 'data-autofocus': true })}
       error={error}
       maxLength={NOTE_LENGTH}
       autoComplete="off"

@@ -98,7 +98,7 @@ export function ProductionGuard({
         )}
 
         <DialogActions>
-          {/* Pressing the key that opened it once more must not confirm. */}
+          {/* Pressing the key that opened it once more must not confirm. A required reason comes first. */}
           <Button data-autofocus onClick={() => onAnswer(undefined)}>
             {messages.cancel}
           </Button>

@@ -171,7 +171,7 @@ function Differences({
           return (
             <li key={`${environment ?? ''}\n${key ?? ''}`} className="px-3 py-2">
               <p className="mb-1 flex flex-wrap items-center gap-x-1.5">
-                {key !== undefined && <span className="font-mono text-xs break-all">{key}</span>}
+                {key !== undefined && <span className="font-mono text-xs wrap-anywhere">{key}</span>}
                 {key !== undefined && environment !== undefined && (
                   <span className="text-ink-3">{words.in}</span>
                 )}

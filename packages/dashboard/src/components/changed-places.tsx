@@ -17,7 +17,7 @@ export interface ChangedPlaces {
 /** How many flags of a change are named. The others are only mentioned. */
 const NAMED = 2;
 
-const KEY = 'font-mono text-xs break-all';
+const KEY = 'font-mono text-xs wrap-anywhere';
 
 const LINK = 'text-accent hover:underline';
 

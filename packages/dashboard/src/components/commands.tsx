@@ -1,6 +1,17 @@
 import type { LucideIcon } from 'lucide-react';
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useShortcut } from '../browser/use-shortcut.ts';
+import { messages } from './messages.ts';
 
 /** A command of the palette. */
 export interface Command {
@@ -58,13 +69,32 @@ export function CommandsProvider({ children }: { children: ReactNode }) {
   );
 }
 
-/** Offers to create what a screen lists, with `n` and in the palette, if `isAllowed`. */
-export function useCreateCommand({
+/** Offers a command with a single key and in the palette, if `isAllowed`. */
+export function useCommand({
   id,
   title,
-  isAllowed,
+  group,
+  shortcut,
+  isAllowed = true,
   run,
-}: {
+}: Required<Pick<Command, 'id' | 'title' | 'group' | 'shortcut'>> & {
+  isAllowed?: boolean;
+  /** Keep it stable. */
+  run: () => void;
+}): void {
+  useShortcut(shortcut, () => {
+    if (isAllowed) run();
+  });
+  useCommands(
+    useMemo(
+      () => (isAllowed ? [{ id, title, group, shortcut, run }] : []),
+      [id, title, group, shortcut, isAllowed, run],
+    ),
+  );
+}
+
+/** Offers to create what a screen lists, with `n` and in the palette, if `isAllowed`. */
+export function useCreateCommand(command: {
   /** As "key.new". */
   id: string;
   /** As "New key". */
@@ -73,13 +103,22 @@ export function useCreateCommand({
   /** Keep it stable. */
   run: () => void;
 }): void {
-  useShortcut('n', () => {
-    if (isAllowed) run();
+  useCommand({ ...command, group: 'Create', shortcut: 'n' });
+}
+
+/**
+ * Offers to go to a bar of actions on what is selected, with `a` and in the palette: it is at the end of the screen, and a
+ * long list has thousands of controls before it. Give the bar the returned `ref`.
+ */
+export function useActionsCommand(): RefObject<HTMLDivElement | null> {
+  const ref = useRef<HTMLDivElement>(null);
+  const run = useCallback(() => ref.current?.querySelector<HTMLElement>('button:enabled')?.focus(), []);
+  useCommand({
+    id: 'selection.actions',
+    title: messages.selectionActions,
+    group: 'Change',
+    shortcut: 'a',
+    run,
   });
-  useCommands(
-    useMemo(
-      () => (isAllowed ? [{ id, title, group: 'Create', shortcut: 'n', run }] : []),
-      [id, title, isAllowed, run],
-    ),
-  );
+  return ref;
 }

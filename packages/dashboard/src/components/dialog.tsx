@@ -14,6 +14,10 @@ import { classNames } from './class-names.ts';
 import { addLayer } from './layers.ts';
 import { LiveRegion } from './live-region.tsx';
 
+/** The first control of a form; of several radio buttons, the selected one. By default, "Close" has the focus. */
+const FIRST_FIELD =
+  'form :is(input:checked, input:enabled:not([type="radio"]), select:enabled, textarea:enabled)';
+
 /**
  * A native modal dialog: the browser keeps the focus inside and restores it. Render it only while it is open. Escape, ×
  * and a click outside close it, and ask first if something was typed. Only "Cancel" does not ask.
@@ -48,7 +52,8 @@ export function Dialog({
     dialog?.showModal();
 
     const removeLayer = dialog ? addLayer(dialog) : undefined;
-    dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    const first = ['[data-autofocus]', FIRST_FIELD].find((each) => dialog?.querySelector(each));
+    if (first !== undefined) dialog?.querySelector<HTMLElement>(first)?.focus();
 
     return () => {
       removeLayer?.();

@@ -5,6 +5,7 @@ import { useLostAnswers } from '../api/lost-answers.ts';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { FormError } from './field.tsx';
+import { announce } from './live-region.tsx';
 import { messages } from './messages.ts';
 import { ErrorText } from './screen-states.tsx';
 
@@ -25,8 +26,14 @@ export interface Form<Name extends string = string> {
   readonly error: unknown;
 }
 
-/** The first control with a problem; in a group of checkboxes, the first of them. */
-const INVALID = '[aria-invalid="true"], [data-invalid] input';
+/** The first control with a problem; in a group, the first of them. */
+const INVALID = '[aria-invalid="true"], [data-invalid] :is(input, select, button)';
+
+/** The text that describes a control: its problem. */
+function descriptionOf(control: HTMLElement): string {
+  const ids = control.getAttribute('aria-describedby')?.split(' ') ?? [];
+  return ids.map((id) => document.getElementById(id)?.textContent ?? '').join(' ');
+}
 
 /**
  * Submits a form: shows its problems and focuses the first, submits once at a time, and keeps the error that `submit`
@@ -48,7 +55,11 @@ export function useForm<Name extends string = never>({
   const [tries, setTries] = useState(0);
   const [error, setError] = useState<unknown>();
   useEffect(() => {
-    if (tries > 0) ref.current?.querySelector<HTMLElement>(INVALID)?.focus();
+    if (tries === 0) return;
+    const wrong = ref.current?.querySelector<HTMLElement>(INVALID);
+    // Screen readers say nothing of a field that has the focus already.
+    if (wrong && wrong === document.activeElement) announce(descriptionOf(wrong));
+    wrong?.focus();
   }, [tries]);
 
   async function send(): Promise<void> {
@@ -76,7 +87,8 @@ export function useForm<Name extends string = never>({
     props: { ref, noValidate: true, onSubmit },
     isBusy,
     isTried: tries > 0,
-    problem: (name) => (tries > 0 ? problems?.[name] : undefined),
+    // What it is being submitted for may be true already, and then looks like a problem.
+    problem: (name) => (tries > 0 && !isBusy ? problems?.[name] : undefined),
     error,
   };
 }

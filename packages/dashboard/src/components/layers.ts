@@ -7,6 +7,11 @@ export function addLayer(layer: Element): () => void {
   return () => void layers.splice(layers.indexOf(layer), 1);
 }
 
+/** The dialog that is open above all others. */
+export function topDialog(): Element | undefined {
+  return layers.findLast((layer) => layer.matches('dialog'));
+}
+
 /** Whether a layer is the topmost one, which Escape closes. */
 export function isTopLayer(layer: Element): boolean {
   return layers.at(-1) === layer;

@@ -71,7 +71,7 @@ export function FoldedFilters({
     <>
       <IconButton
         label={messages.filters}
-        className="size-8 border border-line sm:hidden"
+        className="size-8 border border-line md:hidden"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
@@ -80,8 +80,8 @@ export function FoldedFilters({
 
       <div
         className={classNames(
-          'flex flex-wrap items-center gap-2 max-sm:basis-full sm:flex-1',
-          !isOpen && 'max-sm:hidden',
+          'flex flex-wrap items-center gap-2 max-md:basis-full md:flex-1',
+          !isOpen && 'max-md:hidden',
         )}
       >
         {children}

@@ -10,6 +10,7 @@ export const messages = {
   showMore: (count: number) => `Show ${count} more`,
   findOption: 'Find',
   clearSelection: 'Clear selection',
+  selectionActions: 'Actions on what is selected',
   people: 'People and teams',
   changeNumber: (seq: number) => `Change ${seq}`,
   andMoreFlags: 'and more',

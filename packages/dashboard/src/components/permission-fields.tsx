@@ -104,6 +104,7 @@ export function PermissionFields({
         legend={isForAll ? messages.higherRoles : messages.projectRoles}
         hint={isForAll ? messages.projectRolesHint : undefined}
         roles={value.projects}
+        isWrong={error !== undefined}
         onChange={(projects) => onChange({ ...value, projects })}
       />
       <FormError>{error}</FormError>
@@ -168,11 +169,13 @@ function ProjectRoles({
   legend,
   hint,
   roles,
+  isWrong,
   onChange,
 }: {
   legend: string;
   hint: string | undefined;
   roles: readonly ProjectRole[];
+  isWrong: boolean;
   onChange: (roles: readonly ProjectRole[]) => void;
 }) {
   const names = useGivenProjects();
@@ -184,7 +187,7 @@ function ProjectRoles({
     );
 
   return (
-    <fieldset className="min-w-0">
+    <fieldset className="min-w-0" data-invalid={isWrong || undefined}>
       <legend className="mb-1 font-medium">{legend}</legend>
       <div className="space-y-1.5">
         {roles.map(({ project, role, canChangeProtected }) => (

@@ -3,6 +3,7 @@ import CircleCheck from 'lucide-react/icons/circle-check';
 import Info from 'lucide-react/icons/info';
 import X from 'lucide-react/icons/x';
 import { type CSSProperties, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useShortcut } from '../browser/use-shortcut.ts';
 import { IconButton } from './button.tsx';
 
 /** A message at the edge of the screen that closes by itself. */
@@ -78,9 +79,16 @@ export function Toasts() {
   const [place, setPlace] = useState({ newest, liftPx: 0 });
   if (place.newest !== newest) setPlace({ newest, liftPx: newest === undefined ? 0 : liftOverFocus() });
 
+  const ref = useRef<HTMLElement>(null);
+  useShortcut('t', () => {
+    ref.current?.lastElementChild?.querySelector<HTMLElement>('a, button')?.focus();
+  });
+
   return (
     <section
+      ref={ref}
       aria-label="Messages"
+      aria-keyshortcuts="t"
       aria-live="polite"
       className="pointer-events-none fixed inset-x-3 bottom-[calc(0.75rem+max(var(--bottom-bar),var(--lift)))] z-50 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
       // The types of styles do not know properties of our own.

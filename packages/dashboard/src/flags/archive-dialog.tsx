@@ -98,7 +98,7 @@ export function ArchiveDialog({
           <ul className="divide-y divide-line">
             {failed.map(({ key, message }) => (
               <li key={key} className="px-3 py-1.5">
-                <span className="font-mono text-xs break-all">{key}</span>: {message}
+                <span className="font-mono text-xs wrap-anywhere">{key}</span>: {message}
               </li>
             ))}
           </ul>
@@ -163,7 +163,7 @@ function ArchivedList({
       <ul className="divide-y divide-line">
         {flags.slice(0, MOST).map((flag) => (
           <li key={flag.key} className="px-3 py-1.5">
-            <p className="font-mono text-xs break-all">{flag.key}</p>
+            <p className="font-mono text-xs wrap-anywhere">{flag.key}</p>
             {guarded.map((environment) => (
               <Loss key={environment.name} environment={environment} flag={flag} />
             ))}

@@ -31,6 +31,8 @@ export function Navigation({
     // At once, and when a control that appears beside the links takes their space.
     const observer = new ResizeObserver(() => showCurrent(nav));
     observer.observe(nav);
+    // A mark after a name comes later, and moves the links after it.
+    if (nav.firstElementChild) observer.observe(nav.firstElementChild);
     return () => observer.disconnect();
   }, [location]);
 
@@ -40,7 +42,7 @@ export function Navigation({
       aria-label={label}
       className="relative -ml-2.5 min-w-0 flex-1 overflow-x-auto scroll-edges [--edge:var(--surface)] [scrollbar-width:none]"
     >
-      <ul className="flex gap-0.5">
+      <ul className="flex w-max gap-0.5">
         {screens.map((screen) => {
           const { name, address, isWithin = false } = screen;
           const path = address.replace(/\?.*/, '');

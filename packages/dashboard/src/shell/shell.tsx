@@ -50,11 +50,11 @@ export function Shell({ children }: { children: ReactNode }) {
       </a>
 
       <header className="shrink-0 border-b border-line bg-surface">
-        <div className={classNames(GRID, 'flex h-12 items-center gap-1')}>
+        <div className={classNames(GRID, 'flex h-12 items-center gap-1 max-sm:gap-0')}>
           <Link href="/" aria-label="Halyard" className="-ml-1 rounded-md p-1">
             <Logo />
           </Link>
-          <span aria-hidden className="px-0.5 text-line-strong">
+          <span aria-hidden className="px-0.5 text-line-strong max-sm:hidden">
             /
           </span>
           <ProjectSwitcher project={project} />

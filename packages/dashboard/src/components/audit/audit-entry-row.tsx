@@ -214,14 +214,14 @@ export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
       </Link>
     );
   return (
-    <span className="min-w-0 truncate font-mono text-xs max-sm:break-all max-sm:whitespace-normal">
+    <span className="min-w-0 truncate font-mono text-xs max-sm:wrap-anywhere max-sm:whitespace-normal">
       {targetText(entry)}
     </span>
   );
 }
 
 const TARGET_LINK =
-  'relative shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-sm:break-all max-sm:whitespace-normal';
+  'relative shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-sm:wrap-anywhere max-sm:whitespace-normal';
 
 /** Keys of this many characters are never cut. */
 const SHORT = 8;

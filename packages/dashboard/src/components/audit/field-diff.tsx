@@ -109,7 +109,7 @@ function FieldName({ path }: { path: string }) {
   const end = path.search(/[.[]/);
   const name = end === -1 ? path : path.slice(0, end);
   const label = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined;
-  if (label === undefined) return <span className="font-mono break-all text-ink-3">{path}</span>;
+  if (label === undefined) return <span className="font-mono wrap-anywhere text-ink-3">{path}</span>;
   return (
     <span className="break-all text-ink-3">
       {label}
@@ -165,7 +165,7 @@ function Side({ text, side }: { text: string | undefined; side: keyof typeof STY
   const Tag = side === 'before' ? 'del' : 'ins';
   return (
     <Tag
-      className={`max-w-full rounded px-1 py-px font-mono break-all whitespace-pre-wrap no-underline ${STYLES[side]}`}
+      className={`max-w-full rounded px-1 py-px font-mono wrap-anywhere whitespace-pre-wrap no-underline ${STYLES[side]}`}
     >
       {text}
     </Tag>

@@ -40,7 +40,7 @@ export function StateDiff({ before, after }: StatePair) {
 export function ChangedFlag({ flag, before, after }: StatePair & { readonly flag: string }) {
   return (
     <li className="px-3 py-2">
-      <p className="font-mono text-xs break-all">{flag}</p>
+      <p className="font-mono text-xs wrap-anywhere">{flag}</p>
       <StateDiff before={before} after={after} />
     </li>
   );

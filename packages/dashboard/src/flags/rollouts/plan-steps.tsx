@@ -21,7 +21,7 @@ export function PlanSteps({
       className="mt-3 max-h-72 overflow-y-auto rounded-md border border-line"
     >
       <p className="flex flex-wrap justify-between gap-x-3 px-3 py-2">
-        <span className="font-mono text-xs leading-5 break-all">{flag}</span>
+        <span className="font-mono text-xs leading-5 wrap-anywhere">{flag}</span>
         <span className="break-all text-ink-2">{messages.isNow(stateText(state))}</span>
       </p>
       <ol>

@@ -146,7 +146,8 @@ export function StartDialog({
         </Button>
       </fieldset>
       <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
-        {problem === undefined ? (
+        {/* While it starts, the flag may have reached the first step already. */}
+        {problem === undefined || form.isBusy ? (
           <>
             {messages.ends(stepsOf(steps).at(-1)?.rolloutPct ?? 0)}{' '}
             <strong className="font-semibold">

@@ -50,7 +50,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
             <li key={step.key} className="flex flex-wrap items-baseline gap-x-2">
               <Link
                 href={links.flag(project, step.key)}
-                className="inline-flex min-h-6 items-center font-mono text-xs break-all text-accent hover:underline"
+                className="inline-flex min-h-6 items-center font-mono text-xs wrap-anywhere text-accent hover:underline"
               >
                 {step.key}
               </Link>

@@ -144,7 +144,10 @@ function DifferenceRow({
               />
             )}
             <span className="min-w-0">
-              <Link href={links.flag(project, key)} className="font-mono text-xs break-all hover:underline">
+              <Link
+                href={links.flag(project, key)}
+                className="font-mono text-xs wrap-anywhere hover:underline"
+              >
                 {key}
               </Link>
               {fromState === undefined && (

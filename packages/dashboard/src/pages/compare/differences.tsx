@@ -6,6 +6,7 @@ import { useSearchState } from '../../browser/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { CopyDialog } from '../../changes/copy-dialog.tsx';
 import { Button } from '../../components/button.tsx';
+import { useActionsCommand } from '../../components/commands.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { Select } from '../../components/select.tsx';
@@ -134,17 +135,19 @@ function SelectionBar({
   onClear: () => void;
   onCopy: () => void;
 }) {
+  const bar = useActionsCommand();
   return (
     <div
+      ref={bar}
       data-bottom-bar
       className="sticky bottom-3 z-10 mt-3 flex animate-enter flex-wrap items-center gap-2 rounded-lg border border-line bg-raised p-2 pl-4 shadow-pop"
     >
       <span className="mr-auto font-medium">{messages.selected(count)}</span>
-      <Button kind="quiet" onClick={onClear}>
-        {messages.clear}
-      </Button>
       <Button kind="primary" onClick={onCopy}>
         {messages.copyTo(to.name)}
+      </Button>
+      <Button kind="quiet" onClick={onClear}>
+        {messages.clear}
       </Button>
     </div>
   );

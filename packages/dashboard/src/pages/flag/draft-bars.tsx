@@ -155,7 +155,7 @@ export function OvertakenBanner({
         </section>
         <p className="mt-2 border-t border-line pt-2 text-xs font-medium text-ink-2">{words.inEffect}</p>
         <ScrollRegion label={words.inEffect} className="mt-1 max-h-60 overflow-auto">
-          <pre className="font-mono text-xs whitespace-pre-wrap break-all">
+          <pre className="font-mono text-xs whitespace-pre-wrap wrap-anywhere">
             {record === undefined ? stateMessages.notSet : JSON.stringify(record.state, undefined, 2)}
           </pre>
         </ScrollRegion>

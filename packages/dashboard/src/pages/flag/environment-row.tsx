@@ -94,7 +94,13 @@ export const EnvironmentRow = memo(function EnvironmentRow({
               aria-busy={status === 'saving'}
               onChange={(event) => flip(event.target.checked)}
             />
-            <span className={classNames('whitespace-nowrap', state?.enabled ? 'font-medium' : 'text-ink-3')}>
+            <span
+              className={classNames(
+                // One width below each other, so that the switches stand in a line.
+                'whitespace-nowrap max-@3xl:w-12',
+                state?.enabled ? 'font-medium' : 'text-ink-3',
+              )}
+            >
               {state === undefined ? words.notSet : state.enabled ? words.on : words.off}
             </span>
             <WriteMark status={status} />

@@ -95,7 +95,7 @@ export function EnvironmentEvaluation(props: {
       <p className="mt-1 text-xs text-ink-3">{reasonOf(evaluation, place, state?.rolloutPct)}</p>
       {evaluation.value !== undefined && (
         <p className="mt-0.5 text-xs text-ink-2">
-          {words.value} <code className="font-mono break-all">{valuePreview(evaluation.value, 120)}</code>
+          {words.value} <code className="font-mono wrap-anywhere">{valuePreview(evaluation.value, 120)}</code>
         </p>
       )}
     </>

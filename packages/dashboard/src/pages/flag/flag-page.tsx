@@ -61,7 +61,7 @@ export function FlagPage() {
       {isShown ? (
         <FlagScreen key={`${name}/${key}`} project={project.data} flag={flag.data} history={history} />
       ) : (
-        <Page title={`${key} · ${name}`} heading={<span className="font-mono break-all">{key}</span>}>
+        <Page title={`${key} · ${name}`} heading={<span className="font-mono wrap-anywhere">{key}</span>}>
           {error === null ? (
             <FlagSkeleton environments={project.data?.environments.length ?? 3} />
           ) : (
@@ -221,7 +221,7 @@ function MissingFlag({ project, flagKey }: { project: string; flagKey: string })
   return (
     <Page
       title={`${words.missingTitle} · ${project}`}
-      heading={<span className="font-mono break-all">{flagKey}</span>}
+      heading={<span className="font-mono wrap-anywhere">{flagKey}</span>}
     >
       <EmptyState
         title={words.missingTitle}
@@ -254,7 +254,7 @@ function FlagHeading({ project, flag }: { project: string; flag: FlagRecord }) {
         /
       </span>
       <span className="flex min-w-0 items-center gap-1.5">
-        <span className="min-w-0 font-mono text-lg break-all">{flag.key}</span>
+        <span className="min-w-0 font-mono text-lg wrap-anywhere">{flag.key}</span>
         <CopyButton text={flag.key} label={words.copyKey(flag.key)} />
       </span>
       {flag.archivedAt !== undefined && <Badge kind="over">{words.archived}</Badge>}

@@ -8,6 +8,7 @@ import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { useActionsCommand } from '../../components/commands.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { GRID } from '../../components/page.tsx';
@@ -47,6 +48,7 @@ export function BulkBar({
 }) {
   const [dialog, setDialog] = useState<'describe' | 'copy' | 'archive'>();
   const close = () => setDialog(undefined);
+  const bar = useActionsCommand();
   const isArchived = flags.some(({ archivedAt }) => archivedAt !== undefined);
 
   // Another person has archived them all. Archiving from here keeps the dialog, which shows the results.
@@ -58,7 +60,7 @@ export function BulkBar({
       data-bottom-bar
       className="sticky bottom-0 z-20 shrink-0 border-t border-line bg-raised"
     >
-      <div className={classNames(GRID, 'flex h-12 items-center gap-2 overflow-x-auto')}>
+      <div ref={bar} className={classNames(GRID, 'flex h-12 items-center gap-2 overflow-x-auto')}>
         <strong
           className="mr-2 font-medium whitespace-nowrap"
           role="status"

@@ -46,7 +46,7 @@ export const FilterBar = memo(function FilterBar({
 }) {
   return (
     <div className="flex flex-wrap items-start gap-2">
-      <search className="min-w-40 flex-1 sm:max-w-xs">
+      <search className="min-w-40 flex-1 md:max-w-xs">
         <SearchField label={words.search} value={filter.query} onChange={(q) => onChange({ q })} />
       </search>
 

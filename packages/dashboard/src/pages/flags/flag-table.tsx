@@ -51,6 +51,8 @@ export function FlagTable({ sort, ...props }: FlagListProps & { sort: Sort }) {
       ref={scroller}
       className="group/table relative min-h-0 flex-1 overflow-auto rounded-lg border border-line bg-surface short:h-[calc(100dvh-1rem)] short:flex-none"
       data-scroller
+      // The focus must not end up under the cells that stay.
+      style={{ scrollPaddingLeft: sizes.stickyPx, scrollPaddingTop: HEAD_PX }}
       onScroll={markScrolled}
       {...OPEN_ROW}
     >

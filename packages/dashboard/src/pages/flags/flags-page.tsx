@@ -96,10 +96,10 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   return (
     <div ref={root} className="flex h-full flex-col short:h-auto">
       <div className={classNames(GRID, 'flex flex-col gap-3 pt-4 pb-3')}>
-        <div className="flex items-center justify-between gap-3">
+        <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
           <h1 tabIndex={-1} className={HEADING}>
             {title}
-            <span className="ml-2 text-sm font-normal text-ink-3" role="status">
+            <span className="ml-2 text-sm font-normal whitespace-nowrap text-ink-3" role="status">
               {messages.count(flags.length, shown.flags.length)}
             </span>
           </h1>

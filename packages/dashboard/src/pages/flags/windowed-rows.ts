@@ -80,6 +80,10 @@ export function useFlagRows(
     spare: SPARE_ROWS,
   });
   useRowKeys(scroller, { count, ...sizes });
+  useShortcut('x', () => {
+    const key = focusedRow(scroller.current)?.dataset.flag;
+    if (selection !== undefined && key !== undefined) onToggle(key, false);
+  });
 
   useEffect(() => {
     const element = scroller.current;
@@ -179,11 +183,16 @@ interface Place {
 }
 
 function placeOfFocus(element: HTMLElement): Place {
-  const focused = document.activeElement;
-  const row = focused?.closest<HTMLElement>('[data-row]');
-  if (row === null || row === undefined || !element.contains(row)) return { row: -1, column: 0 };
-  const column = focused?.closest<HTMLElement>('[data-column]')?.dataset.column ?? '0';
+  const row = focusedRow(element);
+  if (row === undefined) return { row: -1, column: 0 };
+  const column = document.activeElement?.closest<HTMLElement>('[data-column]')?.dataset.column ?? '0';
   return { row: Number(row.dataset.row), column: Number(column) };
+}
+
+/** The row of the list that has the focus. */
+function focusedRow(element: HTMLElement | null): HTMLElement | undefined {
+  const row = document.activeElement?.closest<HTMLElement>('[data-row]');
+  return row && element?.contains(row) ? row : undefined;
 }
 
 function scrollTo(element: HTMLElement, row: number, heightPx: number, topPx: number): void {

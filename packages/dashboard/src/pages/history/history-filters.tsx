@@ -60,10 +60,10 @@ export function HistoryFilters({
   );
 
   return (
-    <search className="mb-3 flex flex-wrap items-center gap-2">
+    <search className="mb-3 flex flex-wrap items-start gap-2">
       <SearchField
         label={messages.search}
-        className="w-56 max-sm:w-auto max-sm:flex-1"
+        className="w-56 max-md:w-auto max-md:flex-1"
         value={text}
         onChange={setText}
       />

@@ -12,7 +12,10 @@ export function ProposalMark({ entries }: { entries: readonly AuditEntryRecord[]
   if (entry?.project === undefined) return null;
   const isEmergency = entry.action === 'proposal.emergency';
   return (
-    <Link href={links.proposal(entry.project, entry.target)} className="relative shrink-0 hover:underline">
+    <Link
+      href={links.proposal(entry.project, entry.target)}
+      className="relative inline-flex min-h-6 shrink-0 items-center hover:underline"
+    >
       <Badge kind={isEmergency ? 'danger' : 'good'}>
         {isEmergency ? messages.emergency : messages.approved}
       </Badge>

@@ -93,7 +93,7 @@ function LastChange({ project: { name, lastChange } }: { project: ProjectOvervie
         {isFlag ? (
           <Link
             href={links.flag(name, target)}
-            className="font-mono text-xs break-all hover:text-accent hover:underline"
+            className="font-mono text-xs wrap-anywhere hover:text-accent hover:underline"
           >
             {target}
           </Link>

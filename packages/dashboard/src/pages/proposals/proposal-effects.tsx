@@ -89,12 +89,12 @@ function EffectHeading({
       {isFlag && isThere ? (
         <Link
           href={links.flag(project, target)}
-          className="inline-flex min-h-6 items-center font-mono text-xs break-all text-accent hover:underline"
+          className="inline-flex min-h-6 items-center font-mono text-xs wrap-anywhere text-accent hover:underline"
         >
           {target}
         </Link>
       ) : (
-        <span className="font-mono text-xs break-all">{targetText(effect)}</span>
+        <span className="font-mono text-xs wrap-anywhere">{targetText(effect)}</span>
       )}
       {environment !== undefined && environment !== target && (
         <>
@@ -148,7 +148,7 @@ function ScheduledSteps({ schedule: { dueAt, changes } }: { schedule: NewSchedul
       <ul>
         {changes.map((step) => (
           <li key={step.key} className="flex flex-wrap items-baseline gap-x-2">
-            <span className="font-mono text-xs break-all">{step.key}</span>
+            <span className="font-mono text-xs wrap-anywhere">{step.key}</span>
             <span className="text-ink-2">{stepText(step)}</span>
           </li>
         ))}

@@ -38,7 +38,7 @@ export function TimelineCard({
       <p className="mb-2">
         <Link
           href={`${links.flag(project, plan.flag)}?env=${encodeURIComponent(plan.environment ?? '')}`}
-          className="font-mono text-xs break-all text-accent hover:underline"
+          className="font-mono text-xs wrap-anywhere text-accent hover:underline"
         >
           {plan.flag}
         </Link>

@@ -84,7 +84,7 @@ function Thing({
     <li className="px-3 py-2">
       <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1">
         {noun !== 'flag' && <span className="text-ink-2 first-letter:uppercase">{noun}</span>}
-        <span className="font-mono text-xs break-all">{name}</span>
+        <span className="font-mono text-xs wrap-anywhere">{name}</span>
         {verbs.map((verb) => (
           <Badge key={verb} kind={kindOf(verb)}>
             {verb}

@@ -55,6 +55,7 @@ export const messages = {
     showKeys: 'Show these shortcuts',
     search: 'Search the list',
     create: 'Create a flag, a key, a schedule…',
+    message: 'Go to the newest message, as to undo',
     escape: 'Close, or clear the search',
     table: 'Flag table',
     next: 'Next flag',
@@ -63,6 +64,8 @@ export const messages = {
     right: 'Environment to the right',
     flip: 'Flip the focused switch',
     open: 'Open the flag',
+    select: 'Select the flag',
+    actions: 'Actions on what is selected',
     goTo: 'Go to',
   },
 } as const;

@@ -1,0 +1,79 @@
+import { topDialog } from './layers.ts';
+
+/** How many places are remembered. */
+const MOST = 100;
+
+/** Where the focus has been, the latest place last. */
+let places: readonly HTMLElement[] = [];
+
+/** The path of the latest place: after a navigation the new screen takes the focus. */
+let path = '';
+
+/** Whether the latest place was disabled while it had the focus, as a button is while its request is under way. */
+let isWaiting = false;
+
+/**
+ * Browsers drop the focus when its element goes away or is disabled: keys then go nowhere, and screen readers start again at
+ * the top. From now on, the focus returns to the element once it is enabled again, or moves to the place before it that still
+ * exists.
+ */
+export function keepFocus(): void {
+  addEventListener('focusin', ({ target }) => {
+    if (!(target instanceof HTMLElement)) return;
+    places = [...places.filter((place) => place !== target && place.isConnected), target].slice(-MOST);
+    path = location.pathname;
+    isWaiting = false;
+  });
+  addEventListener('focusout', () => setTimeout(forgetIfLeft));
+
+  let isDue = false;
+  const observer = new MutationObserver(() => {
+    if (isDue) return;
+    isDue = true;
+    // After what the components do themselves, and once for all mutations of a frame.
+    requestAnimationFrame(() => {
+      isDue = false;
+      restoreFocus();
+    });
+  });
+  observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] });
+}
+
+/** A click beside all controls takes the focus away on purpose. */
+function forgetIfLeft(): void {
+  const latest = places.at(-1);
+  if (document.activeElement === document.body && latest !== undefined && canTake(latest)) places = [];
+}
+
+function restoreFocus(): void {
+  const latest = places.at(-1);
+  if (document.activeElement !== document.body || latest === undefined) return;
+
+  if (latest.isConnected && latest.matches(':disabled')) {
+    isWaiting = true;
+    return;
+  }
+  if (canTake(latest)) {
+    if (isWaiting) latest.focus({ preventScroll: true });
+    return;
+  }
+
+  // A row that was scrolled out of view comes back, and the new screen of an address takes the focus itself.
+  if (latest.closest('[data-row]') !== null || location.pathname !== path) return;
+  placeBefore()?.focus({ preventScroll: true });
+}
+
+/** The latest place that is still there, inside the dialog that is open; otherwise the heading of the screen. */
+function placeBefore(): HTMLElement | null {
+  const dialog = topDialog();
+  const inside = places.filter((place) => canTake(place) && (dialog?.contains(place) ?? true));
+  if (dialog) return inside.at(-1) ?? dialog.querySelector<HTMLElement>('button, input');
+  // Outside of dialogs single keys are commands, which a field would take as text.
+  return inside.findLast((place) => !place.matches(FIELD)) ?? document.querySelector<HTMLElement>('main h1');
+}
+
+const FIELD = 'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"])';
+
+function canTake(place: HTMLElement): boolean {
+  return place.isConnected && place.getClientRects().length > 0 && !place.matches(':disabled');
+}
