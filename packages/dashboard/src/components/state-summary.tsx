@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { isSameValue } from '../api/flag-states.ts';
 import type { FlagState, Json } from '../api/types.ts';
 import { Badge } from './badges.tsx';
@@ -6,12 +7,12 @@ import { classNames } from './class-names.ts';
 /** A state on one line: switch, rollout and value. The color only repeats the words. */
 export function StateSummary({
   state,
-  valueText,
+  value,
   className,
 }: {
   state: FlagState | null | undefined;
-  /** The part of the value to show. Default: its beginning. */
-  valueText?: string | undefined;
+  /** The part of the value to show, if there is one. Default: its beginning. */
+  value?: ReactNode;
   className?: string;
 }) {
   if (state === null || state === undefined)
@@ -19,12 +20,20 @@ export function StateSummary({
   const { enabled, rolloutPct } = state;
   const text = shownValue(state, 60);
   return (
-    <span className={classNames('inline-flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5', className)}>
+    <span
+      className={classNames(
+        'inline-flex max-w-full min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5',
+        className,
+      )}
+    >
       <Badge kind={enabled ? 'good' : 'plain'}>{enabled ? 'On' : 'Off'}</Badge>
       {rolloutPct !== undefined && <span className="text-xs text-ink-2">{rolloutPct} %</span>}
       {text !== undefined && (
-        <code className="min-w-0 font-mono text-xs wrap-anywhere text-ink-2" title={shownValue(state, 2_000)}>
-          {valueText ?? text}
+        <code
+          className="max-w-full min-w-0 font-mono text-xs wrap-anywhere text-ink-2"
+          title={shownValue(state, 2_000)}
+        >
+          {value ?? text}
         </code>
       )}
     </span>

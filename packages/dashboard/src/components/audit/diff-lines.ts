@@ -77,7 +77,7 @@ function compared(before: readonly string[], after: readonly string[]): readonly
   return pairs;
 }
 
-/** Characters that are kept before the first difference of two long texts. */
+/** Characters that are kept before the first difference of two long texts, at most a third of all. */
 const LEAD = 40;
 
 /**
@@ -89,10 +89,11 @@ export function cutAround(
   after: string | undefined,
   most: number,
 ): readonly [before: string | undefined, after: string | undefined] {
+  const lead = Math.min(LEAD, Math.floor(most / 3));
   let start = 0;
   const shorter = Math.min(before?.length ?? 0, after?.length ?? 0);
   if (shorter > most) while (start < shorter && before?.[start] === after?.[start]) start++;
-  const from = start === shorter || start + LEAD < most ? 0 : Math.max(0, start - LEAD);
+  const from = start === shorter || start + lead < most ? 0 : Math.max(0, start - lead);
   const cut = (text: string | undefined) =>
     text === undefined || text.length <= most
       ? text

@@ -1,10 +1,8 @@
 import ChevronRight from 'lucide-react/icons/chevron-right';
 import { useId, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { EnvironmentRecord, FlagState, Json, StateDifference } from '../../api/types.ts';
+import type { EnvironmentRecord, StateDifference } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
-import { diffFields } from '../../components/audit/diff-fields.ts';
-import { cutAround } from '../../components/audit/diff-lines.ts';
 import { StateDiff } from '../../components/audit/state-diff.tsx';
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
@@ -15,6 +13,7 @@ import { CheckField } from '../../components/field.tsx';
 import { differingFields, STATE_FIELD_NAMES, StateSummary } from '../../components/state-summary.tsx';
 import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { messages } from './messages.tsx';
+import { ValueSide, valueLines } from './value-lines.tsx';
 
 /** How many rows are shown at first, and added by each "Show more". */
 const STEP = 50;
@@ -115,7 +114,8 @@ function DifferenceRow({
 }) {
   const [isOpen, toggle] = useToggled(`compare ${project} ${from.name} ${to.name} ${key}`);
   const id = useId();
-  const { names, fromText, toText } = useMemo(() => closedRow(fromState, toState), [fromState, toState]);
+  const names = differingFields(fromState, toState).map((field) => STATE_FIELD_NAMES[field]);
+  const value = useMemo(() => valueLines(fromState?.value, toState?.value), [fromState, toState]);
 
   return (
     <>
@@ -157,13 +157,13 @@ function DifferenceRow({
           </span>
         </RecordHead>
         <RecordCell label={from.name}>
-          <StateSummary state={fromState} valueText={fromText} />
+          <StateSummary state={fromState} value={<ValueSide value={value} side={0} />} />
         </RecordCell>
         <RecordCell label={to.name}>
-          <StateSummary state={toState} valueText={toText} />
+          <StateSummary state={toState} value={<ValueSide value={value} side={1} />} />
         </RecordCell>
         <RecordCell label={messages.differsIn} className="text-xs text-ink-2 max-sm:hidden!">
-          {names}
+          {names.join(', ')}
         </RecordCell>
       </RecordRow>
       {isOpen && (
@@ -176,44 +176,4 @@ function DifferenceRow({
       )}
     </>
   );
-}
-
-/** Members of a value that a closed row shows at most. */
-const MOST_MEMBERS = 3;
-
-/** Characters of a value in a closed row. */
-const VALUE_LENGTH = 60;
-
-/** What a closed row says: what differs by name, and of both values the members that differ. */
-function closedRow(from: FlagState | undefined, to: FlagState | undefined) {
-  const names = differingFields(from, to).map((field) => STATE_FIELD_NAMES[field]);
-  const [fromText, toText] = valueTexts(from?.value, to?.value);
-  return { names: names.join(', '), fromText, toText };
-}
-
-/** Both values, as texts: of objects and lists only what differs, by its path, of others the part around the difference. */
-function valueTexts(from: Json | undefined, to: Json | undefined): readonly (string | undefined)[] {
-  const members = diffFields(from, to).filter(({ path }) => path !== '');
-  if (members.length === 0 || from === undefined || to === undefined)
-    return cutAround(textOf(from), textOf(to), VALUE_LENGTH);
-
-  const texts = members.slice(0, MOST_MEMBERS).map(({ path, before, after }) => ({
-    path: shorten(path),
-    sides: cutAround(textOf(before), textOf(after), VALUE_LENGTH),
-  }));
-  const left = members.length - texts.length;
-  return [0, 1].map((side) =>
-    [
-      ...texts.map(({ path, sides }) => `${path}: ${sides[side] ?? messages.absent}`),
-      ...(left > 0 ? [messages.more(left)] : []),
-    ].join(', '),
-  );
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return value === undefined ? undefined : JSON.stringify(value);
-}
-
-function shorten(path: string): string {
-  return path.length > VALUE_LENGTH ? `${path.slice(0, VALUE_LENGTH - 1)}…` : path;
 }

@@ -7,22 +7,13 @@ import { Author } from '../../components/badges.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
+import { CutKey } from '../../components/cut-key.tsx';
 import { Highlight } from '../../components/highlight.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { type LastChangeFacts, lastChange } from '../../flags/flag-filter.ts';
 import { ProposalMark } from '../../flags/proposals/marks.ts';
 import { useFlagMarks } from './flag-marks.tsx';
 import { messages } from './messages.ts';
-
-/** Longer keys may be cut in the middle, because their ends tell them apart. In characters. */
-const [LONG, LONGEST_END, SHORTEST_END] = [24, 16, 4];
-
-/** Where a key may be cut: before its last parts, or not at all. */
-function cutOf(key: string): number {
-  if (key.length <= LONG) return key.length;
-  const part = key.slice(-LONGEST_END, -SHORTEST_END).search(/[._-]/);
-  return key.length - LONGEST_END + Math.max(0, part);
-}
 
 /**
  * A flag's key, which links to its page, and below it the description and the tags. The star and the Copy button take
@@ -107,7 +98,6 @@ const IN_USE =
   'shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex';
 
 function KeyLink({ project, flag, words }: { project: string; flag: string; words: readonly string[] }) {
-  const cut = cutOf(flag);
   return (
     <Link
       href={links.flag(project, flag)}
@@ -115,18 +105,7 @@ function KeyLink({ project, flag, words }: { project: string; flag: string; word
       title={flag}
       aria-label={flag}
     >
-      {/* As wide as whole characters, so that no gap remains between the ellipsis and the end. A pixel more: rounded widths
-      must not cut a key that fits. */}
-      <span className="flex max-w-[round(down,calc(100%+1px),1ch)] min-w-0">
-        <span className="truncate whitespace-pre">
-          <Highlight text={flag} words={words} to={cut} />
-        </span>
-        {cut < flag.length && (
-          <span className="shrink-0">
-            <Highlight text={flag} words={words} from={cut} />
-          </span>
-        )}
-      </span>
+      <CutKey flag={flag} words={words} />
     </Link>
   );
 }

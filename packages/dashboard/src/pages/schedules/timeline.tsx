@@ -8,6 +8,7 @@ import { useId, useState } from 'react';
 import { useEnvironments } from '../../api/projects.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { CutKey } from '../../components/cut-key.tsx';
 import { daysFrom } from './axis.ts';
 import { messages } from './messages.ts';
 import { TimelineCard } from './timeline-card.tsx';
@@ -143,8 +144,17 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
         >
           <span className="flex min-w-0 items-center gap-2">
             <Icon size={13} aria-hidden className={classNames('shrink-0', ICON_COLORS[item.status])} />
-            <span className="truncate font-mono text-xs">
-              {item.keys.length === 1 ? first : messages.flags(item.keys.length)}
+            <span className="min-w-0 font-mono text-xs" title={item.keys.length === 1 ? first : undefined}>
+              {item.keys.length === 1 && first !== undefined ? (
+                <>
+                  <span className="sr-only">{first}</span>
+                  <span aria-hidden>
+                    <CutKey flag={first} />
+                  </span>
+                </>
+              ) : (
+                messages.flags(item.keys.length)
+              )}
             </span>
             <span className="flex max-w-1/2 shrink-0 text-xs text-ink-2 md:ml-auto">
               <span className="sr-only"> {messages.inEnvironment} </span>
