@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { readTokenCreations } from '../nouns/access-tokens/creators-query.ts';
 import { readAllArchivedStates, readFlags } from '../nouns/flags/flag-table.ts';
 import {
   type AuditFilter,
@@ -9,11 +10,11 @@ import {
 import { readChangedPlaces } from '../nouns/history/changed-query.ts';
 import { readFollowing } from '../nouns/history/follow-query.ts';
 import { readKeys } from '../nouns/keys/key-table.ts';
-import { readKeysBy, readTokensBy } from '../nouns/people/holdings-query.ts';
+import { readKeysBy } from '../nouns/people/holdings-query.ts';
 import { readOperatorByIdentity } from '../nouns/people/operator-table.ts';
 import { readSessionsOf } from '../nouns/people/session-table.ts';
 import { readFigures } from '../nouns/projects/overview-query.ts';
-import { countOpen, readNextToExpire, readTokenCreator } from '../nouns/proposals/proposal-table.ts';
+import { countOpen, readNextToExpire } from '../nouns/proposals/proposal-table.ts';
 import { readNextPlans, readPlans } from '../nouns/rollouts/rollout-table.ts';
 import { readNextSchedules, readSchedules } from '../nouns/schedules/schedule-table.ts';
 import { readStatesIn, readStoredStates } from '../nouns/states/state-table.ts';
@@ -41,8 +42,7 @@ const SERVED: Readonly<Record<string, Served | readonly Served[]>> = {
     history({ action: 'environment.deleted' }),
     (db) => readAllArchivedStates(db, 'p1'),
     (db) => readKeysBy(db, ['a1'], 0),
-    (db) => readTokensBy(db, ['a1']),
-    (db) => readTokenCreator(db, 't1'),
+    readTokenCreations,
   ],
   audit_log_by_project: history({ projectId: 'p1' }),
   audit_log_by_target: history({ projectId: 'p1', target: 'k1' }),

@@ -11,6 +11,9 @@ export interface HeldKey {
   readonly project: string;
   readonly name: string;
   readonly lastFour: string;
+  /** The actor who created it, as in the audit log, and where its entry is there. */
+  readonly by: string;
+  readonly seq: number;
 }
 
 /** A flag with a person as its owner. */
@@ -27,23 +30,14 @@ export function readKeysBy(
 ): Promise<readonly HeldKey[]> {
   const by = placeholders(names.length, 2);
   return db.query<HeldKey>(
-    `SELECT project_keys.id, projects.name AS project, project_keys.name, last_four AS "lastFour"
+    `SELECT project_keys.id, projects.name AS project, project_keys.name, last_four AS "lastFour",
+        actor AS "by", seq
       FROM audit_log JOIN project_keys ON project_keys.id = target JOIN projects ON projects.id = project_keys.project_id
       WHERE action = 'key.created' AND ${IS_SELDOM} AND actor IN (${by}) AND revoked_at IS NULL
         AND (project_keys.expires_at IS NULL OR project_keys.expires_at > $1)
       ORDER BY audit_log.seq DESC, target LIMIT $2`,
     [now, MOST, ...names],
   );
-}
-
-/** The ids of the access tokens that these actors created, as far as the audit log reaches back. */
-export async function readTokensBy(db: Queryable, names: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ target: string }>(
-    `SELECT target FROM audit_log
-      WHERE action = 'token.created' AND ${IS_SELDOM} AND actor IN (${placeholders(names.length)})`,
-    names,
-  );
-  return new Set(rows.map(({ target }) => target));
 }
 
 /** The flags in use that name one of these texts as their owner, in any case of the letters A to Z. */

@@ -3,20 +3,15 @@ import type { SessionLifetime } from '../../domain/rights.ts';
 import { requireRole } from '../../management/rights.ts';
 import { type AccessToken, isValid } from '../access-tokens/access-token.ts';
 import { readAccessTokens } from '../access-tokens/access-token-table.ts';
+import { tokenActing } from '../access-tokens/creators.ts';
+import { readTokenCreations, type TokenCreation } from '../access-tokens/creators-query.ts';
 import { sessionLifetime } from '../sso/sso.ts';
-import {
-  type HeldKey,
-  type OwnedFlag,
-  readFlagsOf,
-  readKeysBy,
-  readPlaceNames,
-  readTokensBy,
-} from './holdings-query.ts';
+import { type HeldKey, type OwnedFlag, readFlagsOf, readKeysBy, readPlaceNames } from './holdings-query.ts';
 import type { Invitation } from './invitation.ts';
 import { readOpenInvitations } from './invitation-table.ts';
 import { isLive, type Operator, type Session } from './operator.ts';
 import { findOperator } from './operators.ts';
-import type { PeopleContext } from './people.ts';
+import { operatorName, type PeopleContext } from './people.ts';
 import { readSessionsOf } from './session-table.ts';
 import { actorNames, readStandingWork, type StandingWork } from './standing-work.ts';
 
@@ -51,7 +46,13 @@ export function readHoldings(context: PeopleContext, actor: Actor, id: string): 
     const lifetime = sessionLifetime(operator, context.sso);
     const tokens = (await readAccessTokens(db)).filter((token) => isValid(token, now));
     const names = actorNames(operator, tokens, now);
-    const created = await readTokensBy(db, names);
+    const creations = await readTokenCreations(db);
+    // Also with own tokens that have ended. Another person's token may have had the name since.
+    const isCreator = (creation: Pick<TokenCreation, 'by' | 'seq'>) =>
+      creation.by === operatorName(operator) || tokenActing(creations, creation)?.ownerId === id;
+    const created = new Set(creations.filter(isCreator).map((token) => token.id));
+    const own = creations.filter(({ ownerId }) => ownerId === id).map(({ name }) => `token:${name}`);
+    const keys = await readKeysBy(db, [...new Set([operatorName(operator), ...own])], now);
     const links = await readOpenInvitations(db, now);
     const sessions = await readSessionsOf(db, operator);
 
@@ -66,7 +67,7 @@ export function readHoldings(context: PeopleContext, actor: Actor, id: string): 
       },
       stays: {
         tokens: tokens.filter((token) => token.ownerId === undefined && created.has(token.id)),
-        keys: await readKeysBy(db, names, now),
+        keys: keys.filter(isCreator),
         flags: await readFlagsOf(db, [operator.email, operator.name]),
       },
       names: await readPlaceNames(db),

@@ -51,6 +51,16 @@ describe.each(ENGINES)('a person who leaves on $name', (engine: TestEngine) => {
     const projects = [{ project: name, role: 'viewer' }];
     const pipeline = await made('POST', '/api/tokens', { name: 'ci', projects });
     const link = await made('POST', '/api/invitations', { email: 'friend@example.com', projects });
+    // What she made with a token of hers stays hers when that has ended, and another person's token has its name.
+    const lost = await made('POST', '/api/session/tokens', { name: 'laptop' });
+    const makeKey = (name: string, { token }: { token: string }) =>
+      app.done('POST', `${path}/keys`, { body: { name, environments: ['staging'] }, token });
+    const forgotten = await makeKey('forgotten', lost);
+    await cleo.call('DELETE', `/api/session/tokens/${lost.id}`);
+    await makeKey(
+      'adas',
+      (await team.ada.call('POST', '/api/session/tokens', { body: { name: 'laptop' } })).json,
+    );
 
     const { ends, stays } = await app.done('GET', `/api/operators/${id}/holdings`);
     expect(ends).toMatchObject({
@@ -63,7 +73,7 @@ describe.each(ENGINES)('a person who leaves on $name', (engine: TestEngine) => {
     });
     expect(stays).toMatchObject({
       tokens: [{ id: pipeline.id }],
-      keys: [{ id: key.id, project: name, name: 'web', lastFour: key.lastFour }],
+      keys: [{ id: forgotten.id }, { id: key.id, project: name, name: 'web', lastFour: key.lastFour }],
       flags: [{ project: name, key: FLAG }],
     });
     const { status } = await team.ben.call('GET', `/api/operators/${id}/holdings`);

@@ -66,21 +66,44 @@ describe.each(ENGINES)('approvals on $name', (engine: TestEngine) => {
     expect((await project.proposal(id)).status).toBe('open');
   });
 
-  test('what a token proposes belongs to the person who created the token', async () => {
+  test('what a token changes belongs to the person who created the token, also through other tokens', async () => {
     const project = await GuardedProject.make(team);
-    const made = await team.ada.call('POST', '/api/tokens', {
-      body: { name: `ci ${project.name}`, role: 'editor' },
-    });
-    const proposed = await app.call('PATCH', `${project.state}?propose=true`, {
-      body: { enabled: true },
-      token: made.json.token,
-    });
-    expect(proposed.json).toMatchObject({
-      author: `token:ci ${project.name}`,
-      person: 'operator:ada@example.com',
-    });
-    expect((await project.decide(team.ada, proposed.json.id, 'approve')).status).toBe(403);
-    expect((await project.decide(team.ben, proposed.json.id, 'approve')).json.status).toBe('applied');
+    const make = async (by: Pick<TestBrowser, 'call'>, name: string) => {
+      const made = await by.call('POST', '/api/tokens', {
+        body: { name: `${name} ${project.name}`, role: 'admin' },
+      });
+      return made.json.token as string;
+    };
+    const first = await make(team.ada, 'ci');
+    const second = await make(
+      { call: (...[method, path, request]) => app.call(method, path, { ...request, token: first }) },
+      'ci2',
+    );
+
+    for (const [token, name] of [
+      [first, 'ci'],
+      [second, 'ci2'],
+    ] as const) {
+      const proposed = await app.call('PATCH', `${project.state}?propose=true`, {
+        body: { enabled: true },
+        token,
+      });
+      const by = { author: `token:${name} ${project.name}`, person: 'operator:ada@example.com' };
+      expect(proposed.json).toMatchObject(by);
+      expect((await project.decide(team.ada, proposed.json.id, 'approve')).status).toBe(403);
+      expect((await project.decide(team.ben, proposed.json.id, 'approve')).json.status).toBe('applied');
+
+      const headers = { 'X-Change-Note': 'the shop is down' };
+      await app.done('PATCH', `${project.state}?emergency=true`, {
+        body: { enabled: false },
+        token,
+        headers,
+      });
+      const [open] = (await app.done('GET', `${project.path}/proposals?status=emergency`)).proposals;
+      expect(open).toMatchObject(by);
+      expect((await project.decide(team.ada, open.id, 'acknowledge')).status).toBe(403);
+      expect((await project.decide(team.ben, open.id, 'acknowledge')).json.status).toBe('acknowledged');
+    }
   });
 
   test('S20.3 a token whose creator was removed from the audit log proposes only as its owner', async () => {

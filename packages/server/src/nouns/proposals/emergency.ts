@@ -5,6 +5,7 @@ import { quote, ServiceError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
 import { administers } from '../../management/rights.ts';
 import type { Tx } from '../../storage/tx.ts';
+import { requirePersonBehind } from '../access-tokens/creators.ts';
 import { effectsOf, onlyTurnsOff } from './effects.ts';
 import type { Effect, ProposedRequest } from './proposal.ts';
 import { insertProposal } from './proposal-table.ts';
@@ -44,6 +45,7 @@ export class Emergency implements Approval {
     const { id, actor, reason, operation, request } = this.#call;
     const environments = [...this.#environments.values()];
     for (const environment of environments) requireEmergency(actor, environment, effects);
+    const person = await requirePersonBehind(tx, actor);
 
     const at = tx.now();
     const required = Math.max(...environments.map(({ approvals }) => approvals));
@@ -55,7 +57,7 @@ export class Emergency implements Approval {
       request,
       effects,
       author: actor.name,
-      ...defined({ note: reason }),
+      ...defined({ person, note: reason }),
       required,
       hold: false,
       approvals: [],

@@ -1,18 +1,18 @@
 import { defined } from '@halyard/protocol';
 import type { Approval } from '../../domain/approval.ts';
 import type { Actor } from '../../domain/audit.ts';
-import { invalid, ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { writeJson } from '../../domain/raw-json.ts';
 import type { ProposalDesk, ProposedCall } from '../../management/api/proposal-desk.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { type Written, writeRecord } from '../../management/write.ts';
-import type { Tx } from '../../storage/tx.ts';
+import { requirePersonBehind } from '../access-tokens/creators.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { lockProject, readProjects } from '../projects/project-table.ts';
 import { Emergency } from './emergency.ts';
 import type { NamedProposal, Proposal, ProposedRequest } from './proposal.ts';
 import { proposalRecord } from './proposal-schemas.ts';
-import { countOpen, insertProposal, readTokenCreator } from './proposal-table.ts';
+import { countOpen, insertProposal } from './proposal-table.ts';
 import { Trial, Tried } from './trial.ts';
 
 /** How long a proposal waits, in milliseconds. */
@@ -67,8 +67,8 @@ async function propose(
     }
 
     const createdAt = context.now();
-    const { credential, note } = actor;
-    const person = credential?.kind === 'token' ? await requireCreator(tx, credential.id) : undefined;
+    const { note } = actor;
+    const person = await requirePersonBehind(tx, actor);
     const made: Proposal = {
       id: context.newId(),
       projectId,
@@ -91,16 +91,6 @@ async function propose(
     return { ...made, project: project?.name ?? '', names };
   });
   return accepted(proposal);
-}
-
-/** Who may not approve what this token proposes. `forbidden` where that is not known: then any approver could be that person. */
-async function requireCreator(tx: Tx, tokenId: string): Promise<string> {
-  const creator = await readTokenCreator(tx, tokenId);
-  if (creator !== undefined) return creator;
-  throw new ServiceError(
-    'forbidden',
-    'The audit log no longer says who created this token, so its creator could approve this: propose with a new token.',
-  );
 }
 
 /** What the operation would do, or its answer if it did not get as far as a commit. */

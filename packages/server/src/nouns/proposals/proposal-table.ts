@@ -1,7 +1,5 @@
 import { defined, type ProposalStatus } from '@halyard/protocol';
-import { REMOVED_PERSON } from '../../domain/redaction.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
-import { IS_SELDOM } from '../../storage/places.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { GivenApproval, Proposal, ProposalFilter, Settlement } from './proposal.ts';
@@ -120,23 +118,6 @@ export async function lockProposal(tx: Tx, id: string): Promise<Proposal | undef
     [id],
   );
   return row && toProposal(row);
-}
-
-/**
- * The person to whom an access token belongs, or the actor who created it; `undefined` where neither is known, such as after personal
- * data was removed from the audit log.
- */
-export async function readTokenCreator(db: Queryable, tokenId: string): Promise<string | undefined> {
-  const [found] = await db.query<{ creator: string | null }>(
-    `SELECT COALESCE(
-        (SELECT 'operator:' || email FROM access_tokens JOIN operators ON operators.id = access_tokens.owner
-          WHERE access_tokens.id = $1),
-        (SELECT max(actor) FROM audit_log WHERE action = 'token.created' AND ${IS_SELDOM} AND target = $1)) AS creator`,
-    [tokenId],
-  );
-
-  const creator = found?.creator ?? undefined;
-  return creator === REMOVED_PERSON ? undefined : creator;
 }
 
 /** Inserts a proposal, and forgets the oldest settled ones of its project beyond the limit. */
