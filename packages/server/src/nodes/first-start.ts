@@ -97,7 +97,7 @@ function makerName({ config, port }: FirstStartParts): string {
 }
 
 /** Migrations read or copy each entry: about so many a second on SQLite, with a disk and a processor that others use, too. */
-const MIGRATED_PER_SECOND = 300_000;
+const MIGRATED_PER_SECOND = 50_000;
 
 /** Logs how long a migration is likely to take, because changes wait for it. */
 export function logMigrating(log: Logger, { from, to, entries }: Migrating): void {

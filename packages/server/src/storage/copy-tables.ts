@@ -4,9 +4,12 @@ import type { Parameter, Queryable } from './database.ts';
 export interface Table {
   readonly name: string;
   readonly columns: readonly string[];
-  /** The columns of the primary key, in order. */
+  /** The columns of the primary key, in order, or others that tell its rows apart. */
   readonly key: readonly string[];
 }
+
+/** What tells the rows of a table without a primary key apart, on SQLite: nothing reads audit entries by their id alone. */
+const KEYS: Readonly<Record<string, readonly string[]>> = { audit_log: ['seq', 'position', 'id'] };
 
 /** The version of the schema is in this table, which migrations alone write. */
 const SCHEMA_TABLE = 'halyard_schema';
@@ -25,8 +28,12 @@ async function describeTable(sqlite: Queryable, name: string): Promise<Table> {
     'SELECT name, pk FROM pragma_table_info($1) ORDER BY cid',
     [name],
   );
-  const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
-  return { name, columns: columns.map((each) => each.name), key: key.map((each) => each.name) };
+  const primary = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+  return {
+    name,
+    columns: columns.map((each) => each.name),
+    key: KEYS[name] ?? primary.map((each) => each.name),
+  };
 }
 
 /** Rows of one read: begins small and grows while pages are light, because one row may have 32 MB. */

@@ -1,12 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readTokenCreations } from '../nouns/access-tokens/creators-query.ts';
 import { readAllArchivedStates, readFlags } from '../nouns/flags/flag-table.ts';
-import {
-  type AuditFilter,
-  readAuditPage,
-  readOperation,
-  readOperationsUnder,
-} from '../nouns/history/audit-query.ts';
+import { readAuditPage, readOperation, readOperationsUnder } from '../nouns/history/audit-query.ts';
+import type { AuditFilter } from '../nouns/history/audit-search-query.ts';
 import { readChangedPlaces } from '../nouns/history/changed-query.ts';
 import { readFollowing } from '../nouns/history/follow-query.ts';
 import { readKeys } from '../nouns/keys/key-table.ts';
@@ -92,7 +88,9 @@ const ROWS: Readonly<Record<string, string>> = {
   'flags (project_id, key, description, tags, created_at)': `'p' || (i % 2 + 1), 'k' || i, '', '[]', 0`,
   'flag_states (environment_id, flag_key, project_id, state, revision, updated_at)': `'e' || (i % 2 + 1), 'k' || i, 'p' || (i % 2 + 1), '{}', 0, 0`,
   'project_keys (id, project_id, name, digest, last_four, environments, created_at)': `'i' || i, 'p' || (i % 2 + 1), 'n' || i, 'd' || i, '', '[]', 0`,
-  'audit_log (id, seq, position, actor, action, project_id, environment_id, target, at, operation_seq, reference)': `'i' || i, i, 0, 'a' || (i % 50), 'flag.a' || (i % 50), 'p' || (i % 50), 'e' || (i % 50), 'k' || (i % 100), i, i + i % 2, 'r' || i`,
+  [`audit_log (id, seq, position, actor, action, project_id, environment_id, target, at, operation_seq, reference,
+      repeated)`]: `'i' || i, i, 0, 'a' || (i % 50), 'flag.a' || (i % 50), 'p' || (i % 50), 'e' || (i % 50), 'k' || (i % 100), i, i + i % 2, 'r' || i,
+      CASE WHEN i % 64 >= 50 THEN 1 END`,
   'operators (id, email, name, password_hash, role, can_change_protected, created_at, sso_issuer, sso_subject)': `'o' || i, 'o' || i, '', '', 'admin', 0, 0, 'i1', 's' || i`,
   'sessions (digest, operator_id, created_at, last_used_at)': `'d' || i, 'o' || i, 0, 0`,
   'scheduled_changes (id, project_id, environment_id, changes, due_at, created_by, created_at, status)': `'i' || i, 'p' || (i % 50), 'e1', '[]', i, 'a', 0, CASE WHEN i % 50 = 0 THEN 'pending' ELSE 'done' END`,

@@ -3,6 +3,7 @@ import type { Actor, AuditEntry } from '../domain/audit.ts';
 import type { ChangePayload, CommittedRows, LogRow } from '../domain/change-log.ts';
 import type { AuthorCheck } from './author-check.ts';
 import type { WriteTransaction } from './database.ts';
+import { isInStretch } from './places.ts';
 import { type Insert, insertions } from './rows.ts';
 
 /** Sources of times and ids, injected so that tests are exact. */
@@ -24,11 +25,10 @@ export type NewLogRow = {
 /** An audit entry without its place in the log. */
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'seq' | 'operation' | 'actor' | 'ip' | 'note' | 'at'>;
 
-/** The end of the log less a number of rows. The transaction has locked and moved the end before it inserts rows. */
-const fromEnd = (name: string) => ({
-  name,
-  value: (parameter: string) => `(SELECT seq FROM feed WHERE id = 1) - ${parameter}`,
-});
+/** SQL for the end of the log less a number of rows. The transaction has locked and moved the end before it inserts rows. */
+const seqBefore = (parameter: string) => `(SELECT seq FROM feed WHERE id = 1) - ${parameter}`;
+
+const fromEnd = (name: string) => ({ name, value: seqBefore });
 
 const LOG: Insert = {
   table: 'change_log',
@@ -43,6 +43,13 @@ const AUDIT: Insert = {
   columns: [
     fromEnd('seq'),
     fromEnd('operation_seq'),
+    {
+      name: 'repeated',
+      value: (parameter, other) => {
+        const pair = { environment: other('environment_id'), actor: other('actor') };
+        return `CASE WHEN CAST(${parameter} AS BIGINT) = 1 OR ${isInStretch(seqBefore(other('seq')), pair)} THEN 1 END`;
+      },
+    },
     ...'id position actor ip note reference action project_id environment_id target before after at'.split(
       ' ',
     ),
@@ -130,23 +137,33 @@ export class Journal {
   auditRows(at: number, rowsAfter: number) {
     const { name, ip = null, note = null, reference = null } = this.#actor;
     const last = this.#rows.length - 1;
-    return this.#entries.map(({ entry, logIndex }, index) => [
-      rowsAfter + last - logIndex,
-      rowsAfter,
-      this.#idAt(index),
-      index,
-      name,
-      ip,
-      note,
-      reference,
-      entry.action,
-      entry.projectId ?? null,
-      entry.environmentId ?? null,
-      entry.target,
-      entry.before ?? null,
-      entry.after ?? null,
-      at,
-    ]);
+    const known = new Set<string>();
+
+    return this.#entries.map(({ entry, logIndex }, index) => {
+      // The entries of one row of the log are in one stretch.
+      const place = `${logIndex} ${entry.environmentId}`;
+      const isRepeated = entry.environmentId !== undefined && known.has(place);
+      known.add(place);
+
+      return [
+        rowsAfter + last - logIndex,
+        rowsAfter,
+        isRepeated ? 1 : null,
+        this.#idAt(index),
+        index,
+        name,
+        ip,
+        note,
+        reference,
+        entry.action,
+        entry.projectId ?? null,
+        entry.environmentId ?? null,
+        entry.target,
+        entry.before ?? null,
+        entry.after ?? null,
+        at,
+      ];
+    });
   }
 
   #idAt(index: number): string {

@@ -26,3 +26,23 @@ export const NOT_ABOUT_PEOPLE = PEOPLE_NOUNS.map((noun) => `action NOT LIKE '${n
 
 /** The entries of the operation with the number `at` that are not in its last row: an index has only such. */
 export const beforeLastRow = (at: string) => `operation_seq = ${at} AND operation_seq <> seq`;
+
+/**
+ * Numbers of changes that make one stretch of the audit log. The indexes by environment and by actor have the first entry of each pair of both in
+ * a stretch, so that most changes write neither; who finds a stretch reads it as a whole.
+ */
+export const STRETCH = 64;
+
+/** The entries that these indexes have. */
+export const IS_FIRST_IN_STRETCH = 'repeated IS NULL';
+
+/** Entries at the end of a stretch in which an entry looks for its pair: an import can have tens of thousands in one. */
+const REMEMBERED = 64;
+
+/** Whether the end of the log has an entry of this environment and actor in the stretch of `seq`. NULL is no environment. */
+export const isInStretch = (
+  seq: string,
+  { environment, actor }: { readonly environment: string; readonly actor: string },
+) =>
+  `EXISTS (SELECT 1 FROM (SELECT environment_id, actor FROM audit_log WHERE seq >= (${seq}) / ${STRETCH} * ${STRETCH}
+    ORDER BY seq DESC, position DESC LIMIT ${REMEMBERED}) AS newest WHERE environment_id = ${environment} AND actor = ${actor})`;

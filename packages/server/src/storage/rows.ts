@@ -7,8 +7,10 @@ import type { Parameter, Queryable, Statement } from './database.ts';
 /** Rows that one statement carries: few round trips, and far below both engines' limits on parameters. */
 export const ROWS_PER_STATEMENT = 200;
 
-/** A column of rows to insert: its name, or with the SQL around its parameter. */
-export type InsertColumn = string | { readonly name: string; readonly value: (parameter: string) => string };
+/** A column of rows to insert: its name, or with the SQL around its parameter, and those of other columns in the row. */
+export type InsertColumn =
+  | string
+  | { readonly name: string; readonly value: (parameter: string, other: (name: string) => string) => string };
 
 /** Where rows are inserted. Table and columns come from the program, never from outside. */
 export interface Insert {
@@ -61,10 +63,11 @@ export function* insertions(insert: Insert, rows: RowsToInsert['rows']): Generat
 function insertText({ table, columns, suffix = '' }: Insert, rows: number): string {
   const names = columns.map((column) => (typeof column === 'string' ? column : column.name));
   const tuples = Array.from({ length: rows }, (_, row) => {
-    const values = columns.map((column, index) => {
-      const parameter = `$${row * columns.length + index + 1}`;
-      return typeof column === 'string' ? parameter : column.value(parameter);
-    });
+    const parameterAt = (index: number) => `$${row * columns.length + index + 1}`;
+    const other = (name: string) => parameterAt(names.indexOf(name));
+    const values = columns.map((column, index) =>
+      typeof column === 'string' ? parameterAt(index) : column.value(parameterAt(index), other),
+    );
     return `(${values.join(', ')})`;
   });
   return `INSERT INTO ${table} (${names.join(', ')}) VALUES ${tuples.join(', ')} ${suffix}`;

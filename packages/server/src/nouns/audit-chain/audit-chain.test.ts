@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import pino from 'pino';
 import { type AuditRow, REMOVED, REMOVED_PERSON, redact } from '../../domain/redaction.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
-import { ADA, seed } from '../../storage/test-records.ts';
+import { ADA, auditEntries, seed } from '../../storage/test-records.ts';
 import { BLOCK_ENTRIES } from './block.ts';
 import { ChainRunner } from './chain-runner.ts';
 import { removePersonalData } from './personal-data.ts';
@@ -25,6 +25,7 @@ async function addChanges(home: TestStore, ...sizes: readonly number[]): Promise
       for (let n = 0; n < size; n++)
         tx.journal.audit({
           action: 'operator.updated',
+          environmentId: 'e1',
           target: `person${n}@example.com`,
           before: JSON.stringify({ name: 'Ada L.', role: 'viewer' }),
           after: JSON.stringify({ name: 'Ada L.', role: 'editor', by: 'see bob@example.com' }),
@@ -184,6 +185,10 @@ describe.each(ENGINES)('the chain of the audit log on $name', (engine: TestEngin
     expect(await home.database.query('SELECT number FROM audit_blocks WHERE salt IS NOT NULL')).toEqual([]);
     const found = await problemsIn(home, head);
     expect(found).toMatchObject({ problems: ['changed 2'], hasHead: true, unchained: 3, redactedThrough: 6 });
+    const seqsOf = async (actor: string) =>
+      (await auditEntries(home.store, { actor, limit: 10 })).map(({ seq }) => seq);
+    expect(await seqsOf(ADA.name)).toEqual([9, 8, 7]);
+    expect(await seqsOf(REMOVED_PERSON)).toEqual([6, 5, 4, 3, 3, 3, 2, 1]);
 
     // What is left cannot be changed, nor can something be made personal again.
     await home.database.query(`UPDATE audit_log SET action = 'operator.removed' WHERE seq = 5`);

@@ -1,5 +1,6 @@
 import type { AuditRow } from '../../domain/redaction.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { STRETCH } from '../../storage/places.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
 import type { UnloggedTx } from '../../storage/tx.ts';
 import { BEGINNING, type Before, type Block, type EntryKey, type EntryPlace } from './block.ts';
@@ -76,14 +77,16 @@ export function readKeysBetween(db: Queryable, after: EntryPlace, last: EntryPla
   );
 }
 
-/** The entries with these ids, in the order of their places. */
-export async function readEntries(db: Queryable, ids: readonly string[]): Promise<readonly AuditRow[]> {
-  if (ids.length === 0) return [];
+/** The entries with these keys, which are in the order of their places. */
+export async function readEntries(db: Queryable, keys: readonly EntryKey[]): Promise<readonly AuditRow[]> {
+  const [first, last] = [keys[0], keys.at(-1)];
+  if (first === undefined || last === undefined) return [];
   return await db.query<AuditRow>(
     `SELECT id, seq, operation_seq AS operation, position, actor, ip, note, reference, action, project_id AS "projectId",
         environment_id AS "environmentId", target, before, after, at
-      FROM audit_log WHERE id IN (${placeholders(ids.length)}) ORDER BY seq, position, id`,
-    ids,
+      FROM audit_log WHERE (seq, position) >= ($1, $2) AND (seq, position) <= ($3, $4)
+        AND id IN (${placeholders(keys.length, 4)}) ORDER BY seq, position, id`,
+    [first.seq, first.position, last.seq, last.position, ...keys.map(({ id }) => id)],
   );
 }
 
@@ -123,13 +126,22 @@ export async function storeCommitments(tx: UnloggedTx, block: Block, commitments
   return stored.length > 0;
 }
 
+/** Gives the indexes by environment and actor all entries of the stretches of these two and of those between: their actors are about to change. */
+export async function unfoldStretches(tx: UnloggedTx, first: EntryPlace, last: EntryPlace): Promise<void> {
+  await tx.query(
+    `UPDATE audit_log SET repeated = NULL
+      WHERE seq >= $1 / ${STRETCH} * ${STRETCH} AND seq < ($2 / ${STRETCH} + 1) * ${STRETCH} AND repeated IS NOT NULL`,
+    [first.seq, last.seq],
+  );
+}
+
 /** Replaces the texts of an entry. */
 export async function storeRedacted(tx: UnloggedTx, entry: AuditRow): Promise<void> {
-  const { id, actor, ip, note, reference, target, before, after } = entry;
+  const { id, seq, position, actor, ip, note, reference, target, before, after } = entry;
   await tx.query(
-    `UPDATE audit_log SET actor = $2, ip = $3, note = $4, reference = $5, target = $6, before = $7, after = $8
-      WHERE id = $1`,
-    [id, actor, ip, note, reference, target, before, after],
+    `UPDATE audit_log SET actor = $4, ip = $5, note = $6, reference = $7, target = $8, before = $9, after = $10
+      WHERE seq = $1 AND position = $2 AND id = $3`,
+    [seq, position, id, actor, ip, note, reference, target, before, after],
   );
 }
 

@@ -76,9 +76,8 @@ export class ChainRunner {
       }
 
       const [part = []] = parts(keys);
-      const ids = part.map(({ id }) => id);
       const salt = randomBytes(SALT_BYTES).toHex();
-      const block = makeBlock(last, await readEntries(store, ids), { salt, now: now() });
+      const block = makeBlock(last, await readEntries(store, part), { salt, now: now() });
       const isAdded = await store.unlogged((tx) => insertBlock(tx, { ...block, salt }));
 
       // If another node was first, its block says what comes next.

@@ -9,6 +9,7 @@ import {
   readRemovable,
   storeCommitments,
   storeRedacted,
+  unfoldStretches,
 } from './block-table.ts';
 
 /** How long others have their turn between two blocks, in milliseconds: at first, there can be years of them. */
@@ -46,6 +47,8 @@ async function removeFrom(store: Store, block: Block): Promise<void> {
     });
     if (!(await storeCommitments(tx, block, JSON.stringify(commitments)))) return;
 
+    const [first, last] = [keys[0], keys.at(-1)];
+    if (first !== undefined && last !== undefined) await unfoldStretches(tx, first, last);
     await forEachEntry(tx, keys, async (entry) => {
       const redacted = redact(entry);
       if (JSON.stringify(redacted) !== JSON.stringify(entry)) await storeRedacted(tx, redacted);
@@ -60,7 +63,6 @@ async function forEachEntry(
   use: (entry: AuditRow) => void | Promise<void>,
 ): Promise<void> {
   for (const part of parts(keys)) {
-    const ids = part.map(({ id }) => id);
-    for (const entry of await readEntries(db, ids)) await use(entry);
+    for (const entry of await readEntries(db, part)) await use(entry);
   }
 }

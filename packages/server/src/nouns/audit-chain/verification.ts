@@ -192,8 +192,7 @@ class Walk {
     const found = new Set<string>();
     const doubtful: AuditRow[] = [];
     for (const part of parts(keys)) {
-      const ids = part.map(({ id }) => id);
-      for (const entry of await readEntries(db, ids)) {
+      for (const entry of await readEntries(db, part)) {
         this.#entries++;
         const name = nameOf(entry);
         const right = expected.get(name);

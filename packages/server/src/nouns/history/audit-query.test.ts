@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { Queryable } from '../../storage/database.ts';
 import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
-import { type AuditFilter, readAuditPage } from './audit-query.ts';
+import { readAuditPage } from './audit-query.ts';
+import type { AuditFilter } from './audit-search-query.ts';
 
 const [SQLITE] = ENGINES;
 if (SQLITE?.name !== 'sqlite') throw new Error('the first engine is SQLite');

@@ -7,8 +7,9 @@ import type { Queryable } from '../../storage/database.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { findEnvironment, findProject } from '../lookup.ts';
 import { readProjects } from '../projects/project-table.ts';
-import { type AuditedOperation, type AuditFilter, type AuditPlace, readAuditPage } from './audit-query.ts';
+import { type AuditedOperation, readAuditPage } from './audit-query.ts';
 import type { NamedAuditEntry } from './audit-schemas.ts';
+import type { AuditFilter, AuditPlace } from './audit-search-query.ts';
 import { findVisible, unrevertible } from './revert.ts';
 
 /** Which audit entries to list. Those that the reader may not see are left out. */

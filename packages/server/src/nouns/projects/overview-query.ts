@@ -74,6 +74,10 @@ export async function readFigures(
   );
 }
 
+/** SQL for a column of the newest entry of the project of the row, or of one of those, if a change had several. */
+const newest = (column: 'seq' | 'position') => `(SELECT newest.${column} FROM audit_log AS newest
+  WHERE newest.project_id = projects.id AND ${NOT_ABOUT_PEOPLE} ORDER BY newest.seq DESC LIMIT 1)`;
+
 /** The newest entry of each of these projects, by id, without those about people and their credentials: one statement. */
 export async function readLastChanges(
   db: Queryable,
@@ -86,8 +90,7 @@ export async function readLastChanges(
         (SELECT count(*) FROM (SELECT 1 FROM audit_log AS other
           WHERE other.seq = last.seq AND other.action = last.action LIMIT ${MOST_ALIKE}) AS few) AS alike
       FROM projects
-      JOIN audit_log AS last ON last.id = (SELECT newest.id FROM audit_log AS newest
-        WHERE newest.project_id = projects.id AND ${NOT_ABOUT_PEOPLE} ORDER BY newest.seq DESC LIMIT 1)
+      JOIN audit_log AS last ON last.seq = ${newest('seq')} AND last.position = ${newest('position')}
       LEFT JOIN environments ON environments.id = last.environment_id AND environments.deleted_at IS NULL
       WHERE projects.id IN (${placeholders(projects.length)})`,
     projects.map(({ id }) => id),

@@ -32,5 +32,5 @@ test('a change of one flag writes few pages: its rows, and those indexes that a 
 
   const pages = (statSync(`${home.address}-wal`).size - LOG.head) / LOG.page;
   expect(pages / CHANGES).toBeGreaterThan(5);
-  expect(pages / CHANGES).toBeLessThan(17);
+  expect(pages / CHANGES).toBeLessThan(9);
 });

@@ -1,4 +1,4 @@
-import type { MigrationStep } from './step.ts';
+import { type MigrationStep, sqlite } from './step.ts';
 
 /** The steps from 17 on: approvals, reasons, own tokens, the chain of the audit log and its webhooks. The next one is added here. */
 export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
@@ -161,8 +161,8 @@ export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
 
   [
     // SQLite compares bytes in any case: there the primary keys have the same order.
-    { engine: 'sqlite', statement: 'DROP INDEX flags_by_key' },
-    { engine: 'sqlite', statement: 'DROP INDEX flag_states_by_key' },
+    sqlite('DROP INDEX flags_by_key'),
+    sqlite('DROP INDEX flag_states_by_key'),
   ],
 
   [
@@ -171,5 +171,67 @@ export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
     'DROP INDEX audit_log_by_action',
     'CREATE INDEX audit_log_by_long_operation ON audit_log (operation_seq) WHERE operation_seq <> seq',
     'DROP INDEX audit_log_by_operation',
+  ],
+
+  [
+    // A change writes each index, so SQLite keeps the log in the order of its numbers, without keys of texts that nothing reads by.
+    // There, one lock numbers the changes; PostgreSQL keeps those keys, which refuse a number or an id that is used twice.
+    sqlite(`CREATE TABLE change_log_2 (
+      seq INTEGER NOT NULL PRIMARY KEY,
+      change_id TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      project_id TEXT NOT NULL,
+      environment_id TEXT,
+      revision BIGINT,
+      payload TEXT NOT NULL,
+      at BIGINT NOT NULL,
+      actor TEXT NOT NULL DEFAULT ''
+    )`),
+    sqlite(`INSERT INTO change_log_2 (seq, change_id, kind, project_id, environment_id, revision, payload, at, actor)
+      SELECT seq, change_id, kind, project_id, environment_id, revision, payload, at, actor FROM change_log ORDER BY seq`),
+    sqlite('DROP TABLE change_log'),
+    sqlite('ALTER TABLE change_log_2 RENAME TO change_log'),
+
+    // 1 in an entry that the indexes by environment and by actor leave out: one before it in its stretch has the same of both.
+    'ALTER TABLE audit_log ADD COLUMN repeated BIGINT',
+    sqlite(`CREATE TABLE audit_log_2 (
+      id TEXT NOT NULL,
+      seq BIGINT NOT NULL,
+      position BIGINT NOT NULL,
+      actor TEXT NOT NULL,
+      ip TEXT,
+      note TEXT,
+      action TEXT NOT NULL,
+      project_id TEXT,
+      environment_id TEXT,
+      target TEXT NOT NULL,
+      before TEXT,
+      after TEXT,
+      at BIGINT NOT NULL,
+      operation_seq BIGINT,
+      reference TEXT,
+      repeated BIGINT
+    )`),
+    sqlite(`INSERT INTO audit_log_2 (id, seq, position, actor, ip, note, action, project_id, environment_id, target, before, after, at,
+        operation_seq, reference)
+      SELECT id, seq, position, actor, ip, note, action, project_id, environment_id, target, before, after, at, operation_seq, reference
+        FROM audit_log ORDER BY seq`),
+    sqlite('DROP TABLE audit_log'),
+    sqlite('ALTER TABLE audit_log_2 RENAME TO audit_log'),
+    sqlite('CREATE INDEX audit_log_by_project ON audit_log (project_id, seq)'),
+    sqlite('CREATE INDEX audit_log_by_target ON audit_log (project_id, target, seq)'),
+    sqlite('CREATE INDEX audit_log_by_reference ON audit_log (reference) WHERE reference IS NOT NULL'),
+    sqlite(
+      `CREATE INDEX audit_log_by_seldom_action ON audit_log (action, seq) WHERE action <> 'flag.changed'`,
+    ),
+    sqlite(
+      'CREATE INDEX audit_log_by_long_operation ON audit_log (operation_seq) WHERE operation_seq <> seq',
+    ),
+    { engine: 'postgres', statement: 'DROP INDEX audit_log_by_seq' },
+    { engine: 'postgres', statement: 'DROP INDEX audit_log_by_environment' },
+    { engine: 'postgres', statement: 'DROP INDEX audit_log_by_actor' },
+    'CREATE INDEX audit_log_by_seq ON audit_log (seq, position)',
+    'CREATE INDEX audit_log_by_environment ON audit_log (environment_id, seq) WHERE repeated IS NULL',
+    'CREATE INDEX audit_log_by_actor ON audit_log (actor, seq) WHERE repeated IS NULL',
   ],
 ];
