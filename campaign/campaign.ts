@@ -1,5 +1,6 @@
 import { Management, until } from '@halyard/testing';
 import { Chance } from '../simulation/chance.ts';
+import { openRecordedChanges } from './change-reader.ts';
 import type { History } from './checker/history.ts';
 import type { Violation } from './checker/violation.ts';
 import { type ClientProgram, ClientReader } from './client-reader.ts';
@@ -11,7 +12,7 @@ import { recordAudit, recordFinals } from './final-state.ts';
 import { type Engine, startFleet } from './fleet.ts';
 import { type Fleet, managersOf } from './fleet-node.ts';
 import { PublishedReader, publishAll, watchFiles } from './published-reader.ts';
-import { StreamReader } from './reader.ts';
+import { openRecorded, StreamReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { runRestReader } from './rest-reader.ts';
 import { RestoreDrill } from './restore-drill.ts';
@@ -200,11 +201,13 @@ function hirePublishedReaders(world: World): PublishedReader[] {
 }
 
 function hireStreamReaders(world: World, perNode: number): StreamReader[] {
-  return world.fleet.nodes.flatMap((node) =>
+  return world.fleet.nodes.flatMap((node, at) =>
     Array.from({ length: perNode }, (_, index) => {
       const place = world.places[index % world.places.length];
       if (place === undefined) throw new Error('the world has places');
-      return new StreamReader(`reader-${node.name}-${index}`, place, node, world);
+      // Half of them make their maps of changes.
+      const open = (at + index) % 2 === 0 ? openRecorded : openRecordedChanges;
+      return new StreamReader(`reader-${node.name}-${index}`, place, node, world, open);
     }),
   );
 }

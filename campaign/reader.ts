@@ -14,37 +14,40 @@ export class StreamReader {
   readonly name: string;
   readonly place: Place;
   readonly #world: World;
+  readonly #open: typeof openRecorded;
   readonly #random: Chance;
   #node: FleetNode;
-  #open: { readonly reader: SseReader; readonly record: OpenSession } | undefined;
+  #stream: RecordedStream | undefined;
   #failures = 0;
 
-  constructor(name: string, place: Place, node: FleetNode, world: World) {
+  /** `open` opens its streams: of whole maps, or of changes. */
+  constructor(name: string, place: Place, node: FleetNode, world: World, open = openRecorded) {
     this.name = name;
     this.place = place;
     this.#node = node;
     this.#world = world;
+    this.#open = open;
     this.#random = world.random.fork();
   }
 
   /** The revision of the last frame of the open stream; `undefined` without one. */
   get reached(): number | undefined {
-    const session = this.#open?.record.session;
+    const session = this.#stream?.record.session;
     return session && session.revision + session.frames.length - 1;
   }
 
   /** Reads until `signal` aborts, and then leaves the open stream as it is: {@link close} ends it. */
   async run(signal: AbortSignal, settling: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const session = await openRecorded(this.#world, this.name, this.place, this.#node);
+      const session = await this.#open(this.#world, this.name, this.place, this.#node);
       if (session !== undefined) {
         this.#failures = 0;
-        this.#open = session;
+        this.#stream = session;
         // It may have been aborted while the stream was being opened.
         if (signal.aborted) return;
         await stay(session.reader, this.#random.between(5_000, 60_000), signal, settling);
         if (signal.aborted) return;
-        this.#open = undefined;
+        this.#stream = undefined;
       }
       this.#node = this.#random.pick(this.#world.fleet.nodes);
       this.#failures += 1;
@@ -54,7 +57,7 @@ export class StreamReader {
 
   /** Leaves, and records nothing from then on. */
   close(): void {
-    this.#open?.reader.close();
+    this.#stream?.reader.close();
   }
 }
 
@@ -104,7 +107,7 @@ export async function openRecorded(
     path: `/v1/stream?env=${place.environment}`,
     headers: { 'X-Service-Key': key.text },
     begin: (opening) => world.recorder.openSession(opening),
-    receive: (record, { data, at }) => record.frame(data, at),
+    receive: (record, { data, at }) => record.frame({ at, content: data }),
   });
 }
 

@@ -29,7 +29,7 @@ type How = NonNullable<StreamSession['ended']>['how'];
 /** A session that is still open: its recorder adds frames and, once, how it ended. */
 export interface OpenSession {
   readonly session: StreamSession;
-  frame(content: string, at: number): void;
+  frame(frame: Frame): void;
   end(how: How, at: number): void;
 }
 
@@ -114,8 +114,8 @@ export class Recorder {
     this.#streams.push(session);
     return {
       session,
-      frame: (content, at) => {
-        if (!this.#isSealed) frames.push({ at, content: this.#shared(content) });
+      frame: (frame) => {
+        if (!this.#isSealed) frames.push({ ...frame, content: this.#shared(frame.content) });
       },
       end: (how, at) => this.#end(session, how, at),
     };

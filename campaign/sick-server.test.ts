@@ -12,6 +12,8 @@ const SICKNESSES: readonly (readonly [Sickness, readonly ViolationKind[]])[] = [
   ['sends a frame of another environment', ['foreign']],
   ['forgets an acknowledged write', ['double-revision', 'wrong-audit']],
   ['leaves a stream without news', ['not-converged']],
+  ['leaves a removal out of a change', ['mix']],
+  ['names a wrong revision in a change', ['wrong-change']],
   ['skips an event', ['skip']],
   ['repeats an event', ['repeat']],
   ['answers a read from before its event', ['behind-event']],

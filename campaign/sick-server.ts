@@ -12,6 +12,8 @@ export type Sickness =
   | 'forgets an acknowledged write'
   | 'leaves a stream without news'
   | 'keeps streams of revoked keys'
+  | 'leaves a removal out of a change'
+  | 'names a wrong revision in a change'
   | 'skips an event'
   | 'repeats an event'
   | 'answers a read from before its event'
@@ -23,7 +25,7 @@ type Flags = Record<string, unknown>;
 interface Stream {
   readonly place: string;
   readonly key: string;
-  readonly form: 'map' | 'event';
+  readonly form: 'map' | 'change' | 'event';
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
 }
 
@@ -92,7 +94,7 @@ export class SickServer implements Disposable {
     if (ofrepPath === 'stream')
       return this.#openStream('event', searchParams.get('ticket') ?? '', environmentInPath);
     if (ofrepPath !== undefined) return this.#readBulk(request, environmentInPath, searchParams);
-    if (pathname.startsWith('/v1/')) return this.#evaluate(request, pathname, searchParams.get('env') ?? '');
+    if (pathname.startsWith('/v1/')) return this.#evaluate(request, pathname, searchParams);
     if (pathname === '/api/audit') {
       const before = Number(searchParams.get('before') ?? Number.POSITIVE_INFINITY);
       const limit = Number(searchParams.get('limit'));
@@ -116,7 +118,8 @@ export class SickServer implements Disposable {
     return await this.#manage(request, `${name}/${environment}`, last ?? '', flag);
   }
 
-  #evaluate(request: Request, pathname: string, environment: string): Response {
+  #evaluate(request: Request, pathname: string, query: URLSearchParams): Response {
+    const environment = query.get('env') ?? '';
     const key = request.headers.get('x-service-key') ?? '';
     if (this.#revoked.has(key)) return Response.json({ error: 'invalid_api_key' }, { status: 401 });
     const place = `${this.#projectOf.get(key)}/${environment}`;
@@ -124,7 +127,7 @@ export class SickServer implements Disposable {
     if (pathname.startsWith('/v1/flags')) {
       return Response.json({ environment, flags: this.#log(place).at(-1) }, { headers });
     }
-    return this.#openStream('map', key, environment);
+    return this.#openStream(query.has('changes') ? 'change' : 'map', key, environment);
   }
 
   /** The ticket of a stream is the key: secrets are not what this server is about. */
@@ -151,6 +154,13 @@ export class SickServer implements Disposable {
         stream = { place, key, form, controller };
         this.#streams.add(stream);
         if (form === 'event') sendEvent(stream, this.#revision(place));
+        else if (form === 'change')
+          sendChange(stream, {
+            from: null,
+            to: this.#revision(place),
+            set: this.#log(place).at(-1),
+            removed: [],
+          });
         else send(stream, this.#log(place).at(-1));
       },
       cancel: () => {
@@ -186,11 +196,14 @@ export class SickServer implements Disposable {
     if (this.#sickPlace === place) this.#isDone = true;
     const here = [...this.#streams].filter((stream) => stream.place === place);
     const streams = here.filter(({ form }) => form === 'map');
-    for (const stream of here) if (stream.form === 'event') this.#sendEvent(stream);
+    for (const stream of here) {
+      if (stream.form === 'event') this.#sendEvent(stream);
+      if (stream.form === 'change') this.#sendChange(stream, before, next);
+    }
     const held = this.#held?.place === place ? this.#held : undefined;
     if (held !== undefined) this.#held = undefined;
     const isDue = this.#sickPlace === undefined && streams.length > 0 && this.#revision(place) >= 10;
-    if (isDue && !this.#sickness.endsWith('an event')) this.#sickPlace = place;
+    if (isDue && !/(an event|a change)$/.test(this.#sickness)) this.#sickPlace = place;
     for (const stream of streams) this.#send(stream, isDue && stream === streams[0], before, next);
     held?.send();
   }
@@ -212,6 +225,19 @@ export class SickServer implements Disposable {
     else if (sickness === 'sends a frame of another environment') send(stream, this.#foreign(stream.place));
     else send(stream, next);
     if (sickness === 'repeats a frame') send(stream, next);
+  }
+
+  /** Sends one change or, once, the sickness. */
+  #sendChange(stream: Stream, before: Flags, next: Flags): void {
+    const to = this.#revision(stream.place);
+    const gone = Object.keys(before).filter((key) => !(key in next));
+    const isDue = this.#sickPlace === undefined && to >= 10;
+    const isIncomplete = isDue && this.#sickness === 'leaves a removal out of a change' && gone.length > 0;
+    const isMisnamed = isDue && this.#sickness === 'names a wrong revision in a change';
+    if (isIncomplete || isMisnamed) this.#sickPlace = stream.place;
+
+    const set = Object.fromEntries(Object.entries(next).filter(([key, state]) => before[key] !== state));
+    sendChange(stream, { from: isMisnamed ? to : to - 1, to, set, removed: isIncomplete ? [] : gone });
   }
 
   /** Sends one event or, once, the sickness. */
@@ -256,6 +282,10 @@ export class SickServer implements Disposable {
 
 function send(stream: Stream, flags: Flags | undefined): void {
   stream.controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(flags)}\n\n`));
+}
+
+function sendChange({ controller }: Stream, change: object): void {
+  controller.enqueue(new TextEncoder().encode(`event: change\ndata: ${JSON.stringify(change)}\n\n`));
 }
 
 function sendEvent({ controller }: Stream, revision: number): void {

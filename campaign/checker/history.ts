@@ -90,6 +90,8 @@ export interface Frame {
   readonly at: number;
   /** JSON text of the flag map. Equal texts should be one string, to save memory and parsing. */
   readonly content: string;
+  /** The revisions that the event named, where the reader made the map of changes. */
+  readonly change?: { readonly from: number | null; readonly to: number };
 }
 
 /** A stream of events that carry no map. */

@@ -38,7 +38,10 @@ const CLIENTS = 3;
 /** How far a node may lag behind and still call itself current. */
 const LONGEST_LAG_MS = 2_000;
 
-/** These of the readers follow events. */
+/** From here on, readers follow changes instead of maps. */
+const FIRST_CHANGE_READER = 4;
+
+/** From here on, they follow events. */
 const FIRST_EVENT_READER = 6;
 
 const environment = fc.nat({ max: ENVIRONMENTS.length - 1 });
@@ -237,8 +240,11 @@ class PerfectFleet {
       for (const open of this.#open.values()) {
         const { session } = open;
         if (session.node !== on || session.environment !== name) continue;
-        if ('frames' in open) open.frames.push({ at: this.#time, content: this.#content(name, revision) });
-        else open.events.push({ at: this.#time, revision, asksToRead: true });
+        if ('frames' in open) {
+          const frame = { at: this.#time, content: this.#content(name, revision) };
+          const isOfChanges = open.frames[0]?.change !== undefined;
+          open.frames.push(isOfChanges ? { ...frame, change: { from: revision - 1, to: revision } } : frame);
+        } else open.events.push({ at: this.#time, revision, asksToRead: true });
       }
     }
   }
@@ -277,16 +283,19 @@ class PerfectFleet {
       openedAt: this.#time + 1,
       revision,
     };
-    const open = index < FIRST_EVENT_READER ? this.#openMaps(opening) : this.#openEvents(opening);
+    const isOfChanges = index >= FIRST_CHANGE_READER;
+    const open =
+      index < FIRST_EVENT_READER ? this.#openMaps(opening, isOfChanges) : this.#openEvents(opening);
     this.#time += 3;
     this.#sessions.push(open);
     this.#open.set(index, open);
     if ('events' in open) this.#readFor(open);
   }
 
-  #openMaps(opening: Opening): OpenSession {
-    const content = this.#content(opening.environment, opening.revision);
-    const frames: Frame[] = [{ at: this.#time + 2, content }];
+  #openMaps(opening: Opening, isOfChanges: boolean): OpenSession {
+    const { environment, revision } = opening;
+    const first = { at: this.#time + 2, content: this.#content(environment, revision) };
+    const frames: Frame[] = [isOfChanges ? { ...first, change: { from: null, to: revision } } : first];
     return { session: { ...opening, frames }, frames };
   }
 

@@ -46,6 +46,31 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     }),
   },
   {
+    name: 'a change follows another revision than its reader has',
+    caughtAs: ['wrong-change'],
+    plant: (history, choice) =>
+      replaceFrame(
+        history,
+        framesWhere(history, ({ change }) => typeof change?.from === 'number'),
+        choice,
+        (frame) => ({
+          ...frame,
+          change: { from: (frame.change?.from ?? missing()) - 1, to: frame.change?.to ?? missing() },
+        }),
+      ),
+  },
+  {
+    name: 'a stream of changes does not begin with the whole map',
+    caughtAs: ['wrong-change'],
+    plant: (history, choice) =>
+      replaceFrame(
+        history,
+        framesWhere(history, ({ change }) => change?.from === null),
+        choice,
+        (frame) => ({ ...frame, change: { from: 0, to: frame.change?.to ?? missing() } }),
+      ),
+  },
+  {
     name: 'an event is skipped',
     caughtAs: ['skip'],
     plant: inEvents(3, (events, at) => events.toSpliced(Math.max(1, Math.min(at, events.length - 2)), 1)),

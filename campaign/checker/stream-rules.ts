@@ -13,6 +13,13 @@ export function checkStreamOrder(stream: StreamSession, timelines: Timelines, re
     const where = `Frame ${index} of stream ${describe(stream)}`;
     const tell = (kind: ViolationKind, story: string): void =>
       report({ kind, at: frame.at, environment: stream.environment, subject: stream.id, story });
+    if (!namesItsRevisions(stream, index)) {
+      const { from, to } = frame.change ?? {};
+      tell(
+        'wrong-change',
+        `${where} should make revision ${expected} and is a change from ${from} to ${to}.`,
+      );
+    }
     if (!('revision' in placed)) {
       tell(placed.kind, `${where} should be revision ${expected}. ${placed.story}`);
       expected += 1;
@@ -26,6 +33,14 @@ export function checkStreamOrder(stream: StreamSession, timelines: Timelines, re
     }
     expected = placed.revision + 1;
   }
+}
+
+/** Whether a change names the revision that its reader has, or none, and the next one. The first is one from nothing. */
+function namesItsRevisions({ frames, revision }: StreamSession, index: number): boolean {
+  const change = frames[index]?.change;
+  if (change === undefined) return true;
+  const before = index === 0 ? null : (frames[index - 1]?.change?.to ?? null);
+  return change.to === revision + index && (change.from === null || change.from === before);
 }
 
 /** How a revision that is not the expected one breaks the order. */

@@ -8,6 +8,7 @@ export const VIOLATION_KINDS = {
   'behind-event': 'P7: an answer that is older than the event that caused its read',
   'went-back': 'P2, P7, P14: an older revision after a newer one',
   skip: 'P3: a revision left out of an open stream',
+  'wrong-change': 'P3: a change that names other revisions than its reader has and gets',
   stuck: 'P4, P14: an open stream, or a client, that stayed behind',
   'sent-after-loss': 'P5: something sent after the node knew that it lost the log',
   'not-converged': 'P6, P14: not every node or reader reached the newest state',
