@@ -217,8 +217,8 @@ export class LiveEnvironment {
 
     const set: string[] = [];
     const removed: string[] = [];
-    // The last operation of a flag counts.
-    for (const [key, state] of new Map(difference)) {
+    // A row of the log names each flag once.
+    for (const [key, state] of difference) {
       if (state === null) removed.push(key);
       else set.push(member(key, state));
     }
