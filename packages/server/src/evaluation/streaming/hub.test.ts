@@ -108,7 +108,7 @@ describe('Hub', () => {
     // A change that makes no difference to readers has an event all the same.
     hub.broadcast(environment, undefined, environment.apply(4, [['counter', '{"enabled":true,"value":3}']]));
     hub.broadcast(environment, undefined, environment.apply(5, [['counter', null]]));
-    // Nobody knows how this one differs.
+    // The difference of this one is not known.
     environment.apply(7, [['counter', '{"enabled":true,"value":7}']]);
     hub.broadcast(environment);
 
