@@ -244,7 +244,7 @@ test('a document is compared flag by flag, and imported as it was shown or not a
   await management.request('PATCH', '/api/projects/depot/environments/production', {
     body: { reasonRequired: true },
   });
-  const { page, check } = await world.open('/projects/depot/settings');
+  const { page, check } = await world.open('/projects/depot/settings', { expected: /412/ });
   const choose = async (name: string, lines: readonly string[]) => {
     const buffer = Buffer.from(lines.join('\n'));
     const file = page.getByLabel('Document to import');
@@ -287,7 +287,7 @@ test('a document is compared flag by flag, and imported as it was shown or not a
   await dialog.getByText('Say why').waitFor();
   await dialog.getByLabel('Reason').fill('From the repository');
   await dialog.getByRole('button', { name: 'Import 3 changes' }).click();
-  await dialog.getByText('The project has changed in the meantime.').waitFor();
+  await dialog.getByText('This is the updated comparison; what is different: late.').waitFor();
   await list.getByText('late').waitFor();
   await dialog.getByRole('button', { name: 'Import 4 changes' }).click();
   await page.getByRole('region', { name: 'Messages' }).getByText('depot.yaml is imported').waitFor();

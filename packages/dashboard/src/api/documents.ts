@@ -26,13 +26,21 @@ export function previewImport(
   return request('POST', `${pathOf(rules)}&dryRun=true`, { ...bodyOf(document), signal });
 }
 
-/** Imports a document, all or nothing. `confirmed` names the protected environments that it changes. */
+/**
+ * Imports a document, all or nothing: what was previewed as `plan`, or `revision_conflict`. `confirmed` names the protected
+ * environments that it changes.
+ */
 export function importDocument(
   document: ProjectDocument,
   rules: ImportRules,
-  wanted: Wanted & { readonly confirmed: readonly string[] },
+  { plan, ...wanted }: Wanted & { readonly confirmed: readonly string[]; readonly plan: string | undefined },
 ): Promise<ImportPlan> {
-  return request('POST', pathOf(rules), { ...bodyOf(document), ...wanted });
+  const path = pathOf(rules);
+  // A server of an older version does not name plans.
+  return request('POST', plan === undefined ? path : `${path}&plan=${plan}`, {
+    ...bodyOf(document),
+    ...wanted,
+  });
 }
 
 function pathOf({ policy, prune }: ImportRules): string {

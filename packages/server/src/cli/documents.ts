@@ -74,18 +74,20 @@ export const importCommand = command({
     prune: PRUNE,
     remove: REMOVE,
     dryRun: toggle('Show what would change, and which of these changes you may not make'),
+    plan: option('<plan>', 'Import only what the dry run or diff that printed this plan has shown'),
     note: NOTE,
     ...WISH,
   },
   help: 'Each change requires the same role as making it by itself. If one is not allowed, nothing is imported.',
   examples: [
     'halyard import flags.yaml --policy enforce --dry-run',
+    'halyard import flags.yaml --policy enforce --plan 41-0f343b0931126a20f133d67c2b018a3b',
     'halyard export --project shop --url https://flags.example.com | halyard import -',
   ],
   run: async (input, shell) => {
     const answer = await sendDocument(input, shell, {
       path: apiPath`/import`,
-      query: { policy: input.policy, dryRun: String(input.dryRun === true) },
+      query: { policy: input.policy, dryRun: String(input.dryRun === true), plan: input.plan },
       note: input.note,
     });
     printAnswer(shell, input, answer, describeImport);
@@ -166,6 +168,7 @@ function describeImport(fields: Fields): string {
     ...(kept > 0 ? [`Kept ${kept} that differ; --policy enforce overwrites them.`] : []),
     ...(isDryRun ? describeNotAllowed(fields) : []),
     isDryRun ? `Dry run: would change ${count} of ${project}.` : `Changed ${count} of ${project}.`,
+    ...(isDryRun ? [`To import exactly this: --plan ${fields.text('plan')}`] : []),
   );
 }
 

@@ -232,8 +232,10 @@ describe('export and import', () => {
     const planned = await seen(['import', file, '--policy', 'enforce', '--prune', '--dry-run']);
     expect(planned).toContain('- flag extra: archive\n');
     expect(planned).toContain('~ staging/kept: off -> on\n');
-    expect(planned).toEndWith('Dry run: would change 1 flag state of copied.\n');
-    expect(await seen(['import', file, '--policy', 'enforce', '--prune'])).toEndWith(
+    expect(planned).toContain('Dry run: would change 1 flag state of copied.\n');
+    const [, plan = ''] = /To import exactly this: --plan (\S+)\n$/.exec(planned) ?? [];
+    expect((await halyard(['import', file, '--plan', plan])).exitCode).toBe(4);
+    expect(await seen(['import', file, '--policy', 'enforce', '--prune', '--plan', plan])).toEndWith(
       'Changed 1 flag state of copied.\n',
     );
     const same = await halyard(['diff', file, '--prune']);

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { isMade, isProposed } from '../../api/api-error.ts';
+import { isMade, isProposed, isRefusal } from '../../api/api-error.ts';
 import {
   type ImportRules,
   importDocument,
@@ -25,7 +25,7 @@ import { announce } from '../../components/live-region.tsx';
 import { SkeletonRows } from '../../components/screen-states.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { messages } from './import-messages.ts';
-import { isNothing, thingsOf } from './import-plan.ts';
+import { isNothing, namesOfOthers, thingsOf } from './import-plan.ts';
 import { ImportPreview, refusalsOf } from './import-preview.tsx';
 
 const POLICIES = (['create-only', 'enforce'] as const).map((policy) => {
@@ -54,7 +54,8 @@ export function ImportDialog({
 }) {
   const [rules, setRules] = useState<ImportRules>({ policy: 'create-only', prune: false });
   const [note, setNote] = useState('');
-  const [isOutdated, setOutdated] = useState(false);
+  // What an earlier comparison did not show.
+  const [outdated, setOutdated] = useState<readonly string[]>();
   const { askApproval } = useChangeGuards();
   const preview = useImportPreview(document, rules);
   const finish = useFinish(project.name, document, onClose);
@@ -72,7 +73,7 @@ export function ImportDialog({
     },
     submit: async () => {
       if (plan === undefined) return;
-      setOutdated(false);
+      setOutdated(undefined);
       const wanted = await askApproval({
         project: project.name,
         environments: touched.filter(({ approvals }) => needsApproval || approvals === 0),
@@ -82,17 +83,16 @@ export function ImportDialog({
       });
       if (wanted === undefined) return;
 
-      const now = await previewImport(document, rules);
-      if (JSON.stringify(now) !== JSON.stringify(plan)) {
-        setOutdated(true);
-        preview.replace(now);
-        return;
-      }
-
       const confirmed = guarded.map(({ name }) => name);
       try {
-        finish(plan, await importDocument(document, rules, { ...wanted, confirmed }));
+        finish(plan, await importDocument(document, rules, { ...wanted, confirmed, plan: plan.plan }));
       } catch (error) {
+        if (isRefusal(error, 'revision_conflict')) {
+          const now = await previewImport(document, rules);
+          preview.replace(now);
+          setOutdated(namesOfOthers(plan, now));
+          return;
+        }
         if (isMade(error) || isProposed(error)) finish(plan);
         throw error;
       }
@@ -115,9 +115,9 @@ export function ImportDialog({
     >
       <Rules rules={rules} onChange={setRules} />
 
-      {isOutdated && (
+      {outdated !== undefined && (
         <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-          {messages.changed}
+          {messages.changed(outdated)}
         </p>
       )}
       {preview.isPending && <SkeletonRows rows={3} />}

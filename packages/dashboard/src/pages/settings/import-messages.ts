@@ -27,7 +27,8 @@ export const messages = {
   nothing: 'Nothing to import: the project has all of this already.',
   refused: 'You may not make all of these changes, and an import is all or nothing:',
   blocked: 'Some of it is not allowed.',
-  changed: 'The project has changed in the meantime. Nothing was imported. This is the updated comparison.',
+  changed: (names: readonly string[]) =>
+    `The project has changed in the meantime. Nothing was imported. This is the updated comparison${names.length === 0 ? '' : `; what is different: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`}.`,
   kept: (count: number) =>
     count === 1
       ? '1 thing differs from the document and stays as it is.'

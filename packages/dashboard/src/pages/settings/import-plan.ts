@@ -66,6 +66,18 @@ export function thingsOf(plan: ImportPlan): readonly ChangedThing[] {
   return [...things.values()].toSorted((a, b) => Number(b.isRemoval) - Number(a.isRemoval));
 }
 
+/** The names of the things that one of two plans changes and the other does not, or changes in another way. */
+export function namesOfOthers(one: ImportPlan, other: ImportPlan): readonly string[] {
+  const texts = (plan: ImportPlan) => new Set(thingsOf(plan).map((thing) => JSON.stringify(thing)));
+  const differing = texts(one).symmetricDifference(texts(other));
+  const things = [...thingsOf(one), ...thingsOf(other)];
+  return [
+    ...new Set(
+      things.filter((thing) => differing.has(JSON.stringify(thing))).map(({ noun, name }) => name || noun),
+    ),
+  ];
+}
+
 /** What the project has, the document lacks and the import leaves alone: how many of each noun. */
 export function onlyInProject(plan: ImportPlan): readonly (readonly [noun: string, count: number])[] {
   return Object.entries(plan.onlyInProject).flatMap(([noun, items]) =>

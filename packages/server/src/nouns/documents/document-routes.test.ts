@@ -175,8 +175,48 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     const real = await load(body, '?policy=enforce&prune=true&dryRun=false');
     const { seq, ...done } = real.json;
     expect(seq).toBeNumber();
-    expect(dry.json).toEqual({ ...done, dryRun: true, notAllowed: [] });
+    expect(dry.json).toEqual({ ...done, dryRun: true, plan: expect.any(String), notAllowed: [] });
     expect(real.json.changes).toHaveLength(6);
+  });
+
+  test('S25.4 an import with the plan of a dry run does exactly that, or nothing', async () => {
+    const { name, path } = await app.project();
+    const on = (environment: string, key: string, enabled = true) =>
+      app.call('PUT', `${path}/environments/${environment}/flags/${key}`, { body: { enabled } });
+    for (const key of ['kept', 'gone', 'other']) await on('staging', key, false);
+    const states = { environments: { staging: { enabled: true } } };
+    const environments = ['development', 'staging', 'production'];
+    const body = { halyard: 1, project: name, environments, flags: { kept: states, other: {} } };
+    const rules = 'policy=enforce&prune=true';
+    const planOf = async (query = rules) => (await load(body, `?${query}&dryRun=true`)).json.plan as string;
+    const refused = async (plan: string, query = rules) => {
+      const { status, json } = await load(body, `?${query}&plan=${plan}`);
+      expect([status, json.error]).toEqual([412, 'revision_conflict']);
+      return json.message as string;
+    };
+    const revision = await revisionOf(name, 'staging');
+
+    // What the import does not touch does not count; a flag that it archives does.
+    const first = await planOf();
+    await app.call('PATCH', path, { body: { usage: true } });
+    const [, digest] = first.split('-');
+    expect(await planOf()).toEndWith(`-${digest}`);
+    expect(await refused(await planOf('policy=enforce'))).toContain('the document or the options differ');
+    const second = await planOf();
+    await on('staging', 'gone');
+    expect(await refused(second)).toContain('these have changed: staging/gone. Preview it again.');
+    const third = await planOf();
+    await on('staging', 'kept');
+    expect(await refused(third)).toContain('these have changed: staging/kept.');
+    expect(await revisionOf(name, 'staging')).toBe(revision + 2);
+
+    const { status, json } = await load(body, `?${rules}&plan=${await planOf()}`);
+    expect([status, json.flagsArchived]).toEqual([200, ['gone']]);
+    for (const plan of ['x', '1-', `${third}0`, `${third}&dryRun=true`])
+      expect((await load(body, `?${rules}&plan=${plan}`)).json.error).toBe('invalid_argument');
+    // The plan of a comparison is that of an import which enforces.
+    const { plan } = (await app.call('POST', `/api/diff?prune=true`, { body })).json;
+    expect((await load(body, `?${rules}&plan=${plan}`)).status).toBe(200);
   });
 
   // PostgreSQL gets fewer: its share of a small machine's time goes into the round trips.

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
@@ -19,6 +20,7 @@ import { exportForFlagd, exportProject } from './export.ts';
 import { importDeclaration, type NotAllowed, previewImport } from './import.ts';
 import { isEmptyPlan } from './plan.ts';
 import { planRecord } from './plan-record.ts';
+import { PLAN_NAME } from './previewed-plan.ts';
 
 const tag = 'Import and export';
 
@@ -138,8 +140,9 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
         prune: query.prune === 'true',
         remove: wordsIn(query.remove, REMOVABLE),
       } as const;
-      const { plan, notAllowed } = await previewImport(context, actor, rules);
-      return ok({ ...planRecord(rules, plan), same: isEmptyPlan(plan), notAllowed: records(notAllowed) });
+      const { plan, name, notAllowed } = await previewImport(context, actor, rules);
+      const same = isEmptyPlan(plan);
+      return ok({ ...planRecord(rules, plan), same, plan: name, notAllowed: records(notAllowed) });
     },
   );
 
@@ -159,11 +162,18 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       query: z.strictObject({
         policy: z.enum(IMPORT_POLICIES).default('create-only'),
         dryRun: z.enum(['true', 'false']).default('false'),
+        plan: z
+          .string()
+          .regex(PLAN_NAME, { error: 'it must be the "plan" of a dry run' })
+          .optional()
+          .openapi({
+            description: 'The `plan` of a dry run or a diff: import only if that would do exactly the same.',
+          }),
         ...pruneQuery,
       }),
       body,
       answer: { status: 200, description: 'What changed, or would change.', schema: ImportResultSchema },
-      errors: ['confirmation_required'],
+      errors: ['confirmation_required', 'revision_conflict'],
     },
     async ({ query, text, actor, request }) => {
       const { policy } = query;
@@ -171,13 +181,17 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
         throw invalid('"prune" goes with "policy=enforce" only: "create-only" removes nothing.');
       if (query.remove !== undefined && policy !== 'enforce')
         throw invalid('"remove" goes with "policy=enforce" only: "create-only" removes nothing.');
+      if (query.plan !== undefined && query.dryRun === 'true')
+        throw invalid('"plan" goes with an import: a dry run answers with the plan of its own.');
 
       const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
       const remove = wordsIn(query.remove, REMOVABLE);
-      const rules = { declaration, policy, prune: query.prune === 'true', remove };
+      const planned = defined({ planned: query.plan });
+      const rules = { declaration, policy, prune: query.prune === 'true', remove, ...planned };
       if (query.dryRun === 'true') {
-        const { plan, notAllowed } = await previewImport(context, actor, rules);
-        return ok({ ...planRecord(rules, plan), dryRun: true, notAllowed: records(notAllowed) });
+        const { plan, name, notAllowed } = await previewImport(context, actor, rules);
+        const answer = planRecord(rules, plan);
+        return ok({ ...answer, dryRun: true, plan: name, notAllowed: records(notAllowed) });
       }
 
       const { plan, seq, ...created } = await importDeclaration(context, actor, rules);

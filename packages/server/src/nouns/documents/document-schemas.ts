@@ -87,6 +87,11 @@ const planMembers = {
     }),
 } as const;
 
+const PlanName = z.string().openapi({
+  description:
+    'Names what would change. Send it as `plan` with the import, and it does exactly this or nothing.',
+});
+
 const notAllowedMember = {
   notAllowed: z.array(z.object({ what: z.string(), code: z.string(), why: z.string() })).openapi({
     description: 'Which of these changes the caller may not make: the import would be refused as a whole.',
@@ -122,6 +127,7 @@ export const ImportResultSchema = z
   .object({
     ...planMembers,
     dryRun: z.boolean(),
+    plan: PlanName.optional(),
     notAllowed: notAllowedMember.notAllowed.optional(),
     ...seqMember,
   })
@@ -129,5 +135,5 @@ export const ImportResultSchema = z
 
 /** The answer of a comparison. */
 export const DifferenceSchema = z
-  .object({ ...planMembers, same: z.boolean(), ...notAllowedMember })
+  .object({ ...planMembers, same: z.boolean(), plan: PlanName, ...notAllowedMember })
   .openapi('ProjectDifference');

@@ -108,4 +108,6 @@ export interface ImportRules {
   readonly prune: boolean;
   /** With `enforce`: the sections from which to remove what the document lacks. */
   readonly remove: readonly Removable[];
+  /** The name of the previewed plan that the import must carry out. */
+  readonly planned?: string;
 }

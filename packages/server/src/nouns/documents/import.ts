@@ -27,6 +27,7 @@ import { type ImportRules, settingsOf } from './document.ts';
 import { planImport } from './import-plan.ts';
 import { judge, refuse } from './judge.ts';
 import type { CreatedSecrets, ImportPlan } from './plan.ts';
+import { planName, requirePlan } from './previewed-plan.ts';
 import { applyMembers, applySections, needsPeople } from './section-import.ts';
 
 /** One change that an import would make and its actor may not, in words. */
@@ -41,6 +42,8 @@ export interface NotAllowed {
 /** What an import changes, and which of these changes the actor may not make. */
 export interface ImportPreview {
   readonly plan: ImportPlan;
+  /** For an import that must do exactly this. */
+  readonly name: string;
   readonly notAllowed: readonly NotAllowed[];
 }
 
@@ -55,21 +58,24 @@ export async function previewImport(
   actor: Actor,
   rules: ImportRules,
 ): Promise<ImportPreview> {
-  const { plan, refusals } = await context.store.read(async (db) => {
+  const { plan, name, refusals } = await context.store.read(async (db) => {
     const plan = await planImport(db, actor, rules, context.now());
     // A preview needs no confirmation.
     const permissions = { ...actor.permissions, confirmed: 'all' } as const;
-    return { plan, refusals: judge(context, { ...actor, permissions }, plan) };
+    const refusals = judge(context, { ...actor, permissions }, plan);
+    return { plan, name: await planName(db, rules, plan), refusals };
   });
   return {
     plan,
+    name,
     notAllowed: refusals.map(({ what, refusal }) => ({ what, code: refusal.code, why: refusal.message })),
   };
 }
 
 /**
  * Imports a declaration in one transaction: each environment touched is one change. All or nothing: `forbidden` with a list
- * of what the actor may not do, and `confirmation_required`.
+ * of what the actor may not do, `confirmation_required`, and `revision_conflict` where it would not do what was previewed.
+ * (Spec: S25.4)
  */
 export function importDeclaration(
   context: ManagementContext,
@@ -84,6 +90,7 @@ export function importDeclaration(
     if (needsPeople(rules.declaration)) await tx.lockPeople();
 
     const plan = await planImport(tx, actor, rules, context.now());
+    if (rules.planned !== undefined) await requirePlan(tx, rules.planned, { rules, plan });
     refuse(judge(context, actor, plan));
 
     const made = await apply(context, tx, plan, rules.declaration.project);
