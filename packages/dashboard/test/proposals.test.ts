@@ -62,6 +62,8 @@ test('a change is proposed, and made by the approval of a second person, who con
   await question.getByRole('button', { name: 'Approve' }).click();
   await second.page.getByText('The change was made.').waitFor();
   expect(await isOn()).toBe(true);
+  // The buttons are gone.
+  expect(await second.page.evaluate('document.activeElement !== document.body')).toBe(true);
   await second.check();
   await page.getByText('The change was made.').waitFor();
   await page.close();

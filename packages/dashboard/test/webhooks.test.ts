@@ -33,8 +33,13 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'chat' }) });
   await row.getByText('All changes in production').waitFor();
 
-  await page.getByRole('button', { name: 'Send test to chat' }).click();
+  const sendTest = page.getByRole('button', { name: 'Send test to chat' });
+  await sendTest.press('Enter');
   await page.getByText(/^The receiver answered 200 after/).waitFor();
+  // The button was disabled in the meantime.
+  await until('the button has the focus again', () =>
+    sendTest.evaluate((it) => it === document.activeElement),
+  );
   receiver.answer('chat', () => new Response('<b>no such channel</b>', { status: 404 }));
   await page.getByRole('button', { name: 'Send test to chat' }).click();
   await page.getByText('The receiver answered 404 instead of 2xx.').waitFor();

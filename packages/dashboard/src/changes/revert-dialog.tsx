@@ -86,7 +86,7 @@ export function RevertDialog({
       form={{ ...form, error: form.error ?? preview.error }}
       action={needsApproval ? dialogs.proposeIt : words.action}
       obstacle={obstacleTo()}
-      isActionFocused
+      focused="action"
       className="w-[min(40rem,calc(100vw-2rem))]"
       onClose={onClose}
     >

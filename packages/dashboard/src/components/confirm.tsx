@@ -76,7 +76,7 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
       form={form}
       action={question.action}
       kind={question.isDangerous ? 'danger' : 'primary'}
-      isActionFocused={question.typed === undefined}
+      focused={focusedIn(question)}
       isQuestion
       onClose={() => onAnswer(false)}
     >
@@ -94,4 +94,10 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
       )}
     </FormDialog>
   );
+}
+
+/** Pressing the key that opened the question once more must not delete anything. */
+function focusedIn({ typed, isDangerous = false }: Question): 'action' | 'cancel' | undefined {
+  if (typed !== undefined) return undefined;
+  return isDangerous ? 'cancel' : 'action';
 }

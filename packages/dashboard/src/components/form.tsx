@@ -120,7 +120,7 @@ export function FormDialog({
   action,
   kind = 'primary',
   obstacle,
-  isActionFocused = false,
+  focused,
   isQuestion = false,
   className,
   lost,
@@ -134,8 +134,8 @@ export function FormDialog({
   kind?: 'primary' | 'danger';
   /** Why it cannot be submitted now: shown beside the button, which is disabled. */
   obstacle?: string | undefined;
-  /** The dialog opens with the focus on the submit button. */
-  isActionFocused?: boolean;
+  /** The button that has the focus when the dialog opens. Default: its first field. */
+  focused?: 'action' | 'cancel' | undefined;
   /** It closes without asking, because nothing typed in it is worth keeping. */
   isQuestion?: boolean;
   className?: string;
@@ -180,13 +180,15 @@ export function FormDialog({
               {obstacle}
             </p>
           )}
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose} data-autofocus={focused === 'cancel' || undefined}>
+            Cancel
+          </Button>
           <Button
             type="submit"
             kind={kind}
             disabled={obstacle !== undefined || form.isBusy}
             aria-describedby={obstacle === undefined ? undefined : id}
-            data-autofocus={isActionFocused ? true : undefined}
+            data-autofocus={focused === 'action' || undefined}
           >
             {action}
           </Button>

@@ -47,12 +47,14 @@ function forgetIfLeft(): void {
 
 function restoreFocus(): void {
   const latest = places.at(-1);
-  if (document.activeElement !== document.body || latest === undefined) return;
+  if (latest === undefined) return;
 
+  // It still has the focus: the browser drops it only when it draws the page.
   if (latest.isConnected && latest.matches(':disabled')) {
     isWaiting = true;
     return;
   }
+  if (document.activeElement !== document.body) return;
   if (canTake(latest)) {
     if (isWaiting) latest.focus({ preventScroll: true });
     return;

@@ -35,7 +35,7 @@ export function ListFilter({
     <search className="mb-3 flex flex-wrap items-center gap-2">
       <SearchField
         label={label}
-        className="max-w-80 flex-1 basis-56"
+        className="max-w-80 flex-1 basis-56 max-sm:max-w-none"
         value={query}
         onChange={(text) => setSearch({ q: text })}
       />

@@ -181,7 +181,7 @@ function Loss({ environment, flag }: { environment: EnvironmentRecord; flag: Fla
   return (
     <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
       <EnvironmentBadge environment={environment} />
-      <span className="break-all">{stateText(record.state)}</span>
+      <span className="wrap-anywhere">{stateText(record.state)}</span>
       <Becomes />
       <strong className="font-semibold text-ink">{words.removed}</strong>
     </p>

@@ -111,7 +111,7 @@ function FieldName({ path }: { path: string }) {
   const label = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined;
   if (label === undefined) return <span className="font-mono wrap-anywhere text-ink-3">{path}</span>;
   return (
-    <span className="break-all text-ink-3">
+    <span className="wrap-anywhere text-ink-3">
       {label}
       {end !== -1 && <span className="font-mono">{path.slice(end)}</span>}
     </span>

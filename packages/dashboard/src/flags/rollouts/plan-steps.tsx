@@ -22,7 +22,7 @@ export function PlanSteps({
     >
       <p className="flex flex-wrap justify-between gap-x-3 px-3 py-2">
         <span className="font-mono text-xs leading-5 wrap-anywhere">{flag}</span>
-        <span className="break-all text-ink-2">{messages.isNow(stateText(state))}</span>
+        <span className="wrap-anywhere text-ink-2">{messages.isNow(stateText(state))}</span>
       </p>
       <ol>
         {steps.map(({ rolloutPct, dueAt }) => (

@@ -93,7 +93,7 @@ function Due({ project, schedule }: { project: string; schedule: ScheduleRecord 
       <span className="flex min-w-0 items-center gap-x-2">
         <span className="text-ink-2">{messages.in}</span>
         {environment === undefined ? (
-          <span className="min-w-0 break-all">{schedule.environment ?? messages.deletedEnvironment}</span>
+          <span className="min-w-0 wrap-anywhere">{schedule.environment ?? messages.deletedEnvironment}</span>
         ) : (
           <EnvironmentBadge environment={environment} />
         )}

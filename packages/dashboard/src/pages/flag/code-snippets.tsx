@@ -66,7 +66,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
         <p className="mt-3 text-xs text-ink-2">
           {words.packages}
           {packages.map((each) => (
-            <code key={each} className="mr-2 break-all">
+            <code key={each} className="mr-2 wrap-anywhere">
               {each}
             </code>
           ))}

@@ -88,7 +88,7 @@ export function FlagDetails({
             />
           )}
         >
-          <span className="break-all">{nameOf(owner)}</span>
+          <span className="wrap-anywhere">{nameOf(owner)}</span>
         </EditableFact>
 
         {(canEdit || flag.valueKind !== 'any') && (
@@ -208,7 +208,7 @@ function Tags({ tags }: { tags: readonly string[] }) {
   return (
     <span className="flex flex-wrap gap-1">
       {tags.map((tag) => (
-        <span key={tag} className="rounded bg-hover px-1.5 py-px break-all text-ink-2">
+        <span key={tag} className="rounded bg-hover px-1.5 py-px wrap-anywhere text-ink-2">
           {tag}
         </span>
       ))}

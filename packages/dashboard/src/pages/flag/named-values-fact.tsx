@@ -41,7 +41,7 @@ export function NamedValuesFact({
           <span
             key={name}
             title={description === '' ? text : `${description}: ${text}`}
-            className="rounded bg-hover px-1.5 py-px break-all text-ink-2"
+            className="rounded bg-hover px-1.5 py-px wrap-anywhere text-ink-2"
           >
             {name}
           </span>

@@ -70,7 +70,7 @@ export function NoHits({
 /** Shown when the project of the address does not exist. */
 export function NoProject({ name }: { name: string }) {
   return (
-    <Page title={words.noProjectTitle} heading={<span className="break-all">{name}</span>}>
+    <Page title={words.noProjectTitle} heading={<span className="wrap-anywhere">{name}</span>}>
       <EmptyState
         title={words.noProject(name)}
         action={

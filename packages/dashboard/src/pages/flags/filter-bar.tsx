@@ -75,8 +75,9 @@ export const FilterBar = memo(function FilterBar({
         )}
 
         {/* On wide screens it is beside the heading. */}
-        <span className="sm:hidden">
+        <span className="flex gap-2 md:hidden">
           <ViewsMenu project={project.name} />
+          <ColumnPicker project={project} />
         </span>
       </FoldedFilters>
     </div>
@@ -96,7 +97,7 @@ export const ViewBar = memo(function ViewBar({
   const other = density === 'compact' ? 'comfortable' : 'compact';
   const Rows = density === 'compact' ? Rows2 : Rows4;
   return (
-    <span className="flex items-center gap-2 max-sm:hidden">
+    <span className="flex items-center gap-2 max-md:hidden">
       <ViewsMenu project={project.name} />
       <ColumnPicker project={project} />
       <IconButton label={words.density[other]} className="size-8" onClick={() => onDensity(other)}>

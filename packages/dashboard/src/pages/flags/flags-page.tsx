@@ -69,6 +69,9 @@ const FEW_FLAGS = 20;
 
 const DENSITIES = ['comfortable', 'compact'] as const;
 
+/** At 320 pixels the count stands below the heading: a longer one must not move what follows. */
+const NARROWEST = '[@media(max-width:22rem)]:flex-col [@media(max-width:22rem)]:items-start';
+
 /** The list with its search, filters and actions. */
 function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly FlagRecord[] }) {
   const { columns } = useColumns(project);
@@ -97,9 +100,12 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
     <div ref={root} className="flex h-full flex-col short:h-auto">
       <div className={classNames(GRID, 'flex flex-col gap-3 pt-4 pb-3')}>
         <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
-          <h1 tabIndex={-1} className={HEADING}>
+          <h1 tabIndex={-1} className={classNames(HEADING, NARROWEST)}>
             {title}
-            <span className="ml-2 text-sm font-normal whitespace-nowrap text-ink-3" role="status">
+            <span
+              className="ml-2 text-sm font-normal whitespace-nowrap text-ink-3 [@media(max-width:22rem)]:ml-0"
+              role="status"
+            >
               {messages.count(flags.length, shown.flags.length)}
             </span>
           </h1>

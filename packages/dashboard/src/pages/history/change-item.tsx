@@ -170,7 +170,7 @@ function Places({
   if (only === undefined) return null;
   if (names.length === 1) return <EntryPlace name={only} environments={environments} />;
   return (
-    <span className="min-w-0 truncate text-ink-2 max-sm:break-all max-sm:whitespace-normal">
+    <span className="min-w-0 truncate text-ink-2 max-sm:wrap-anywhere max-sm:whitespace-normal">
       {messages.inEnvironments(names)}
     </span>
   );

@@ -47,7 +47,7 @@ export function ProjectRow({
           <span className="min-w-0">
             <Link
               href={links.flags(name)}
-              className="inline-flex min-h-6 items-center font-medium break-all hover:text-accent hover:underline"
+              className="inline-flex min-h-6 items-center font-medium wrap-anywhere hover:text-accent hover:underline"
             >
               {name}
             </Link>
@@ -98,7 +98,7 @@ function LastChange({ project: { name, lastChange } }: { project: ProjectOvervie
             {target}
           </Link>
         ) : (
-          <span className="break-all">{target}</span>
+          <span className="wrap-anywhere">{target}</span>
         )}
         {environment !== undefined && environment !== target && ` in ${environment}`}
         {alike > 1 && messages.andMore(alike - 1)}

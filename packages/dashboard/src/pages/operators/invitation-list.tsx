@@ -52,7 +52,7 @@ function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord
   return (
     <RecordRow>
       <RecordHead>
-        <span className="font-medium break-all">{email}</span>
+        <span className="font-medium wrap-anywhere">{email}</span>
       </RecordHead>
       <RecordCell label={kindColumn.label}>{messages.linkKinds[kind]}</RecordCell>
       <RecordCell label={roleColumn.label}>

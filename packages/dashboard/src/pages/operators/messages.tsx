@@ -102,7 +102,7 @@ export const messages = {
   resetLinkTitle: 'Password reset link',
   sendPrivately: (email: string, expires: ReactNode) => (
     <p className="mt-3 text-ink-2">
-      Send it privately to <strong className="font-medium break-all text-ink">{email}</strong>: anyone who
+      Send it privately to <strong className="font-medium wrap-anywhere text-ink">{email}</strong>: anyone who
       opens it can set the password. It works once and expires {expires}.
     </p>
   ),

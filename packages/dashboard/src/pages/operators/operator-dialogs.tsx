@@ -112,7 +112,7 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
       obstacle={isLast ? messages.onlyAdmin(operator.name) : undefined}
       onClose={onClose}
     >
-      <p className="break-all text-ink-2">{operator.email}</p>
+      <p className="wrap-anywhere text-ink-2">{operator.email}</p>
       {administered === undefined && <NameField value={name} onChange={setName} error={nameProblem} />}
       {sso !== undefined && operator.signIn === 'sso' ? (
         <p className="text-ink-2">{messages.roleFromGroups(sso.label)}</p>

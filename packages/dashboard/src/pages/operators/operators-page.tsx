@@ -126,7 +126,7 @@ function OperatorRow({
           {id === self.id && <Badge>{messages.you}</Badge>}
           {signIn === 'sso' && <Badge>{messages.sso}</Badge>}
         </span>
-        <span className="block text-xs break-all text-ink-3">{email}</span>
+        <span className="block text-xs wrap-anywhere text-ink-3">{email}</span>
       </RecordHead>
       <RecordCell label={roleColumn.label}>
         <RightsText rights={operator} />

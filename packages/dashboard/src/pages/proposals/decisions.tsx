@@ -125,7 +125,7 @@ function DecisionDialog({
       form={form}
       action={messages.decisions[decision]}
       kind={decision === 'reject' || decision === 'withdraw' ? 'danger' : 'primary'}
-      isActionFocused={!isTyped && !takesNote}
+      focused={isTyped || takesNote ? undefined : 'action'}
       onClose={onClose}
     >
       <p className="font-medium wrap-anywhere">{messages.subject(titleOf(proposal), wanted)}</p>

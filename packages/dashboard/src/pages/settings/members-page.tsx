@@ -122,7 +122,7 @@ function MemberRow({
           <span className="min-w-0 font-medium">{name}</span>
           {id === self.id && <Badge>{texts.you}</Badge>}
         </span>
-        <span className="block text-xs break-all text-ink-3">{email}</span>
+        <span className="block text-xs wrap-anywhere text-ink-3">{email}</span>
       </RecordHead>
       <RecordCell label={roleColumn.label}>{ROLE_NAMES[found.role]}</RecordCell>
       <RecordCell label={sourceColumn.label}>{found.isOwn ? texts.here : texts.everywhere}</RecordCell>
