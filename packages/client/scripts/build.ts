@@ -38,9 +38,10 @@ export async function bundle(folder: string): Promise<void> {
   const suffixed = texts.flatMap((text) => [...text.matchAll(/\b(\w+)2 as \1\b/g)].map(([, name]) => name));
   const shared = new RegExp(`\\b(${suffixed.join('|')})2\\b`, 'g');
   const internal = new RegExp(`\\b(${INTERNAL_MEMBERS.join('|')})\\b`, 'g');
+  const constants = constantsOf(texts);
   for (const [i, output] of result.outputs.entries()) {
     const text = texts[i] ?? '';
-    const renamed = text
+    const renamed = inlined(text, constants)
       .replaceAll(shared, '$1')
       .replaceAll(internal, (name) => shortName(INTERNAL_MEMBERS.indexOf(name)));
     // Next.js asks it of components that use state, and bundlers drop it from sources.
@@ -57,6 +58,33 @@ function plainName(text: string): string {
   return text.replaceAll(/\/(?!index-)([a-z]+)-[0-9a-z]{8}\.js\b/g, '/$1.js');
 }
 
+/** Constants whose value is a number or a text, by their names. */
+function constantsOf(texts: readonly string[]): ReadonlyMap<string, string> {
+  const constants = new Map<string, string>();
+  for (const text of texts)
+    for (const [, name = '', value = ''] of text.matchAll(CONSTANT)) {
+      if ((constants.get(name) ?? value) !== value) throw new Error(`${name} has two values`);
+      constants.set(name, value);
+    }
+  return constants;
+}
+
+/** `var NAME = 15`, or a further one of the same statement. */
+const CONSTANT = /(?:^var|,) ([A-Z][A-Z_]+) = ("[^"\n]*"|[\de]+)(?=[,;])/gm;
+
+/**
+ * A module with the values of constants in place of their names: minifiers keep what modules have at their top, which costs
+ * twenty bytes of the compressed core. What is not used then is dropped by applications' bundlers.
+ */
+function inlined(text: string, constants: ReadonlyMap<string, string>): string {
+  const uses = new RegExp(`\\b(${[...constants.keys()].join('|')})\\b(?! =)`, 'g');
+  // Every second part is an import or an export, which needs the name.
+  const parts = text.split(/(^(?:import|export) \{[^}]*\}.*)/m);
+  return parts
+    .map((part, i) => (i % 2 ? part : part.replaceAll(uses, (name) => constants.get(name) ?? name)))
+    .join('');
+}
+
 /** A letter that no module with such members uses as a name; two when there are no more. */
 function shortName(index: number): string {
   const letters = 'etnrscudvlhmfopwEFGHJKLMNPQRSTUgjkqxyzABCDIOVWXYZ$_';
@@ -69,11 +97,11 @@ function shortName(index: number): string {
  * order decides which letter each gets, and with it up to forty bytes of the compressed core.
  */
 const INTERNAL_MEMBERS = [
-  'platform report listeners counts startFollowing beginRequest isLive setTimer forgetAll isOn lapse loadMap',
-  'target askRest judge note redact onComment onUpdate hear tellAll freshMs isStale onPending known',
-  'startAgain offer isCurrent onData confirm onRetry touch followInPage isSighting onOpen tick hasMap',
-  'lastReport etag reporter endRequest firstMs onFrame delayAfter giveUp askedAt isPlain rejected wallClock',
-  'parsed describeRefusal isReady',
+  'platform askRest hasMap target endRequest confirm isOn isReady onComment report wallClock lapse',
+  'listeners judge startAgain onPending firstMs isLive tellAll redact onMapChange isSighting beginRequest',
+  'known counts loadMap forgetAll onOpen describeRefusal onUpdate tick etag reporter isCurrent askedAt',
+  'note onRetry rejected startFollowing isStale isPlain onData hear delayAfter setTimer offer freshMs',
+  'parsed giveUp followInPage lastReport touch',
 ].flatMap((line) => line.split(' '));
 
 /** Declarations: the tree of the sources, beside those of the wire's facts, which have no package of their own. */

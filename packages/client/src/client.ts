@@ -77,7 +77,7 @@ export function createClientOn(
   };
   const update = () => {
     const { flags, status: next, revision } = connection as Connection; // it is what calls this
-    const changed = flags && flags !== source.flags ? reconcile(source.flags, flags).changed : [];
+    const { changed } = reconcile(source.flags, flags ?? source.flags);
     if (flags && changed.length) source.flags = flags;
     become(next);
     if (!changed.length) return;
@@ -112,7 +112,7 @@ export function createClientOn(
     reporter,
     touch,
     isReady: () => status === 'ready',
-    hasMap: () => !!(connection?.flags ?? bootstrap),
+    hasMap: () => connection?.flags ?? bootstrap,
   };
 
   /** Waits for the first load, a timeout, a signal, or the end of the client. */

@@ -3,7 +3,7 @@ import type { Fetch } from './platform.ts';
 import type { Target } from './target.ts';
 
 /** Open connections by `fetch` and by target. A project key is kept here only as long as a client has it. */
-const open = new WeakMap<Fetch, Map<string, [connection: Connection, users: number]>>();
+const open = new WeakMap<Fetch, Map<unknown, [connection: Connection, users: number]>>();
 
 /** A lease of a shared connection. The last release closes it. */
 export type Lease = readonly [connection: Connection, release: () => Promise<void> | undefined];
@@ -14,10 +14,10 @@ export type Lease = readonly [connection: Connection, release: () => Promise<voi
  */
 export function acquireConnection(target: Target): Lease {
   const { platform, headers, mode } = target;
-  const entries = (mode !== 'manual' && open.get(platform.fetch)) || new Map();
-  if (mode !== 'manual') open.set(platform.fetch, entries);
+  const entries = open.get(platform.fetch) ?? new Map();
+  open.set(platform.fetch, entries);
 
-  const id = JSON.stringify([{ ...target, platform: 0 }, [...headers]]);
+  const id = mode === 'manual' ? {} : JSON.stringify([{ ...target, platform: 0 }, [...headers]]);
   const entry = entries.get(id) ?? [createConnection(target), 0];
   entries.set(id, entry);
   entry[1]++;

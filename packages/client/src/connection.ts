@@ -3,7 +3,7 @@ import { FlagsError } from './errors.ts';
 import { NO_FLAGS, type ParsedFlags, reconcile } from './flags.ts';
 import { follow } from './follow.ts';
 import { toSafeError } from './request.ts';
-import { createRevisionGate, type Offer, type Verdict } from './revision-gate.ts';
+import { createRevisionGate, type Verdict } from './revision-gate.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -56,10 +56,16 @@ export interface Followed extends Connection {
   /** Reports a failure to every client. */
   report(error: FlagsError): void;
   /**
-   * Takes a map unless the one at hand is newer, and reports what is wrong with it. Without a map, the one at hand has that
-   * revision, too.
+   * Takes a map unless the one at hand is newer, and reports what is wrong with it: see {@link RevisionGate.judge}. Without a
+   * map, the one at hand has that revision, too. Leaves in `parsed` the map as it is kept: what did not change is the same as before.
    */
-  offer(parsed: ParsedFlags | undefined, offer: Offer, etag?: string | null): Verdict;
+  offer(
+    parsed: ParsedFlags | undefined,
+    revision: number | undefined,
+    isSighting: boolean,
+    askedAt?: number,
+    etag?: string | null,
+  ): Verdict;
   /** Asks REST for all flags. Returns the error, which is reported unless it only repeats `known`; never rejects. */
   askRest(known?: FlagsError): Promise<FlagsError | undefined>;
   /** Creates the controller of a request, which closing the connection aborts. */
@@ -124,19 +130,17 @@ export function createConnection(target: Target): Connection {
       for (const listener of [...self.listeners]) listener.onError(error);
     },
 
-    offer: (parsed, offered, tag) => {
-      const verdict = gate.judge(offered);
+    offer: (parsed, revision, isSighting, askedAt, tag) => {
+      const verdict = gate.judge(revision, isSighting, askedAt);
       if (verdict === 'keep' || !parsed) return verdict;
 
-      const { flags } = reconcile(self.flags ?? NO_FLAGS, parsed.flags);
-      const isNew = flags !== self.flags;
-      self.flags = flags;
+      const before = self.flags;
+      self.flags = parsed.flags = reconcile(before ?? NO_FLAGS, parsed.flags).flags;
       etag = tag;
       self.error = undefined;
       // With the first map, listeners hear how the client stands before they hear of the flags.
-      if (self.status === 'failed' || self.status === 'connecting')
-        self.status = offered.isSighting ? 'ready' : 'stale';
-      if (isNew) update();
+      if (!before && !isClosed()) self.status = isSighting ? 'ready' : 'stale';
+      if (self.flags !== before) update();
 
       if (verdict === 'reset') self.report(new FlagsError('revision_reset', 'the revisions restarted lower'));
       for (const flagKey of parsed.rejected)
@@ -170,7 +174,7 @@ export function createConnection(target: Target): Connection {
         } = await target.loadMap(target, controller, etag);
         note(`flags loaded, revision ${revision}`);
         const isSighting = isCurrent && !self.isLive;
-        const verdict = self.offer(parsed, { revision, isSighting, askedAt }, tag);
+        const verdict = self.offer(parsed, revision, isSighting, askedAt, tag);
         const isConfirmed = isCurrent && verdict !== 'keep';
         self.isCurrent = isConfirmed || self.isLive;
 

@@ -6,20 +6,24 @@ export const NO_FLAGS: FlagMap = Object.freeze(Object.create(null));
 
 /** A flag map made of foreign data. */
 export interface ParsedFlags {
-  readonly flags: FlagMap;
+  flags: FlagMap;
   /** Keys of members that were left out because they are not flag states. */
   readonly rejected: readonly string[];
 }
 
 /**
- * Reads a flag map from foreign data. A member that is no flag state is left out, so that one damaged flag cannot
- * hold back all others; throws `invalid_response` for data of another shape. Without a prototype, so `__proto__` is only a key.
+ * Reads a flag map from foreign data: a whole one, or what is set and `removed` in the map `base`. A member that is no flag
+ * state is left out, so that one damaged flag cannot hold back all others; throws `invalid_response` for data of another shape.
+ * Without a prototype, so `__proto__` is only a key.
  */
-export function readFlags(data: unknown): ParsedFlags {
-  const members = isRecord(data) ? Object.entries(data) : undefined;
-  const flags: Record<string, FlagState> = Object.create(null);
+export function readFlags(data: unknown, base = NO_FLAGS, removed: unknown = []): ParsedFlags {
+  /** Deeper values are damaged: servers take less, and what walks a value would run out of stack. */
+  const MAX_DEPTH = 64;
+  const isMap = isRecord(data);
+  const flags: Record<string, FlagState> = Object.assign(Object.create(null), isMap && base);
   const rejected: string[] = [];
-  for (const [key, member] of members ?? []) {
+  for (const key of removed as string[]) delete flags[key];
+  for (const [key, member] of Object.entries(isMap ? data : [0])) {
     const { enabled, value, rolloutPct: pct } = isRecord(member) ? member : {};
     // A percentage that cannot be read is not 100: the flag would be on for everyone.
     if (
@@ -27,17 +31,20 @@ export function readFlags(data: unknown): ParsedFlags {
       isShallow(value, MAX_DEPTH) &&
       (pct === undefined || (typeof pct === 'number' && pct >= 0 && pct <= 100))
     )
-      flags[key] = {
+      flags[key] = Object.freeze({
         enabled,
         // `Json`: foreign data is made by JSON.parse, or given by the application as such (a bootstrap).
         ...(value !== undefined && { value: value as Json }),
         ...(pct !== undefined && { rolloutPct: pct }),
-      };
-    else rejected.push(key);
+      });
+    else {
+      delete flags[key];
+      rejected.push(key);
+    }
   }
 
   // Members, but no flag among them: an error body or a wrapper, not a map.
-  if (!members || (members.length && members.length === rejected.length))
+  if (rejected.length && !Object.keys(flags).length)
     throw new FlagsError('invalid_response', 'it is not a flag map');
   return { flags, rejected };
 }
@@ -54,11 +61,11 @@ export function plainOf(flags: FlagMap): FlagMap {
   return copy;
 }
 
-/** Deeper values are damaged: servers take less, and what walks a value would run out of stack. */
-const MAX_DEPTH = 64;
-
 function isShallow(data: unknown, depth: number): boolean {
-  return !isObject(data) || (depth > 0 && Object.values(data).every((each) => isShallow(each, depth - 1)));
+  return (
+    !isObject(data) ||
+    (depth > 0 && Object.values(Object.freeze(data)).every((each) => isShallow(each, depth - 1)))
+  );
 }
 
 /** What becomes of a map when the next one comes. */
@@ -77,9 +84,9 @@ export function reconcile(previous: FlagMap, next: FlagMap): Reconciled {
   for (const key of Object.keys(next)) {
     const before = previous[key];
     const after = next[key] as FlagState;
-    if (before && isEqual(before, after)) flags[key] = before;
+    if (isEqual(before, after)) flags[key] = before as FlagState;
     else {
-      flags[key] = freeze(after);
+      flags[key] = after;
       changed.push(key);
     }
   }
@@ -90,23 +97,13 @@ export function reconcile(previous: FlagMap, next: FlagMap): Reconciled {
 
 /** Whether two pieces of JSON are the same, whatever the order of their members. */
 function isEqual(a: unknown, b: unknown): boolean {
-  if (!isObject(a) || !isObject(b)) return a === b;
+  if (a === b || !isObject(a) || !isObject(b)) return a === b;
   const keys = Object.keys(a);
   return (
-    a === b ||
-    (Array.isArray(a) === Array.isArray(b) &&
-      keys.length === Object.keys(b).length &&
-      keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key])))
+    Array.isArray(a) === Array.isArray(b) &&
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
   );
-}
-
-/** Freezes data that has no cycles: it was JSON, or was copied as such. */
-function freeze<T>(data: T): T {
-  if (isObject(data)) {
-    for (const member of Object.values(data)) freeze(member);
-    Object.freeze(data);
-  }
-  return data;
 }
 
 /** Whether `data` is an object that is not an array. */

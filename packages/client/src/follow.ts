@@ -1,8 +1,8 @@
 import { createBackoff } from './backoff.ts';
 import type { Followed } from './connection.ts';
 import { FlagsError, isRefusal } from './errors.ts';
-import { readFlags } from './flags.ts';
-import { toSafeError } from './request.ts';
+import { NO_FLAGS, readFlags } from './flags.ts';
+import { readRevision, toSafeError } from './request.ts';
 import { followStream } from './stream.ts';
 
 /** Says that a stream was left on purpose: its node is behind, or another tab takes it. Foreign code cannot throw it. */
@@ -47,8 +47,8 @@ export function follow(connection: Followed): () => void {
   let isEnded = false;
 
   let cancelPoll: (() => void) | undefined;
-  /** Whether REST has been asked yet, and whether it failed the last time. */
-  let rest: 'unasked' | 'asked' | 'failed' = 'unasked';
+  /** Whether REST failed the last time; `undefined` until it is asked. */
+  let hasFailed: boolean | undefined;
   /** When REST may be asked again, by its own `Retry-After`. */
   let restAt = 0;
 
@@ -58,7 +58,7 @@ export function follow(connection: Followed): () => void {
   let streamError: FlagsError | undefined;
   /** Whether there was a stream: after that, the process stays alive for the next one. */
   let hadStream = false;
-  let cancelOpen = () => {};
+  let cancelOpen: (() => void) | undefined;
   let cancelLeave: (() => void) | undefined;
 
   const stopPolling = () => {
@@ -89,14 +89,14 @@ export function follow(connection: Followed): () => void {
   const poll = async () => {
     const asked = stream;
     cancelPoll = undefined;
-    if (rest === 'unasked') rest = 'asked';
+    hasFailed ??= false;
 
     const error = await connection.askRest(streamError);
     restAt = now() + (error?.retryInMs ?? 0);
     if (isEnded || connection.isLive) return;
 
-    const isRepeated = rest === 'failed';
-    rest = error ? 'failed' : 'asked';
+    const isRepeated = hasFailed;
+    hasFailed = !!error;
     if (isPolling) pollIn(pause(error));
     else if (connection.isCurrent && asked && asked === stream) live();
     // The stream may have asked for another poll since, which came before REST's own delay was known.
@@ -108,7 +108,7 @@ export function follow(connection: Followed): () => void {
 
   const live = () => {
     connection.isLive = true;
-    rest = 'asked';
+    hasFailed = false;
     streamError = undefined;
     stopPolling();
     connection.confirm();
@@ -121,8 +121,10 @@ export function follow(connection: Followed): () => void {
   /** Opens a stream, follows it to its end, and plans the next one; never rejects. */
   const open = async () => {
     const controller = connection.beginRequest();
-    let openedAt: number | undefined;
-    let frames = 0;
+    let openedAt = 1 / 0;
+    /** The map that the stream has brought, to which its next change is made, and its revision. */
+    let base = NO_FLAGS;
+    let held: unknown = NO_FLAGS;
     let thrown: unknown;
     try {
       await followFromHere(target, controller, {
@@ -133,14 +135,22 @@ export function follow(connection: Followed): () => void {
           note(`stream opened, revision ${revision}`);
           if (revision === undefined) pollIn(0); // no first frame is promised
         },
-        onFrame: (data, revision) => {
-          const verdict = connection.offer(readFlags(data), { revision, isSighting: frames++ === 0 });
+        onMapChange: ({ from, to, set, removed }) => {
+          if (from === null) base = NO_FLAGS;
+          else if (from !== held) throw new FlagsError('stream_error', 'a change is missing');
+
+          const revision = readRevision(to);
+          const parsed = readFlags(set, base, removed);
+          const verdict = connection.offer(parsed, revision, held === NO_FLAGS);
+          held = revision ?? parsed;
+          base = parsed.flags;
           if (verdict === 'keep')
             cancelLeave ??= setTimer(() => controller.abort(LEFT), BEHIND_MS * (1 + random() / 2));
           else {
             stay();
             live();
           }
+          return base;
         },
         onRetry: (ms) => {
           backoff.firstMs = Math.min(Math.max(ms, 100), MAX_FALLBACK_MS);
@@ -156,7 +166,7 @@ export function follow(connection: Followed): () => void {
     const wasLive = connection.isLive;
     connection.isLive = false;
     stream = undefined;
-    if (!isEnded) lose(thrown, wasLive, openedAt === undefined ? -1 : now() - openedAt);
+    if (!isEnded) lose(thrown, wasLive, now() - openedAt);
   };
 
   /** Handles the end of a stream. Nothing was thrown if the server closed it in good order. */
@@ -168,22 +178,21 @@ export function follow(connection: Followed): () => void {
       return;
     }
 
-    const isHealthy = openForMs >= HEALTHY_MS;
     const ended = thrown ?? new FlagsError('stream_error', 'the stream ended');
     const error = toSafeError(target, ended, openForMs < 0 ? 'network_error' : 'stream_error');
     streamError = error;
 
-    if (rest === 'unasked') pollIn(0);
+    if (hasFailed === undefined) pollIn(0);
     else if (!cancelPoll) pollIn(wasLive ? NEXT_POLL_MS : interval());
 
     // Silence was slow enough by itself to begin again quickly.
-    if (isHealthy || (openForMs >= 0 && error.code === 'timeout')) backoff.startAgain();
+    if (openForMs >= HEALTHY_MS || (openForMs >= 0 && error.code === 'timeout')) backoff.startAgain();
     cancelOpen = setTimer(open, backoff.delayAfter(error), hadStream);
 
     // Listeners come last: one may close the client, which ends the timers that exist by then. A long stream
     // that the server closes is not an error.
-    if (!isHealthy || thrown !== undefined) connection.report(error);
-    if (rest === 'failed') connection.giveUp();
+    if (openForMs < HEALTHY_MS || thrown !== undefined) connection.report(error);
+    if (hasFailed) connection.giveUp();
   };
 
   if (isPolling) void poll();
@@ -195,6 +204,6 @@ export function follow(connection: Followed): () => void {
     isEnded = true;
     stopPolling();
     stay();
-    cancelOpen();
+    cancelOpen?.();
   };
 }

@@ -2,7 +2,7 @@ import type { FlagMap } from '@halyard/protocol';
 import { readTargetingKey, SERVICE_KEY_HEADER } from '@halyard/protocol';
 import type { ReadOptions, TargetingKey } from './client-types.ts';
 import { FlagsError } from './errors.ts';
-import { isRecord, NO_FLAGS, readFlags, reconcile } from './flags.ts';
+import { isRecord, readFlags } from './flags.ts';
 import type { Fetch, Platform } from './platform.ts';
 import { guard, type Logger, optionOf } from './reporter.ts';
 import { loadFlags } from './rest.ts';
@@ -166,7 +166,7 @@ export function readBootstrap({
     const data: unknown = JSON.parse(JSON.stringify(bootstrap));
     const isWrapped = isRecord(data) && isRecord(data.flags) && typeof data.environment === 'string';
     const { flags } = readFlags(isWrapped ? data.environment === environment && data.flags : data);
-    return [reconcile(NO_FLAGS, flags).flags, isWrapped ? targetOf(data) : undefined];
+    return [flags, isWrapped ? targetOf(data) : undefined];
   } catch {
     // What is not JSON, or not a map, is no bootstrap.
     return [];
@@ -180,6 +180,9 @@ function wrong(option: string): FlagsError {
 }
 
 function readBaseUrl(given: unknown, isGuarded: boolean): string {
+  /** The server's own default: `localhost` may mean `::1` first, where it does not listen. */
+  const DEFAULT_URL = 'http://127.0.0.1:7070';
+  const LOOPBACK = /(^|\.)localhost$|^127[.\d]+$|^\[::1]$/;
   const { origin } = (globalThis as { location?: { origin?: string } }).location ?? {}; // of a page or a worker
   const page = origin?.startsWith('http') ? origin : undefined;
 
@@ -211,10 +214,6 @@ function readVariable(): string | undefined {
   }
   return undefined;
 }
-
-/** The server's own default: `localhost` may mean `::1` first, where it does not listen. */
-const DEFAULT_URL = 'http://127.0.0.1:7070';
-const LOOPBACK = /(^|\.)localhost$|^127[.\d]+$|^\[::1]$/;
 
 function readHeaders(given: unknown, key: string): Headers {
   try {

@@ -28,17 +28,14 @@ export const systemPlatform: Platform = {
   setTimer: (callback, ms, held) => {
     /** The longest delay a timer can have; a longer one would fire at once. */
     const MAX_TIMER_MS = 2 ** 31 - 1;
-    // `number`: a number or an object, as the types of the runtimes differ; both only go back to the runtime.
-    const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS)) as unknown as number;
-    if (!held) unref(timer);
+    // `Timer`: a number or an object, as the types of the runtimes differ; both only go back to the runtime.
+    const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS)) as unknown as Timer;
+    // Keeps it from keeping the process alive. Node and Bun give an object for that, Deno a number.
+    if (!held && !timer.unref?.()) (globalThis as Runtime).Deno?.unrefTimer?.(timer);
     return () => clearTimeout(timer);
   },
   fetch: (url, init) => globalThis.fetch(url, init),
 };
 
-/** Keeps a pending timer from keeping the process alive. Node and Bun give an object for that, Deno a number. */
-function unref(timer: number & { readonly unref?: () => void }): void {
-  const { Deno } = globalThis as { readonly Deno?: { unrefTimer?(timer: number): void } };
-  if (timer.unref) timer.unref();
-  else Deno?.unrefTimer?.(timer);
-}
+type Timer = number & { readonly unref?: () => unknown };
+type Runtime = { readonly Deno?: { unrefTimer?(timer: number): void } };

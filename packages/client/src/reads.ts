@@ -20,8 +20,8 @@ export interface ReadSource {
   readonly touch: () => void;
   /** Whether the flags are current. */
   readonly isReady: () => boolean;
-  /** Whether there are any flags. */
-  readonly hasMap: () => boolean;
+  /** Whether there are any flags: then it gives something. */
+  readonly hasMap: () => unknown;
 }
 
 type Reads = Pick<FlagsClient, 'isEnabled' | 'getValue' | 'evaluate' | 'getState' | 'all'>;

@@ -1,4 +1,4 @@
-import { KEEP_ALIVE_SECONDS, REVISION_HEADER, USAGE_HEADER } from '@halyard/protocol';
+import { KEEP_ALIVE_SECONDS, USAGE_HEADER } from '@halyard/protocol';
 import { onAbort } from './abort.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
 import type { Target } from './target.ts';
@@ -21,13 +21,13 @@ export async function send(
   );
   try {
     const headers = new Headers(target.headers);
-    headers.set('Accept', path === '/v1/stream' ? 'text/event-stream' : 'application/json');
+    headers.set('Accept', path.startsWith('s') ? 'text/event-stream' : 'application/json');
     if (etag) headers.set('If-None-Match', etag);
     // They do not send it for `no-store`, as others do, and a proxy may answer.
     if ('Bun' in globalThis || 'Deno' in globalThis) headers.set('Cache-Control', 'no-cache');
 
     const response = await abortable(
-      platform.fetch(`${baseUrl}${path}?env=${encodeURIComponent(environment)}`, {
+      platform.fetch(`${baseUrl}/v1/${path}env=${encodeURIComponent(environment)}`, {
         headers,
         signal,
         // Never follow a redirect (the key would go with it): it is an answer like any other that is not 200.
@@ -42,7 +42,11 @@ export async function send(
       reportUsage(target, response.headers.get(USAGE_HEADER));
       return response;
     }
-    throw await refusalOf(target, response, controller);
+
+    // The body only explains; an unreadable one leaves the status to speak.
+    const body = await readJson(target, response, controller).catch(() => {});
+    const { describeRefusal } = await import('./refusal.ts');
+    throw new FlagsError(...describeRefusal(target, response, body));
   } finally {
     cancel();
   }
@@ -55,9 +59,9 @@ export function reportUsage(target: Target, seconds: string | null): void {
   target.lastReport = import('./usage.ts').then(({ hear }) => hear(target, seconds)).catch(() => {});
 }
 
-/** The revision an answer says it was made from. */
-export function revisionOf(response: Response): number | undefined {
-  const text = response.headers.get(REVISION_HEADER) ?? '';
+/** A revision from a header or a change, if it is one. */
+export function readRevision(given: unknown): number | undefined {
+  const text = String(given);
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
@@ -75,11 +79,11 @@ export async function readBody(
   const LIVELY_BYTES = 1_024;
   const reader = response.body?.getReader?.();
   const decoder = new TextDecoder(); // drops the one byte order mark that may be there
-  let cancel = () => {};
+  let cancel: (() => void) | undefined;
   let bytes = 0;
   const alive = () => {
     bytes = 0;
-    cancel();
+    cancel?.();
     cancel = platform.setTimer(
       () => controller.abort(new FlagsError('timeout', 'it fell silent')),
       3 * KEEP_ALIVE_SECONDS * 1_000,
@@ -99,7 +103,7 @@ export async function readBody(
       take(decoder.decode(piece.value, { stream: true }));
     }
   } finally {
-    cancel();
+    cancel?.();
     // The rest is not read. A body that has failed cannot be canceled, and need not be.
     reader?.cancel().catch(() => {});
   }
@@ -155,18 +159,6 @@ export function toSafeError({ redact, baseUrl }: Target, thrown: unknown, code: 
     // Nothing more can be said about it.
   }
   return new FlagsError(code, 'the request failed');
-}
-
-/** The error for an answer that is not the one asked for. */
-async function refusalOf(
-  target: Target,
-  response: Response,
-  controller: AbortController,
-): Promise<FlagsError> {
-  // The body only explains; an unreadable one leaves the status to speak.
-  const body = await readJson(target, response, controller).catch(() => {});
-  const { describeRefusal } = await import('./refusal.ts');
-  return new FlagsError(...describeRefusal(target, response, body));
 }
 
 /** The work's result, or a rejection as soon as the signal is aborted: work that ignores it holds up no caller. */

@@ -1,6 +1,6 @@
-import { STALE_HEADER } from '@halyard/protocol';
+import { REVISION_HEADER, STALE_HEADER } from '@halyard/protocol';
 import { isRecord, type ParsedFlags, readFlags } from './flags.ts';
-import { readJson, revisionOf, send } from './request.ts';
+import { readJson, readRevision, send } from './request.ts';
 import type { Target } from './target.ts';
 
 /** The answer to a read of all flags. */
@@ -20,7 +20,7 @@ export type Load = (target: Target, controller: AbortController, etag?: string |
 
 /** Loads them from a node. (Spec: S4.1) */
 export const loadFlags: Load = async (target, controller, etag) => {
-  const response = await send(target, '/v1/flags', controller, etag);
+  const response = await send(target, 'flags?', controller, etag);
   const { status, headers } = response;
   const isUnchanged = status === 304;
   const body = isUnchanged ? undefined : await readJson(target, response, controller);
@@ -28,7 +28,7 @@ export const loadFlags: Load = async (target, controller, etag) => {
   const isOurs = isRecord(body) && (body.environment ?? target.environment) === target.environment;
   return {
     parsed: isUnchanged ? undefined : readFlags(isOurs && body.flags),
-    revision: revisionOf(response),
+    revision: readRevision(headers.get(REVISION_HEADER)),
     etag: headers.get('ETag'),
     isCurrent: !headers.has(STALE_HEADER),
     freshMs: target.staleAfterMs + 2 * target.pollIntervalMs,

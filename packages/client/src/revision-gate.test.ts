@@ -24,7 +24,7 @@ describe('the revision gate', () => {
         if (offer === undefined) continue;
         const { revision, isSighting, askedAs = '' } = offer;
         const askedAt = asked.get(askedAs);
-        const given = gate.judge({ revision, isSighting, ...(askedAt !== undefined && { askedAt }) });
+        const given = gate.judge(revision, isSighting, askedAt);
         expect(`step ${index}: ${given}`).toBe(`step ${index}: ${verdict}`);
         if (given !== ('keep' satisfies Verdict)) expect(gate.known()).toBe(revision);
       }
@@ -38,7 +38,7 @@ describe('the revision gate', () => {
         const gate = createRevisionGate(() => 0);
         let greatest = -1;
         for (const offer of list) {
-          gate.judge(offer);
+          gate.judge(offer.revision, offer.isSighting);
           greatest = Math.max(greatest, offer.revision);
           expect(gate.known()).toBe(greatest);
         }

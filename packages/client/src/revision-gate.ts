@@ -3,24 +3,20 @@ import type { Platform } from './platform.ts';
 /** What to do with a map: take it, keep the newer one, or take it because the revisions started again. */
 export type Verdict = 'take' | 'keep' | 'reset';
 
-/** A map offered to the gate. */
-export interface Offer {
-  /** Its revision; `undefined` when the server does not number its maps. */
-  readonly revision: number | undefined;
-  /** When it was asked for, in ticks of {@link RevisionGate}'s `tick`; a frame needs none. */
-  readonly askedAt?: number;
-  /** Whether it speaks for the present of the service: the first of a connection, from a node that follows the log. */
-  readonly isSighting: boolean;
-}
-
 /** The keeper of the order of maps. */
 export interface RevisionGate {
   /** The revision of the map at hand. */
   known(): number | undefined;
   /** The place of a request in the order of requests and frames. */
   tick(): number;
-  /** Judges an offer and, unless it is kept out, takes note of it. */
-  judge(offer: Offer): Verdict;
+  /**
+   * Judges a map that is offered and, unless it is kept out, takes note of it.
+   *
+   * - `revision`: that of the map; `undefined` when the server does not number its maps.
+   * - `isSighting`: whether it speaks for the present of the service: the first of a connection, from a node that follows the log.
+   * - `askedAt`: when it was asked for, in ticks of `tick`; what a stream brings needs none.
+   */
+  judge(revision: number | undefined, isSighting: boolean, askedAt?: number): Verdict;
 }
 
 /**
@@ -48,7 +44,7 @@ export function createRevisionGate(now: Platform['now']): RevisionGate {
   return {
     known: () => known,
     tick: () => ++ticks,
-    judge: ({ revision, askedAt = ++ticks, isSighting }) => {
+    judge: (revision, isSighting, askedAt = ++ticks) => {
       let verdict: Verdict = 'take';
       if (revision === undefined || known === undefined) {
         if (askedAt < takenAt) return 'keep';

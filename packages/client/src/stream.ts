@@ -1,14 +1,23 @@
-import { createSseParser } from '@halyard/protocol';
+import { createSseParser, type FlagMap, REVISION_HEADER } from '@halyard/protocol';
 import { FlagsError } from './errors.ts';
-import { parseJson, readBody, refuseEndless, reportUsage, revisionOf, send } from './request.ts';
+import { parseJson, readBody, readRevision, refuseEndless, reportUsage, send } from './request.ts';
 import type { Target } from './target.ts';
+
+/** A change of the map as it came: foreign data that should be a `MapChange`. A frame is a change from nothing. */
+export interface ForeignChange {
+  readonly from?: unknown;
+  /** Not a number where the server does not number its maps. */
+  readonly to?: unknown;
+  readonly set?: unknown;
+  readonly removed?: unknown;
+}
 
 /** What becomes of a stream. */
 export interface StreamEvents {
   /** The stream is open; `revision` is that of the first frame, if the server numbers its maps. */
   readonly onOpen: (revision: number | undefined) => void;
-  /** A frame's JSON and its revision, if the server numbers its maps. May throw, which ends the stream. */
-  readonly onFrame: (data: unknown, revision: number | undefined) => void;
+  /** The next change. Gives the map that it makes. May throw, which ends the stream. */
+  readonly onMapChange: (change: ForeignChange) => FlagMap;
   /** The server set the reconnection time. */
   readonly onRetry: (ms: number) => void;
 }
@@ -20,15 +29,15 @@ export interface StreamEvents {
 export async function followStream(
   target: Target,
   controller: AbortController,
-  { onOpen, onFrame, onRetry }: StreamEvents,
+  { onOpen, onMapChange, onRetry }: StreamEvents,
 ): Promise<void> {
-  const response = await send(target, '/v1/stream', controller);
+  const response = await send(target, 'stream?changes=1&', controller);
   const type = response.headers.get('Content-Type') ?? '';
   if (!/^text\/event-stream\s*(;|$)/i.test(type))
     throw new FlagsError('invalid_response', 'it is not an event stream');
   if (!response.body?.getReader) throw new FlagsError('stream_error', 'this fetch cannot stream');
 
-  let revision = revisionOf(response);
+  let revision = readRevision(response.headers.get(REVISION_HEADER)) as number; // or nothing, of which nothing is counted
   onOpen(revision);
 
   await readBody(target, response, controller, (alive) =>
@@ -39,10 +48,12 @@ export async function followStream(
       },
       onRetry,
       onPending: refuseEndless,
-      onData: (data) => {
+      onData: (text, name) => {
+        const isChange = name === 'change';
+        if (!isChange && name !== 'message') return;
         alive();
-        onFrame(parseJson(data), revision);
-        if (revision !== undefined) revision++;
+        const data = parseJson(text);
+        onMapChange(isChange ? (data as ForeignChange) : { from: null, to: revision++, set: data });
       },
     }),
   );

@@ -1,5 +1,5 @@
 /** How a page follows the stream. Loaded by pages only; without imports, so that it is a chunk of its own. */
-import type { followStream, StreamEvents } from './stream.ts';
+import type { ForeignChange, followStream, StreamEvents } from './stream.ts';
 import type { Target } from './target.ts';
 
 /** How long the tab with the stream may be silent before it is asked whether it still works: three heartbeats. */
@@ -10,11 +10,11 @@ let isAway = false;
 
 /** What tabs post to each other. */
 type Message =
-  /** From the tab with the stream: its last frame and that frame's revision. Without either, a sign of life. */
-  | { readonly revision?: number | undefined; readonly data?: unknown }
+  /** From the tab with the stream: it is open, and its next change. Without either, a sign of life. */
+  | { readonly revision?: number | undefined; readonly change?: ForeignChange }
   /** From the tab with the stream: the stream broke. */
   | 'end'
-  /** To the tab with the stream: asks for its last message, or for a sign of life. */
+  /** To the tab with the stream: asks for the map that it has, or for a sign of life. */
   | 'ask'
   | 'ping';
 
@@ -93,7 +93,7 @@ export async function followInPage(
 
 /**
  * A tab that shares the stream with the others of its origin. The one that holds a lock has the stream and posts each
- * frame. The others wait for the lock, which they take from a tab that is silent.
+ * change. The others wait for the lock, which they take from a tab that is silent.
  */
 function sharingTab(
   locks: Locks,
@@ -104,7 +104,8 @@ function sharingTab(
   events: StreamEvents,
 ): Tab {
   const { signal } = controller;
-  const name = `halyard/1 ${target.baseUrl} ${target.environment}`;
+  // The number is that of the messages: tabs with an older script have a stream beside this one.
+  const name = `halyard/2 ${target.baseUrl} ${target.environment}`;
   const channel = new BroadcastChannel(name);
   const post = (message: Message) => channel.postMessage(message);
   const queue = new AbortController();
@@ -162,7 +163,7 @@ function sharingTab(
   };
 }
 
-/** What a tab does that waits for the lock: it takes the frames of the other, and asks for signs of life. */
+/** What a tab does that waits for the lock: it takes the changes of the other, and asks for signs of life. */
 function createWaiting(
   post: (message: Message) => void,
   { platform, requestTimeoutMs }: Target,
@@ -186,33 +187,40 @@ function createWaiting(
 
     // All tabs spread, lest each of them asks.
     expectSign(SILENCE_MS * (1 + platform.random() / 4), () => ask('ping'));
+    const { change } = message;
+    // A change that was posted before this tab had asked: the whole map is on its way.
+    if (!isOpen && change && change.from !== null) return;
+
     if (!isOpen && 'revision' in message) {
       isOpen = true;
       events.onOpen(message.revision);
     }
-    if ('data' in message) events.onFrame(message.data, message.revision);
+    if (change) events.onMapChange(change);
   };
   return { ask, hear, stop: () => stop() };
 }
 
 /** What a tab does that holds the lock: it posts what its stream brings, and answers the others' questions. */
 function createLeading(post: (message: Message) => void, events: StreamEvents) {
+  /** What a tab needs to know that begins now. */
   let last: Message = {};
+  /** The revision with which the stream began. */
+  let openedAt: number | undefined;
   let isFollowed = false;
-  const share = (message: Message) => {
-    last = message;
-    post(message);
-  };
 
   const shared: StreamEvents = {
     ...events,
     onOpen: (revision) => {
-      share({ revision });
+      openedAt = revision;
+      last = { revision };
+      post(last);
       events.onOpen(revision);
     },
-    onFrame: (data, revision) => {
-      share({ revision, data });
-      events.onFrame(data, revision);
+    onMapChange: (change) => {
+      post({ revision: openedAt, change });
+      const set = events.onMapChange(change);
+      last = { revision: openedAt, change: { from: null, to: change.to, set } };
+      return set;
     },
   };
   /** Timers of hidden tabs are slow, messages are not. */

@@ -135,7 +135,9 @@ describe('the key', () => {
   ])('may go to %j', async (options) => {
     const { client, server } = harness(options);
     expect((await client.ready()).status).toBe('ready');
-    expect(server.requests[0]?.url.href).toMatch(/[a-z0-9\]]\/(below\/)?v1\/stream\?env=production$/);
+    expect(server.requests[0]?.url.href).toMatch(
+      /[a-z0-9\]]\/(below\/)?v1\/stream\?changes=1&env=production$/,
+    );
   });
 
   test('without a key none is sent', async () => {

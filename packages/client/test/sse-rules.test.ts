@@ -26,7 +26,10 @@ async function readPieces(pieces: readonly Uint8Array[]): Promise<Read> {
   const read: Read = { frames: [], retries: [] };
   await followStream(target, new AbortController(), {
     onOpen: () => {},
-    onFrame: (data) => read.frames.push(data),
+    onMapChange: ({ set }) => {
+      read.frames.push(set);
+      return {};
+    },
     onRetry: (ms) => read.retries.push(ms),
   });
   return read;

@@ -12,8 +12,7 @@ test('an event of changes has a name and one line of JSON, and is read as what i
   const read: MapChange[] = [];
   const frames: string[] = [];
   const parse = createSseParser({
-    onData: (data) => frames.push(data),
-    onEvent: (name, data) => name === CHANGE_EVENT && read.push(JSON.parse(data)),
+    onData: (data, name) => (name === CHANGE_EVENT ? read.push(JSON.parse(data)) : frames.push(data)),
   });
   parse(text + frame('{}') + changeEvent({ from: null, to: 14, removed: [] }, '{}'));
   expect(read).toEqual([

@@ -2,10 +2,8 @@
 
 /** The callbacks of a parser. It throws what they throw. */
 export interface SseEvents {
-  /** The data of an event that has no name of its own. */
-  readonly onData: (data: string) => void;
-  /** The name and the data of an event that has one. (Spec: S26.2) */
-  readonly onEvent?: (name: string, data: string) => void;
+  /** The data of an event and its name: `message`, unless it has one of its own. */
+  readonly onData: (data: string, name: string) => void;
   /** A comment, which servers send as a keep-alive. */
   readonly onComment?: (text: string) => void;
   /** The server set the reconnection time, in milliseconds. */
@@ -33,10 +31,8 @@ export function createSseParser(events: SseEvents): (text: string) => void {
     else if (!field) events.onComment?.(value);
   };
   const dispatch = () => {
-    // Frames have no event name; an event with a name is for those who ask for it. (Spec: S6.4)
-    if (data)
-      if ((name || 'message') === 'message') events.onData(data.slice(0, -1));
-      else events.onEvent?.(name, data.slice(0, -1));
+    // Frames have no event name; an event with another one is for those who ask for it. (Spec: S6.4)
+    if (data) events.onData(data.slice(0, -1), name || 'message');
     data = name = '';
   };
   return (piece) => {

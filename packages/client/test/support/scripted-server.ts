@@ -1,3 +1,4 @@
+import { changeEvent } from '@halyard/protocol';
 import type { Fetch } from '../../src/platform.ts';
 
 /** A request as the scripted server saw it. */
@@ -15,6 +16,9 @@ export class ScriptedStream {
   readonly response: Response;
   /** Whether the client has gone. */
   isCancelled = false;
+  /** The revision of its last change; `undefined` for a stream of whole maps. */
+  #held: number | undefined;
+  #flags: Readonly<Record<string, unknown>> = {};
   #controller!: ReadableStreamDefaultController<Uint8Array>;
 
   constructor(request: SeenRequest, headers: Record<string, string>) {
@@ -33,9 +37,29 @@ export class ScriptedStream {
     this.response = new Response(body, { headers: { 'Content-Type': 'text/event-stream', ...headers } });
   }
 
-  /** Sends a frame. */
-  frame(data: unknown): void {
-    this.text(`data: ${JSON.stringify(data)}\n\n`);
+  /** Sends a whole map: a frame or, to a client that asked for changes, a change from nothing to `to`. */
+  frame(data: unknown, to?: number): void {
+    this.#held = to ?? (this.#held === undefined ? undefined : this.#held + 1);
+    this.#flags = Object(data);
+    this.text(
+      this.#held === undefined
+        ? `data: ${JSON.stringify(data)}\n\n`
+        : changeEvent({ from: null, to: this.#held, removed: [] }, JSON.stringify(data)),
+    );
+  }
+
+  /** Sends the next map in the form that the client asked for. */
+  next(flags: Readonly<Record<string, unknown>>): void {
+    if (this.#held === undefined) {
+      this.frame(flags);
+      return;
+    }
+
+    const set = Object.entries(flags).filter(([key, state]) => !Bun.deepEquals(state, this.#flags[key]));
+    const removed = Object.keys(this.#flags).filter((key) => !Object.hasOwn(flags, key));
+    const from = this.#held++;
+    this.#flags = flags;
+    this.text(changeEvent({ from, to: this.#held, removed }, JSON.stringify(Object.fromEntries(set))));
   }
 
   text(text: string): void {
@@ -70,6 +94,8 @@ export class ScriptedServer {
   revision: number | undefined = 1;
   /** Whether the stream begins with the current map. */
   sendsFirstFrame = true;
+  /** Whether it knows changes; an older one sends whole maps to everyone. */
+  knowsChanges = true;
   readonly requests: SeenRequest[] = [];
   readonly streams: ScriptedStream[] = [];
   onRest: Answer = () => this.rest();
@@ -112,15 +138,17 @@ export class ScriptedServer {
   stream(request: SeenRequest, more: Record<string, string> = {}): Response {
     const stream = new ScriptedStream(request, { ...this.#revisionHeader(), ...more });
     this.streams.push(stream);
-    if (this.sendsFirstFrame) stream.frame(this.flags);
+    const asksForChanges = request.url.searchParams.get('changes') === '1';
+    const to = this.knowsChanges && asksForChanges ? this.revision : undefined;
+    if (this.sendsFirstFrame) stream.frame(this.flags, to);
     return stream.response;
   }
 
-  /** Changes the flags: one revision, one frame on every open stream. */
+  /** Changes the flags: one revision, one frame or change on every open stream. */
   change(flags: Record<string, unknown>): void {
     this.flags = flags;
     if (this.revision !== undefined) this.revision++;
-    for (const stream of this.streams) if (!stream.isCancelled) stream.frame(flags);
+    for (const stream of this.streams) if (!stream.isCancelled) stream.next(flags);
   }
 
   /** Fails every request, open streams too, until {@link heal}. */

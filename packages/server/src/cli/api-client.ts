@@ -314,7 +314,11 @@ export async function* readEvents(
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   const events: string[] = [];
-  const parse = createSseParser({ onData: (data) => events.push(data) });
+  const parse = createSseParser({
+    onData: (data, name) => {
+      if (name === 'message') events.push(data);
+    },
+  });
   for await (const bytes of body) {
     onActivity();
     parse(decoder.decode(bytes, { stream: true }));
