@@ -1,16 +1,56 @@
 /** How servers answer, well or badly: what scenarios put in the place of Halyard's answers. */
+import { changeEvent, type MapChange } from '@halyard/protocol';
 import type { Exchange } from './exchange.ts';
 import type { Run } from './run.ts';
-import { type Answer, ENVIRONMENT } from './scenario.ts';
+import { type Answer, ENVIRONMENT, type Flags } from './scenario.ts';
 
 /** How often an open stream gets a comment. A client whose time is scaled needs them so often. */
 const HEARTBEAT_MS = 100;
 
-/** Answers a stream as Halyard does: the map at once, a comment now and then, and each map that is published. */
+/**
+ * Answers a stream as Halyard does: the map at once, a comment now and then, and each map that is published, in the form that
+ * its reader asks for.
+ */
 export function serveStream(exchange: Exchange, run: Run): void {
   if (!isOurs(exchange, run)) return;
-  openSilently(exchange, run);
+  const { flags, revision } = run;
+  const asksForChanges = run.knowsChanges && exchange.request.query.get('changes') === '1';
+
+  beginStream(exchange, run);
+  if (asksForChanges && revision !== undefined)
+    sendChange(exchange, { from: null, to: revision, set: flags });
+  else exchange.write(frameOf(flags));
   keepAlive(exchange, run);
+}
+
+/** Sends the map of now to a stream that is open: what differs, where it has brought changes, and else all of it. */
+export function sendMap(exchange: Exchange, { flags, revision }: Run): void {
+  const { held } = exchange;
+  if (!held || revision === undefined) {
+    exchange.write(frameOf(flags));
+    return;
+  }
+
+  const set = Object.entries(flags).filter(([key, state]) => !Bun.deepEquals(state, held.flags[key]));
+  const removed = Object.keys(held.flags).filter((key) => !Object.hasOwn(flags, key));
+  sendChange(exchange, { from: held.revision, to: revision, set: Object.fromEntries(set), removed }, flags);
+}
+
+/** What scenarios say of a change; its states may be anything. */
+type SentChange = Pick<MapChange, 'from' | 'to'> & {
+  readonly set: Flags;
+  readonly removed?: readonly string[];
+};
+
+/** Sends a change. `flags` is what its reader has then. */
+export function sendChange(exchange: Exchange, change: SentChange, flags = change.set): void {
+  exchange.held = { revision: change.to, flags };
+  exchange.write(changeOf(change));
+}
+
+/** An event of a change. */
+export function changeOf({ set, removed = [], ...change }: SentChange): string {
+  return changeEvent({ ...change, removed }, JSON.stringify(set));
 }
 
 /** Sends comments on a stream, as signs of life. */
@@ -47,7 +87,7 @@ export function inTurn(...answers: readonly Answer[]): Answer {
   return (exchange, run) => answers[Math.min(count++, answers.length - 1)]?.(exchange, run);
 }
 
-/** Begins a stream with the map of now, and leaves it without heartbeats. */
+/** Begins a stream with the map of now as older servers do, and leaves it without heartbeats. */
 export function openSilently(exchange: Exchange, run: Run): void {
   beginStream(exchange, run);
   exchange.write(frameOf(run.flags));

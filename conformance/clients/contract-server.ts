@@ -46,7 +46,10 @@ export class ContractServer {
       return Response.json(
         makeTargets(Number(searchParams.get('seed') ?? 1), Number(searchParams.get('count') ?? 10_000)),
       );
-    if (noun === 'scenarios' && name === '') return Response.json(SCENARIOS.map(describe));
+    if (noun === 'scenarios' && name === '') {
+      const needs = searchParams.get('needs');
+      return Response.json(SCENARIOS.filter((each) => !each.needs || each.needs === needs).map(describe));
+    }
     if (noun === 'scenarios' && verb === 'runs' && isPost) return await this.#start(name);
 
     const run = this.#runs.get(name);

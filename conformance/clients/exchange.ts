@@ -29,6 +29,8 @@ const REASONS: Readonly<Record<number, string>> = {
 /** A request and its socket. Every answer closes its connection, so that none stays in a client's pool. */
 export class Exchange {
   readonly request: SeenRequest;
+  /** The map that a stream of changes has brought, once it has brought one. */
+  held: { readonly revision: number; readonly flags: Readonly<Record<string, unknown>> } | undefined;
   /** When its connection ended, in milliseconds, once it has. */
   closedAt: number | undefined;
   readonly #socket: Socket;

@@ -1,7 +1,7 @@
 /** The server of one run of a scenario: Halyard as a client sees it, until its script says otherwise. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { lastingPort } from '@halyard/testing';
-import { frameOf, serveRest, serveStream } from './answers.ts';
+import { sendMap, serveRest, serveStream } from './answers.ts';
 import { Exchange, readRequest, type SeenRequest } from './exchange.ts';
 import { type Answer, ENVIRONMENT, type Flags, type Scenario } from './scenario.ts';
 
@@ -26,6 +26,8 @@ export class Run {
   flags: Flags = { a: { enabled: true, value: 1 }, b: { enabled: true, value: 'text' } };
   /** `undefined` for a server that does not number its maps. */
   revision: number | undefined = 1;
+  /** Whether it sends changes to those who ask for them; an older server does not. */
+  knowsChanges = true;
   /** Headers of every default answer. */
   headers: Readonly<Record<string, string>> = {};
   onStream: Answer = serveStream;
@@ -119,7 +121,7 @@ export class Run {
   publish(flags: Flags): void {
     this.flags = flags;
     if (this.revision !== undefined) this.revision++;
-    for (const stream of this.openStreams) stream.write(frameOf(flags));
+    for (const stream of this.openStreams) sendMap(stream, this);
   }
 
   /** Does something at intervals until the run is closed. */

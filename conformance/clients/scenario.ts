@@ -62,6 +62,8 @@ export type Step =
 export interface Scenario {
   /** In kebab-case, unique. */
   readonly name: string;
+  /** What a client needs to do for it to concern that client: to ask for changes. Other clients leave it out. */
+  readonly needs?: 'changes';
   /** The clause of `docs/client-contract.md` that it proves. */
   readonly clause: string;
   /** What is true of a client that passes. */

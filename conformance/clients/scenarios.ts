@@ -1,4 +1,6 @@
 import type { Scenario } from './scenario.ts';
+import { BROKEN_CHANGES } from './scenarios/broken-changes.ts';
+import { CHANGES } from './scenarios/changes.ts';
 import { END } from './scenarios/end.ts';
 import { KEY } from './scenarios/key.ts';
 import { MAPS } from './scenarios/maps.ts';
@@ -24,4 +26,6 @@ export const SCENARIOS: readonly Scenario[] = [
   STATE,
   USAGE,
   END,
+  CHANGES,
+  BROKEN_CHANGES,
 ].flat();
