@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '../domain/audit.ts';
 import { quote, ServiceError } from '../domain/errors.ts';
 import type { Environment } from '../domain/project.ts';
@@ -70,7 +71,11 @@ export async function applied<T>(
 ): Promise<Committed<T>> {
   context.assertWritable();
   const committed = await commit();
-  if (committed.seq !== undefined) await context.waitForApplied(committed.seq);
+  if (committed.seq === undefined) return committed;
+
+  await context.waitForApplied(committed.seq);
+  // The frames leave when this turn of the event loop ends: the answer is made in the next one, so that they do not wait for it.
+  await nextTurn();
   return committed;
 }
 
