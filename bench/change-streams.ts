@@ -1,19 +1,17 @@
 import { CHANGES_QUERY } from '@halyard/protocol';
-import { startNode } from '@halyard/testing';
 import type { Bench } from './bench.ts';
-import { changeRequest } from './changes.ts';
-import { ENVIRONMENT, fillNode } from './fixture.ts';
-import { mebibytes, milliseconds, percent, verdict } from './format.ts';
-import { pin } from './machine.ts';
-import { cpuTimeMs, peakBytes, resetPeak, residentBytes } from './process-figures.ts';
+import { mebibytes, milliseconds, percent, times } from './format.ts';
+import { openFilled } from './node.ts';
+import { metered, peakBytes, resetPeak, residentBytes } from './process-figures.ts';
+import { StreamReaders } from './readers.ts';
+import { answersOf, frameOf, startBareStreams, startLoop } from './references.ts';
 import type { Row } from './row.ts';
-import { median } from './statistics.ts';
-import { Worker } from './worker.ts';
-import type { StreamReaderCommands } from './workers/stream-reader.ts';
+import type { Running, SubjectStream } from './running.ts';
+import { median, sum } from './statistics.ts';
 
 const FLAGS = 1_000;
 const STREAMS = 1_000;
-/** The two forms in turn, so often; the first change of each turn warms up. */
+/** All forms in turn, so often; the first change of each turn warms up. */
 const TURNS = 3;
 const CHANGES_IN_TURN = 4;
 /** So many streams and flags, whose whole maps would be 8 GB for each change. */
@@ -22,131 +20,109 @@ const BURST = 20;
 /** Streams that are opened at once: the first event of each is a whole map, and the answer to a question has its time. */
 const OPENED_AT_ONCE = 1_000;
 
-/** Streams of changes beside those of whole maps. */
-export async function measureChangeStreams(bench: Bench): Promise<readonly Row[]> {
-  return [...(await measureForms(bench)), ...(await measureMany(bench))];
-}
-
-/** What changes took in one form: each to the last byte on the last stream, and the processor time of the server. */
-interface FormTimes {
+/** What is sent for a change, and by whom. */
+interface Form {
+  readonly name: string;
+  readonly pids: readonly number[];
+  readonly stream: SubjectStream;
   readonly lastMs: number[];
   readonly cpuMs: number[];
 }
 
-async function measureForms(bench: Bench): Promise<Row[]> {
-  await using stage = await startStage(bench, FLAGS);
-  const times = { maps: emptyTimes(), changes: emptyTimes() };
-  for (let turn = 1; turn <= TURNS; turn++) {
-    bench.say(`large-maps: ${STREAMS} streams of ${FLAGS} flags in both forms, turn ${turn} of ${TURNS}`);
-    for (const form of ['maps', 'changes'] as const) await measureTurn(stage, form, times[form]);
-  }
-
-  const [maps, changes] = [median(times.maps.lastMs), median(times.changes.lastMs)];
-  const [mapsCpu, changesCpu] = [median(times.maps.cpuMs), median(times.changes.cpuMs)];
-  const what = `a change to ${STREAMS} streams of ${FLAGS} flags, sent as changes`;
-  return [
-    {
-      what: `${what}: last reader`,
-      measured: milliseconds(changes),
-      reference: `whole maps: ${milliseconds(maps)}`,
-      ratio: percent(changes / maps),
-      goal: '<= 34 ms',
-      verdict: verdict(changes <= 34),
-    },
-    {
-      what: `${what}: processor time`,
-      measured: milliseconds(changesCpu),
-      reference: `whole maps: ${milliseconds(mapsCpu)}`,
-      ratio: percent(changesCpu / mapsCpu),
-      goal: '',
-      verdict: '',
-    },
-  ];
+/** Streams of changes beside those of whole maps, and these beside loops that send the same bytes. */
+export async function measureChangeStreams(bench: Bench): Promise<readonly Row[]> {
+  return [...(await measureForms(bench)), ...(await measureMany(bench))];
 }
 
-async function measureTurn(stage: Stage, form: 'maps' | 'changes', times: FormTimes): Promise<void> {
-  await stage.open(form, STREAMS);
-  for (let n = 0; n < CHANGES_IN_TURN; n++) {
-    const before = cpuTimeMs(stage.pid);
-    const { lastMs } = await stage.change(1);
-    if (n === 0) continue;
-    times.lastMs.push(lastMs);
-    times.cpuMs.push(cpuTimeMs(stage.pid) - before);
+/** The same stream in the form of changes. */
+function asChanges(stream: SubjectStream): SubjectStream {
+  return { ...stream, url: `${stream.url}&${CHANGES_QUERY}` };
+}
+
+async function measureForms(bench: Bench): Promise<Row[]> {
+  await using started = new AsyncDisposableStack();
+  const node = started.use(await openFilled(bench, FLAGS));
+  const answers = await answersOf(node);
+  const bare = started.use(await startBareStreams(bench.machine, { frame: frameOf(answers) }));
+  const loop = started.use(await startLoop(bench, answers));
+  const formOf = (name: string, running: Running | undefined, stream = running?.stream): Form[] =>
+    running && stream ? [{ name, pids: running.pids, stream, lastMs: [], cpuMs: [] }] : [];
+  const forms = [
+    ...formOf('whole maps', node),
+    ...formOf('changes', node, asChanges(node.stream)),
+    ...formOf('a loop over bare Bun.serve streams', bare),
+    ...formOf('a loop over send in C', loop),
+  ];
+
+  let serial = 0;
+  for (let turn = 1; turn <= TURNS; turn++) {
+    bench.say(`large-maps: ${STREAMS} streams of ${FLAGS} flags in each form, turn ${turn} of ${TURNS}`);
+    for (const { pids, stream, lastMs, cpuMs } of forms) {
+      await using readers = new StreamReaders(bench.machine);
+      await readers.open(stream, STREAMS);
+      for (let n = 0; n < CHANGES_IN_TURN; n++) {
+        const measured = await metered(pids, () => readers.change(stream, ++serial));
+        if (n === 0) continue;
+        lastMs.push(measured.result.lastMs);
+        cpuMs.push(measured.cpuMs);
+      }
+    }
   }
-  await stage.close();
+
+  const [maps, changes, ...others] = forms;
+  if (maps === undefined || changes === undefined) return [];
+  const what = `a change to ${STREAMS} streams of ${FLAGS} flags`;
+  const cpu = (form: Form) => sum(form.cpuMs) / form.cpuMs.length;
+  return [
+    {
+      what: `${what}, sent as changes: last reader`,
+      measured: milliseconds(median(changes.lastMs)),
+      reference: `whole maps: ${milliseconds(median(maps.lastMs))}`,
+      ratio: percent(median(changes.lastMs) / median(maps.lastMs)),
+      goal: '<= 34 ms',
+      isReached: median(changes.lastMs) <= 34,
+    },
+    {
+      what: `${what}, sent as changes: processor time`,
+      measured: milliseconds(cpu(changes)),
+      reference: `whole maps: ${milliseconds(cpu(maps))}`,
+      ratio: percent(cpu(changes) / cpu(maps)),
+    },
+    ...others.map((other) => ({
+      what: `${what}, sent as whole maps: last reader`,
+      measured: milliseconds(median(maps.lastMs)),
+      reference: `${other.name}: ${milliseconds(median(other.lastMs))}`,
+      ratio: times(median(maps.lastMs) / median(other.lastMs)),
+    })),
+  ];
 }
 
 /** No queue may grow where whole maps could not be sent at all. */
 async function measureMany(bench: Bench): Promise<Row[]> {
   const count = Math.min(MANY, bench.machine.fileLimit - 700);
   bench.say(`large-maps: ${count} streams of changes, ${MANY} flags`);
-  await using stage = await startStage(bench, MANY);
-  await stage.open('changes', count);
+  await using node = await openFilled(bench, MANY);
+  await using readers = new StreamReaders(bench.machine, count);
+  const stream = asChanges(node.stream);
+  for (let open = 0; open < count; open += OPENED_AT_ONCE) {
+    await readers.open(stream, Math.min(OPENED_AT_ONCE, count - open));
+  }
   // The first change after the opening is followed by what the garbage collector makes of it.
-  await stage.change(1);
+  await readers.change(stream, 0);
 
-  const before = residentBytes(stage.pid);
-  resetPeak(stage.pid);
-  const { lastMs } = await stage.change(BURST);
-  const peak = peakBytes(stage.pid);
-
+  const before = residentBytes(node.pid);
+  resetPeak(node.pid);
+  const { lastMs } = await readers.change(stream, 1, BURST);
+  const peak = peakBytes(node.pid);
   const what = `${BURST} changes at once to ${count} streams of ${MANY} flags, sent as changes`;
   return [
     {
       what: `${what}: peak memory`,
       measured: `${mebibytes(peak)} (${mebibytes(before)} before)`,
-      reference: '',
       ratio: percent(peak / before),
       goal: '<= 64 MiB more',
-      verdict: verdict(peak - before <= 64 * 2 ** 20),
+      isReached: peak - before <= 64 * 2 ** 20,
     },
-    {
-      what: `${what}: each, to the last byte of all`,
-      measured: milliseconds(lastMs / BURST),
-      reference: '',
-      ratio: '',
-      goal: '',
-      verdict: '',
-    },
+    { what: `${what}: each, to the last byte of all`, measured: milliseconds(lastMs / BURST) },
   ];
-}
-
-/** A node with one reader of its streams. */
-interface Stage extends AsyncDisposable {
-  readonly pid: number;
-  open(form: 'maps' | 'changes', count: number): Promise<void>;
-  /** Sends so many changes at once; settles when every stream has the last of them. */
-  change(count: number): Promise<{ readonly lastMs: number }>;
-  close(): Promise<number>;
-}
-
-async function startStage({ machine }: Bench, flags: number): Promise<Stage> {
-  const node = await startNode();
-  await pin(machine, node.pid, 'server');
-  const { headers } = await fillNode(node, flags);
-  const reader = await Worker.start<StreamReaderCommands>(machine, 'stream-reader.ts', 'readers');
-  let serial = 0;
-
-  return {
-    pid: node.pid,
-    open: async (form, count) => {
-      const url = `${node.url}/v1/stream?env=${ENVIRONMENT}${form === 'changes' ? `&${CHANGES_QUERY}` : ''}`;
-      for (let open = 0; open < count; open += OPENED_AT_ONCE)
-        await reader.ask('open', { url, headers, count: Math.min(OPENED_AT_ONCE, count - open) });
-    },
-    change: (count) =>
-      reader.ask(
-        'burst',
-        Array.from({ length: count }, () => changeRequest(node, ++serial)),
-      ),
-    close: () => reader.ask('close', null),
-    [Symbol.asyncDispose]: async () => {
-      await reader[Symbol.asyncDispose]();
-      await node.stop();
-    },
-  };
-}
-
-function emptyTimes(): FormTimes {
-  return { lastMs: [], cpuMs: [] };
 }

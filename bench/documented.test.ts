@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PEER_TABLES } from './peers/peer.ts';
+import { PEER_TABLES } from './peers/run.ts';
 import { DIMENSION_NAMES } from './scale/run.ts';
 
 const ROOT = join(import.meta.dir, '..');

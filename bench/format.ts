@@ -1,3 +1,5 @@
+import { median, percentile } from './statistics.ts';
+
 /** `52.1 k/s` */
 export function perSecond(rate: number): string {
   return rate >= 1000 ? `${(rate / 1000).toFixed(1)} k/s` : `${rate.toFixed(0)}/s`;
@@ -38,7 +40,7 @@ export function mebibytes(count: number): string {
   return `${(count / 2 ** 20).toFixed(count >= 100 * 2 ** 20 ? 0 : 1)} MiB`;
 }
 
-/** The word of a row's last column. */
-export function verdict(isReached: boolean): 'yes' | 'no' {
-  return isReached ? 'yes' : 'no';
+/** `p99 2.41 ms, median 1.08 ms` */
+export function spread(ms: readonly number[]): string {
+  return `p99 ${milliseconds(percentile(ms, 0.99))}, median ${milliseconds(median(ms))}`;
 }

@@ -12,6 +12,8 @@ export interface Machine {
   readonly wrk?: string;
   /** Path of `nginx`; absent where it is not installed. */
   readonly nginx?: string;
+  /** Path of a compiler of C; absent where it is not installed. */
+  readonly cc?: string;
 }
 
 /** Looks the machine over. */
@@ -27,12 +29,14 @@ export async function lookAtMachine(): Promise<Machine> {
   ];
   const wrk = Bun.which('wrk');
   const nginx = Bun.which('nginx', { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` });
+  const cc = Bun.which('cc');
   return {
     description: facts.join(', '),
     canPin: cores.length >= 2 && Bun.which('taskset') !== null,
     fileLimit: Number((await Bun.$`/bin/sh -c "ulimit -Hn"`.text()).trim()) || Number.POSITIVE_INFINITY,
     ...(wrk === null ? {} : { wrk }),
     ...(nginx === null ? {} : { nginx }),
+    ...(cc === null ? {} : { cc }),
   };
 }
 
@@ -43,12 +47,19 @@ export async function lookAtMachine(): Promise<Machine> {
 export type Role = 'server' | 'load' | 'readers' | 'any';
 
 /**
- * Ties a process to the core for servers or to the one for load, so that neither takes time from the other. Where
- * that is not possible, nothing happens.
+ * The command on the core for servers or on the one for load, so that neither takes time from the other. From its start:
+ * programs that count their cores then see one.
  */
+export function pinned(machine: Machine, role: Role, command: readonly string[]): string[] {
+  const polite = role === 'readers' ? ['nice', '-n', '10', ...command] : [...command];
+  return machine.canPin && role !== 'any' ? ['taskset', '-c', coresOf(role), ...polite] : polite;
+}
+
+/** As {@link pinned}, for a process that runs already. */
 export async function pin(machine: Machine, pid: number, role: Role): Promise<void> {
-  if (role === 'readers') await Bun.$`renice -n 10 -p ${pid}`.quiet().nothrow();
-  if (!machine.canPin) return;
-  const cores = role === 'any' ? `0-${cpus().length - 1}` : role === 'server' ? '0' : '1';
-  await Bun.$`taskset -a -c -p ${cores} ${pid}`.quiet().nothrow();
+  if (machine.canPin) await Bun.$`taskset -a -c -p ${coresOf(role)} ${pid}`.quiet().nothrow();
+}
+
+function coresOf(role: Role): string {
+  return role === 'any' ? `0-${cpus().length - 1}` : role === 'server' ? '0' : '1';
 }

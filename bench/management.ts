@@ -1,13 +1,11 @@
-import { Database } from 'bun:sqlite';
-import { join } from 'node:path';
-import { startNode as startOurs, temporaryFolder } from '@halyard/testing';
+import { temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
-import { ENVIRONMENT, flagKey, PROJECT } from './fixture.ts';
-import { milliseconds, times, verdict } from './format.ts';
-import { pin } from './machine.ts';
+import { digestsOf, keyOf, openFile } from './fill-file.ts';
+import { milliseconds, times } from './format.ts';
+import { ENVIRONMENT, flagKey, openNode, PROJECT } from './node.ts';
+import { ReadProbe } from './reads-wait.ts';
 import type { Row } from './row.ts';
-import { Worker } from './worker.ts';
-import type { ProbeCommands, ProbeResult } from './workers/latency-probe.ts';
+import type { ProbeResult } from './workers/latency-probe.ts';
 
 const FLAGS = 50_000;
 const KEYS = 100_000;
@@ -23,211 +21,174 @@ const READS_PER_SECOND = 100;
 /** No management operation lets a read wait longer, at the 99th percentile. */
 const GOAL_MS = 10;
 
-/** A checkout to compare with, such as the one before a change; without it, reads beside an idle management are the reference. */
-const BASE = process.env.HALYARD_BENCH_BASE;
-
-type StartNode = typeof startOurs;
-type Send = (method: string, path: string, body?: string) => Promise<void>;
-
-/** One management operation; `round` counts its repetitions, for those that cannot be repeated as they are. */
+/** A request of the management API; `round` counts its repetitions, for those that cannot be repeated as they are. */
 interface Operation {
   readonly what: string;
-  readonly run: (send: Send, round: number) => Promise<void>;
+  readonly path: string | ((round: number) => string);
+  readonly body?: string;
 }
 
 const project = `/api/projects/${PROJECT}`;
 const wide = `/api/projects/${WIDE}`;
 
 const OPERATIONS: readonly Operation[] = [
-  get(`list of ${KEYS} keys`, `${project}/keys`),
-  get(`all ${FLAGS} flags of a project`, `${project}/flags`),
-  get(`${FLAGS} states of an environment`, `${project}/environments/${ENVIRONMENT}/flags`),
-  get(`export of ${FLAGS} flags, JSON`, `${project}/export`),
-  get(`export of ${FLAGS} flags, YAML`, `${project}/export?format=yaml`),
-  get('search everywhere', '/api/search?q=nothing-like-this'),
-  get(`list of ${ENVIRONMENTS} environments`, `${wide}/environments`),
-  get(`${WIDE_FLAGS} flags in ${ENVIRONMENTS} environments`, `${wide}/flags`),
-  get(`one flag in ${ENVIRONMENTS} environments`, `${wide}/flags/${flagKey(0)}`),
-  get(`audit, newest of ${AUDIT_ROWS}`, '/api/audit?limit=1000'),
-  get('audit, actor without entries', '/api/audit?actor=nobody'),
-  get('audit, action without entries', '/api/audit?action=relay'),
-  get('audit, time without entries', '/api/audit?since=2100-01-01T00:00:00Z'),
-  get('audit, text without entries', '/api/audit?q=nothing-like-this'),
+  { what: `list of ${KEYS} keys`, path: `${project}/keys` },
+  { what: `all ${FLAGS} flags of a project`, path: `${project}/flags` },
+  { what: `${FLAGS} states of an environment`, path: `${project}/environments/${ENVIRONMENT}/flags` },
+  { what: `export of ${FLAGS} flags, JSON`, path: `${project}/export` },
+  { what: `export of ${FLAGS} flags, YAML`, path: `${project}/export?format=yaml` },
+  { what: 'search everywhere', path: '/api/search?q=nothing-like-this' },
+  { what: `list of ${ENVIRONMENTS} environments`, path: `${wide}/environments` },
+  { what: `${WIDE_FLAGS} flags in ${ENVIRONMENTS} environments`, path: `${wide}/flags` },
+  { what: `one flag in ${ENVIRONMENTS} environments`, path: `${wide}/flags/${flagKey(0)}` },
+  { what: `audit, newest of ${AUDIT_ROWS}`, path: '/api/audit?limit=1000' },
+  { what: 'audit, actor without entries', path: '/api/audit?actor=nobody' },
+  { what: 'audit, action without entries', path: '/api/audit?action=relay' },
+  { what: 'audit, time without entries', path: '/api/audit?since=2100-01-01T00:00:00Z' },
+  { what: 'audit, text without entries', path: '/api/audit?q=nothing-like-this' },
   {
     what: `archiving a flag that is in ${ENVIRONMENTS} environments`,
-    run: (send, round) => send('POST', `${wide}/flags/${flagKey(round % WIDE_FLAGS)}/archive`),
+    path: (round) => `${wide}/flags/${flagKey(round % WIDE_FLAGS)}/archive`,
+    body: '',
   },
   {
     what: `import of ${IMPORTED_FLAGS} flags, YAML, preview`,
-    run: (send) => send('POST', '/api/import?dryRun=true', YAML),
+    path: '/api/import?dryRun=true',
+    body: importedFile(),
   },
-  get('metrics', '/metrics'),
+  { what: 'metrics', path: '/metrics' },
 ];
 
 /** How long a read of one flag waits while management does its largest operations over and over. On SQLite. */
 export async function measureManagement(bench: Bench): Promise<readonly Row[]> {
-  const ours = await measureTree(bench, startOurs);
-  const base = BASE === undefined ? undefined : await measureTree(bench, await startOf(BASE));
-  const [all, reference] = [ours, base ?? ours].map(({ idle }) => text(idle));
-  return [
-    {
-      what: 'a read beside an idle management',
-      measured: all ?? '',
-      reference: reference ?? '',
-      ratio: '',
-      goal: '',
-      verdict: '',
-    },
-    ...OPERATIONS.map(({ what }, index) => rowOf(what, { ours, base, index })),
-  ];
-}
-
-/** The same function of another checkout, which starts that checkout's service. */
-async function startOf(checkout: string): Promise<StartNode> {
-  const { startNode } = await import(join(checkout, 'packages/testing/src/index.ts'));
-  return startNode;
-}
-
-/** Waits of reads: beside an idle management, and during each operation. */
-interface Measured {
-  readonly idle: ProbeResult;
-  readonly busy: readonly (ProbeResult & { readonly rounds: number })[];
-}
-
-async function measureTree(bench: Bench, startNode: StartNode): Promise<Measured> {
-  const folder = temporaryFolder();
+  using folder = temporaryFolder();
   const dataFolder = folder.path;
-  try {
-    await (await startNode({ dataFolder })).stop();
-    bench.say('management: fills the database');
-    const key = fill(join(dataFolder, 'halyard.db'));
-    const node = await startNode({ dataFolder });
-    await using probe = await Worker.start<ProbeCommands>(bench.machine, 'latency-probe.ts', 'load');
-    try {
-      await pin(bench.machine, node.pid, 'server');
+  await (await openNode(bench, { dataFolder })).stop();
+  bench.say('management: fills the database');
+  fill(dataFolder);
 
-      const url = `${node.url}/v1/flags/${flagKey(1)}?env=${ENVIRONMENT}`;
-      const plan = { url, headers: { 'X-Service-Key': key }, perSecond: READS_PER_SECOND, seconds: SECONDS };
-      const send: Send = async (method, path, body) => {
-        const answer = await fetch(`${node.url}${path}`, {
-          method,
-          headers: { Authorization: `Bearer ${node.adminToken}`, 'Content-Type': 'application/yaml' },
-          ...(body === undefined ? {} : { body }),
-        });
-        if (!answer.ok)
-          throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
-        for await (const _ of answer.body ?? []);
-      };
-
-      // A node loads the management interface and its thread with the first calls.
-      for (const { run } of OPERATIONS.slice(0, 2)) await run(send, 0);
-      const idle = await probe.ask('run', plan);
-
-      const busy: Measured['busy'][number][] = [];
-      for (const { what, run } of OPERATIONS) {
-        bench.say(`management: ${what}`);
-        // The first one compiles.
-        await run(send, 0);
-        let rounds = 0;
-        let isOver = false;
-        const reads = probe.ask('run', plan).finally(() => {
-          isOver = true;
-        });
-        while (!isOver) await run(send, ++rounds);
-        const result = { ...(await reads), rounds };
-        bench.say(`management: reads waited ${text(result)}, ${rounds} done`);
-        busy.push(result);
-      }
-      return { idle, busy };
-    } finally {
-      await node.stop();
-    }
-  } finally {
-    folder.remove();
-  }
-}
-
-function rowOf(
-  what: string,
-  {
-    ours,
-    base,
-    index,
-  }: { readonly ours: Measured; readonly base: Measured | undefined; readonly index: number },
-): Row {
-  const busy = ours.busy[index];
-  const reference = base === undefined ? ours.idle : base.busy[index];
-  if (busy === undefined || reference === undefined) throw new Error(`${what} was not measured`);
-  return {
-    what: `a read during: ${what}`,
-    measured: `${text(busy)} (${busy.rounds} done)`,
-    reference: `${base === undefined ? 'management idle' : `the base (${base.busy[index]?.rounds} done)`}: ${text(reference)}`,
-    ratio: times(busy.p99Ms / reference.p99Ms),
-    goal: `<= ${GOAL_MS} ms p99`,
-    verdict: verdict(busy.p99Ms <= GOAL_MS),
+  await using node = await openNode(bench, { dataFolder });
+  const read = {
+    url: `${node.url}/v1/flags/${flagKey(1)}?env=${ENVIRONMENT}`,
+    headers: { 'X-Service-Key': keyOf(0) },
   };
+  await using probe = await ReadProbe.start(bench.machine, read);
+  const send = async ({ path, body }: Operation, round: number): Promise<void> => {
+    const url = `${node.url}${typeof path === 'string' ? path : path(round)}`;
+    const answer = await fetch(url, {
+      headers: { Authorization: `Bearer ${node.adminToken}`, 'Content-Type': 'application/yaml' },
+      ...(body !== undefined && { method: 'POST', body }),
+    });
+    if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
+    for await (const _ of answer.body ?? []);
+  };
+
+  // A node loads the management interface and its thread with the first calls.
+  for (const operation of OPERATIONS.slice(0, 2)) await send(operation, 0);
+  const { reads: idle } = await probe.during(() => Bun.sleep(SECONDS * 1000), READS_PER_SECOND);
+  const rows: Row[] = [
+    { what: 'a read beside an idle management', measured: waits(idle), reference: waits(idle) },
+  ];
+  for (const operation of OPERATIONS) {
+    const what = `a read during: ${operation.what}`;
+    bench.say(`management: ${what}`);
+    // The first one compiles.
+    await send(operation, 0);
+    let rounds = 0;
+    const { reads } = await probe.during(async () => {
+      const end = performance.now() + SECONDS * 1000;
+      while (performance.now() < end) await send(operation, ++rounds);
+    }, READS_PER_SECOND);
+
+    rows.push({
+      what,
+      measured: `${waits(reads)} (${rounds} done)`,
+      reference: `management idle: ${waits(idle)}`,
+      ratio: times(reads.p99Ms / idle.p99Ms),
+      goal: `<= ${GOAL_MS} ms p99`,
+      isReached: reads.p99Ms <= GOAL_MS,
+    });
+  }
+  return rows;
 }
 
-function text({ p99Ms, maxMs }: ProbeResult): string {
+function waits({ p99Ms, maxMs }: ProbeResult): string {
   return `${milliseconds(p99Ms)} p99, ${milliseconds(maxMs)} max`;
 }
 
-function get(what: string, path: string): Operation {
-  return { what, run: (send) => send('GET', path) };
+function importedFile(): string {
+  const flags = Array.from({ length: IMPORTED_FLAGS }, (_, index) => {
+    const state = `{"enabled":true,"value":"text ${index}"}`;
+    return `  ${flagKey(index)}:\n    environments:\n      production: ${state}`;
+  });
+  return ['halyard: 1', 'project: imported', 'environments: [production]', 'flags:', ...flags].join('\n');
 }
 
-const YAML = [
-  'halyard: 1',
-  'project: imported',
-  'environments: [production]',
-  'flags:',
-  ...Array.from(
-    { length: IMPORTED_FLAGS },
-    (_, index) =>
-      `  ${flagKey(index)}:\n    environments:\n      production: {"enabled":true,"value":"text ${index}"}`,
-  ),
-].join('\n');
+/** Two projects, many keys and a long audit log, written in seconds instead of an hour. */
+function fill(dataFolder: string): void {
+  using file = openFile(dataFolder);
+  const state = `'{"enabled":true,"value":"a text value"}'`;
+  file.add('projects', 2, {
+    id: `'p' || (n + 1)`,
+    name: `CASE n WHEN 0 THEN '${PROJECT}' ELSE '${WIDE}' END`,
+    created_at: '1',
+  });
+  const environment = {
+    id: `'e'`,
+    project_id: `'p1'`,
+    name: `'${ENVIRONMENT}'`,
+    revision: '0',
+    created_at: '1',
+  };
+  file.add('environments', 1, environment);
+  file.add('environments', ENVIRONMENTS, {
+    ...environment,
+    id: `'w' || n`,
+    project_id: `'p2'`,
+    name: `printf('env-%05d', n)`,
+    position: 'n',
+  });
 
-/** Fills the file of a stopped node, which takes seconds instead of minutes, and returns a key that reads. */
-function fill(path: string): string {
-  const sqlite = new Database(path);
-  const key = `proj_live_${'a'.repeat(43)}`;
-  const digest = new Bun.CryptoHasher('sha256').update(key).digest('hex');
-  const state = '{"enabled":true,"value":"a text value"}';
-  const count = (to: number) =>
-    `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1})`;
+  for (const [id, flags] of [
+    ['p1', FLAGS],
+    ['p2', WIDE_FLAGS],
+  ] as const) {
+    file.add('flags', flags, {
+      project_id: `'${id}'`,
+      key: `printf('flag-%05d', n)`,
+      description: `'A flag that a bench made'`,
+      tags: `'["bench"]'`,
+      created_at: '1',
+    });
+    file.run(`INSERT INTO flag_states (environment_id, flag_key, project_id, state, revision, updated_at)
+      SELECT environments.id, key, flags.project_id, ${state}, 0, 1 FROM flags
+      JOIN environments ON environments.project_id = flags.project_id WHERE flags.project_id = '${id}'`);
+  }
 
-  sqlite.transaction(() => {
-    sqlite.run(
-      `INSERT INTO projects (id, name, created_at) VALUES ('p1', '${PROJECT}', 1), ('p2', '${WIDE}', 1)`,
-    );
-    sqlite.run(
-      `INSERT INTO environments (id, project_id, name, revision, created_at) VALUES ('e', 'p1', '${ENVIRONMENT}', 0, 1)`,
-    );
-    sqlite.run(`${count(ENVIRONMENTS)} INSERT INTO environments (id, project_id, name, revision, created_at, position)
-      SELECT 'w' || i, 'p2', printf('env-%05d', i), 0, 1, i FROM n`);
-    for (const [id, flags] of [
-      ['p1', FLAGS],
-      ['p2', WIDE_FLAGS],
-    ] as const) {
-      sqlite.run(`${count(flags)} INSERT INTO flags (project_id, key, description, tags, created_at)
-        SELECT '${id}', printf('flag-%05d', i), 'A flag that a bench made', '["bench"]', 1 FROM n`);
-      sqlite.run(`INSERT INTO flag_states (environment_id, flag_key, project_id, state, revision, updated_at)
-        SELECT environments.id, key, flags.project_id, '${state}', 0, 1 FROM flags
-        JOIN environments ON environments.project_id = flags.project_id WHERE flags.project_id = '${id}'`);
-    }
-
-    sqlite.run(`${count(KEYS)} INSERT INTO project_keys (id, project_id, name, digest, last_four, environments, created_at)
-      SELECT 'k' || i, 'p1', 'key ' || i, lower(hex(randomblob(32))), 'aaaa', '["${ENVIRONMENT}"]', 1 FROM n`);
-    sqlite.run(`UPDATE project_keys SET digest = '${digest}' WHERE id = 'k0'`);
-
-    sqlite.run(`${count(AUDIT_ROWS)} INSERT INTO audit_log
-      (id, seq, position, actor, note, action, project_id, environment_id, target, before, after, at, operation_seq)
-      SELECT lower(hex(randomblob(16))), i + 1, 0, 'operator:person' || i % 50 || '@example.com', 'ticket ' || i,
-        'flag.changed', 'p1', 'e', printf('flag-%05d', i % ${FLAGS}), '${state}', '${state}', 1700000000000 + i, i + 1
-      FROM n`);
-    sqlite.run(`UPDATE feed SET seq = ${AUDIT_ROWS}`);
-  })();
-  sqlite.close();
-  return key;
+  const digest = digestsOf(file, [keyOf(0)]);
+  file.add('project_keys', KEYS, {
+    id: `'k' || n`,
+    project_id: `'p1'`,
+    name: `'key ' || n`,
+    digest: `coalesce(${digest}, lower(hex(randomblob(32))))`,
+    last_four: `'aaaa'`,
+    environments: `'["${ENVIRONMENT}"]'`,
+    created_at: '1',
+  });
+  file.add('audit_log', AUDIT_ROWS, {
+    id: 'lower(hex(randomblob(16)))',
+    seq: 'n + 1',
+    position: '0',
+    actor: `'operator:person' || n % 50 || '@example.com'`,
+    note: `'ticket ' || n`,
+    action: `'flag.changed'`,
+    project_id: `'p1'`,
+    environment_id: `'e'`,
+    target: `printf('flag-%05d', n % ${FLAGS})`,
+    before: state,
+    after: state,
+    at: '1700000000000 + n',
+    operation_seq: 'n + 1',
+  });
+  file.run('UPDATE feed SET seq = ?', AUDIT_ROWS);
 }

@@ -1,24 +1,49 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { sum } from './statistics.ts';
 
-/** The kernel counts processor time in ticks of a hundredth of a second. */
-const TICK_MS = 10;
+/** The kernel says processor time in ticks of a hundredth of a second. A figure must cover many of them. */
+export const TICK_MS = 10;
 
-/** Processor time a process has used so far, all threads, in milliseconds; `NaN` where there is no `/proc`. */
-export function cpuTimeMs(pid: number): number {
-  const text = read(`/proc/${pid}/stat`);
-  // The second field is a name in brackets and may hold spaces; the times are the 14th and 15th field.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+/** Processor time that processes have used so far, all threads, in milliseconds; `NaN` where there is no `/proc`. */
+export function cpuTimeMs(...pids: readonly number[]): number {
+  return sum(
+    pids.map((pid) => {
+      const text = read(`/proc/${pid}/stat`);
+      // The second field is a name in brackets and may hold spaces; the times are the 14th and 15th field.
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    }),
+  );
 }
 
-/** Memory of a process that is in use, in bytes; `NaN` where there is no `/proc`. */
-export function residentBytes(pid: number): number {
-  return statusField(pid, 'VmRSS') * 1024;
+/** What work gave, how long it took, and what processor time some processes used meanwhile, in milliseconds. */
+export interface Metered<T> {
+  readonly result: T;
+  readonly tookMs: number;
+  readonly cpuMs: number;
 }
 
-/** Of {@link residentBytes}, what no file holds: the process's own, which it shares with no other. */
-export function ownBytes(pid: number): number {
-  return statusField(pid, 'RssAnon') * 1024;
+/** Does the work and looks at the processor time of these processes before and after. */
+export async function metered<T>(pids: readonly number[], work: () => Promise<T>): Promise<Metered<T>> {
+  const [cpuBefore, before] = [cpuTimeMs(...pids), performance.now()];
+  const result = await work();
+  return { result, tookMs: performance.now() - before, cpuMs: cpuTimeMs(...pids) - cpuBefore };
+}
+
+/** The share of a core that processes use with nothing to do. */
+export async function idleShare(pids: readonly number[], seconds: number): Promise<number> {
+  const { cpuMs, tookMs } = await metered(pids, () => Bun.sleep(seconds * 1000));
+  return cpuMs / tookMs;
+}
+
+/** Memory of processes that is in use, in bytes; `NaN` where there is no `/proc`. */
+export function residentBytes(...pids: readonly number[]): number {
+  return sum(pids.map((pid) => statusField(pid, 'VmRSS') * 1024));
+}
+
+/** Of {@link residentBytes}, what no file holds: the processes' own, which they share with no other. */
+export function ownBytes(...pids: readonly number[]): number {
+  return sum(pids.map((pid) => statusField(pid, 'RssAnon') * 1024));
 }
 
 /** Forgets the most memory a process has used so far, for {@link peakBytes}. */
@@ -37,7 +62,13 @@ export function peakBytes(pid: number): number {
 
 /** How often the threads of a process have gone to sleep so far: each time something woke them before. `NaN` where there is no `/proc`. */
 export function wakeUps(pid: number): number {
-  return sumOf(threadsOf(pid).map((thread) => statusField(thread, 'voluntary_ctxt_switches')));
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `${pid}/task/${thread}`);
+    return sum(threads.map((thread) => statusField(thread, 'voluntary_ctxt_switches') || 0));
+  } catch {
+    // As in `read`.
+    return Number.NaN;
+  }
 }
 
 /** Memory of processes that share much of it, each byte counted once; `NaN` where that cannot be read. */
@@ -45,7 +76,7 @@ export function proportionalBytes(pids: readonly number[]): number {
   const sizes = pids.map((pid) => Number(/^Pss:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1]));
   // Some may have ended since they were listed.
   const known = sizes.filter((size) => !Number.isNaN(size));
-  return known.length === 0 ? Number.NaN : known.reduce((total, size) => total + size * 1024, 0);
+  return known.length === 0 ? Number.NaN : sum(known) * 1024;
 }
 
 /** Memory of processes once their garbage collectors had their chance: the smallest of several samples, in bytes. */
@@ -53,24 +84,9 @@ export async function settledBytes(pids: readonly number[]): Promise<number> {
   let smallest = Number.POSITIVE_INFINITY;
   for (let sample = 0; sample < 8; sample++) {
     await Bun.sleep(500);
-    const sum = pids.reduce((total, pid) => total + residentBytes(pid), 0);
-    smallest = Math.min(smallest, sum);
+    smallest = Math.min(smallest, residentBytes(...pids));
   }
   return smallest;
-}
-
-/** The ids of a process's threads, as `<pid>/task/<thread>`. */
-function threadsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map((thread) => `${pid}/task/${thread}`);
-  } catch {
-    // As in `read`.
-    return [];
-  }
-}
-
-function sumOf(figures: readonly number[]): number {
-  return figures.length === 0 ? Number.NaN : figures.reduce((sum, each) => sum + (each || 0), 0);
 }
 
 function statusField(process: number | string, name: string): number {

@@ -6,6 +6,16 @@ export interface RepeatedRequest {
   readonly body?: string | undefined;
 }
 
+/** A request that makes a frame on every stream, for a process that sends it by itself. */
+export interface ChangeRequest {
+  readonly url: string;
+  readonly method: 'PUT' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** A file that is written before, for services that read their flags from one. */
+  readonly file?: { readonly path: string; readonly text: string };
+}
+
 /** One request as its bytes on a connection that stays open. */
 export function rawRequest({ url, headers, body }: RepeatedRequest): Uint8Array {
   const { pathname, search, host } = new URL(url);

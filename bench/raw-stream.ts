@@ -1,4 +1,5 @@
-import { rawRequest } from './raw-request.ts';
+import { type RepeatedRequest, rawRequest } from './raw-request.ts';
+import { within } from './within.ts';
 
 /** Hears of one stream. */
 export interface StreamListener {
@@ -73,6 +74,29 @@ export async function openRawStream(
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close: () => socket.terminate(),
+  };
+}
+
+/** The moments at which the frames of one stream begin to arrive, one after another. */
+export async function openArrivals({ url, headers }: Pick<RepeatedRequest, 'url' | 'headers'>) {
+  let arrival = Promise.withResolvers<number>();
+  let startedAt = 0;
+  const opened = arrival.promise;
+  const stream = await openRawStream(url, headers, {
+    onFrameStart: () => {
+      startedAt = performance.now();
+    },
+    onFrame: () => arrival.resolve(startedAt),
+    onEnd: (problem) => arrival.reject(new Error(problem)),
+  });
+  await within(opened, 'the first frame');
+  return {
+    /** The next frame's arrival, from now on, on the clock of `performance.now()`. */
+    next: (): Promise<number> => {
+      arrival = Promise.withResolvers();
+      return within(arrival.promise, 'the frame of a change');
+    },
+    close: () => stream.close(),
   };
 }
 

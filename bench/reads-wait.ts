@@ -1,4 +1,4 @@
-import { type Machine, pin } from './machine.ts';
+import type { Machine } from './machine.ts';
 import { Worker } from './worker.ts';
 import type { Pace, ProbeCommands, ProbeResult } from './workers/latency-probe.ts';
 
@@ -14,29 +14,18 @@ export interface Watched<T> {
 
 /** Reads a flag at a steady pace, on connections of its own, while something else keeps the server busy. */
 export class ReadProbe implements AsyncDisposable {
-  readonly #machine: Machine;
   readonly #worker: Worker<ProbeCommands>;
   readonly #target: Pick<Pace, 'url' | 'headers'>;
 
-  private constructor(
-    machine: Machine,
-    worker: Worker<ProbeCommands>,
-    target: Pick<Pace, 'url' | 'headers'>,
-  ) {
-    this.#machine = machine;
+  private constructor(worker: Worker<ProbeCommands>, target: Pick<Pace, 'url' | 'headers'>) {
     this.#worker = worker;
     this.#target = target;
   }
 
   /** `target` is the read, with the headers it needs. */
-  static async start(machine: Machine, target: Pick<Pace, 'url' | 'headers'>): Promise<ReadProbe> {
-    // What is done between the reads comes from this process: it must not take time from the server itself.
-    await pin(machine, process.pid, 'load');
-    return new ReadProbe(
-      machine,
-      await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load'),
-      target,
-    );
+  static async start(machine: Machine, { url, headers }: Pick<Pace, 'url' | 'headers'>): Promise<ReadProbe> {
+    const worker = await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load');
+    return new ReadProbe(worker, { url, headers });
   }
 
   /** Does the work, and reads from before it begins until after it has ended. */
@@ -57,7 +46,5 @@ export class ReadProbe implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#worker[Symbol.asyncDispose]();
-    // Processes that are started later must not inherit the core.
-    await pin(this.#machine, process.pid, 'any');
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { formatMarkdown, formatText, type Row } from './row.ts';
+import { type Row, tableOf } from './row.ts';
+import { formatMarkdownTable, formatTable } from './table.ts';
 
 const ROW: Row = {
   what: 'a|b',
@@ -7,14 +8,18 @@ const ROW: Row = {
   reference: '2 ms',
   ratio: '0.50 x',
   goal: '< 3 ms',
-  verdict: 'yes',
+  isReached: true,
 };
 
 test('writes a row as one line of Markdown, whatever it contains', () => {
-  expect(formatMarkdown([ROW]).split('\n').at(-1)).toBe('| a\\|b | 1 ms | 2 ms | 0.50 x | < 3 ms | yes |');
+  const lines = formatMarkdownTable(tableOf([ROW, { what: 'c', measured: '4 ms' }])).split('\n');
+  expect(lines.slice(-2)).toEqual([
+    '| a\\|b | 1 ms | 2 ms | 0.50 x | < 3 ms | yes |',
+    '| c | 4 ms |  |  |  |  |',
+  ]);
 });
 
 test('writes a row as one line of text below its headings', () => {
-  const [headings = '', line = ''] = formatText([ROW]).split('\n');
+  const [headings = '', line = ''] = formatTable(tableOf([ROW])).split('\n');
   expect(line.indexOf('1 ms')).toBe(headings.indexOf('measured'));
 });

@@ -1,11 +1,15 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startNode } from '@halyard/testing';
 import type { Bench, Subject } from './bench.ts';
 import { lookAtMachine } from './machine.ts';
-import { PEER_TABLES } from './peers/peer.ts';
-import { measurePeers, PEER_PATHS } from './peers/run.ts';
-import { formatMarkdown, formatText, type Row } from './row.ts';
+import { PEER_PATHS } from './peers/peers.ts';
+import { measurePeers, PEER_TABLES } from './peers/run.ts';
+import { TICK_MS } from './process-figures.ts';
+import { type Row, tableOf } from './row.ts';
 import { DIMENSION_NAMES, measureScale } from './scale/run.ts';
+import { type Format, written } from './table.ts';
+import { openCheckout, versus } from './versus.ts';
 import { within } from './within.ts';
 
 /** Each subject's code is loaded when it is asked for. The names are those of the files. */
@@ -36,13 +40,14 @@ const ON_REQUEST: readonly string[] = ['followers', 'snapshots', 'tree', 'langua
 
 const USAGE = `Usage:
   bun run bench [${Object.keys(SUBJECTS).join('|')} …] [--markdown]
+  bun run bench … --base COMMIT   the same of that commit and of this tree, in turns
   bun run bench scale [${DIMENSION_NAMES.join('|')} …] [--quick] [--markdown]
   bun run bench peers [${PEER_TABLES.join('|')} …] [--folder FOLDER [--install]] [--NAME PROGRAM …] [--markdown]
     where NAME is one of ${PEER_PATHS.filter((name) => name !== 'folder').join(', ')}`;
 
 /**
  * Longest one subject may take, in milliseconds. The longest is the client's, which waits out outages with a client that
- * backs off for up to 30 s; the whole bench stays below eight minutes on a machine with nothing else to do.
+ * backs off for up to 30 s; the whole bench stays below ten minutes on a machine with nothing else to do.
  */
 const PATIENCE_MS = 240_000;
 
@@ -54,87 +59,100 @@ const LONG: readonly string[] = ['tree', 'languages'];
 process.exit(await main(process.argv.slice(2)));
 
 async function main(argv: readonly string[]): Promise<number> {
-  const [command, ...rest] = argv;
-  const paths = command === 'peers' ? PEER_PATHS : [];
-  const flags = { scale: ['quick'], peers: ['install'] }[command ?? ''] ?? [];
-  const names =
-    command === 'scale' ? DIMENSION_NAMES : command === 'peers' ? PEER_TABLES : Object.keys(SUBJECTS);
-  const isTable = command === 'scale' || command === 'peers';
+  const [command = ''] = argv;
+  const kinds: Readonly<Record<string, Known>> = {
+    scale: { flags: ['quick'], texts: [], names: DIMENSION_NAMES },
+    peers: { flags: ['install'], texts: PEER_PATHS, names: PEER_TABLES },
+  };
+  const kind = kinds[command];
+  const known = kind ?? { flags: [], texts: ['base'], names: Object.keys(SUBJECTS) };
   let parsed: Arguments;
   try {
-    parsed = parseArguments(isTable ? rest : argv, { flags, paths, names });
+    parsed = parseArguments(kind === undefined ? argv : argv.slice(1), known);
   } catch (error) {
     say(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
     return 2;
   }
-  const { chosen, markdown } = parsed;
+
+  const { chosen, format, flags, texts } = parsed;
   const leftOut: string[] = [];
-  const bench: Bench = { machine: await lookAtMachine(), say, leaveOut: (what) => leftOut.push(what) };
+  const checkout = { root: join(import.meta.dir, '..'), startNode };
+  const leaveOut = (what: string) => void leftOut.push(what);
+  const bench: Bench = { machine: await lookAtMachine(), checkout, say, leaveOut };
   if (command === 'scale') {
-    print(await measureScale(bench, { chosen, isQuick: parsed.flags.has('quick'), markdown }));
+    print(await measureScale(bench, { chosen, isQuick: flags.has('quick'), format }));
   } else if (command === 'peers') {
-    const isInstalling = parsed.flags.has('install');
-    print(await measurePeers(bench, { chosen, paths: parsed.paths, isInstalling, markdown }));
+    // A program is started in a folder of its own, so its path must not depend on this one.
+    const paths = Object.fromEntries(Object.entries(texts).map(([name, path]) => [name, resolve(path)]));
+    print(await measurePeers(bench, { chosen, paths, isInstalling: flags.has('install'), format }));
   } else {
-    const all = names.filter((name) => !ON_REQUEST.includes(name));
-    print(await measureSubjects(bench, chosen.length > 0 ? chosen : all, markdown));
+    const all = known.names.filter((name) => !ON_REQUEST.includes(name));
+    print(
+      await measureSubjects(bench, { names: chosen.length > 0 ? chosen : all, format, base: texts.base }),
+    );
   }
-  print(`\nMachine: ${bench.machine.description}. ${pinning(bench)}`);
+
+  const pinning = bench.machine.canPin
+    ? 'Servers are tied to one core from their start, load to another.'
+    : 'Servers and load share the cores.';
+  print(`\nMachine: ${bench.machine.description}. ${pinning} Processor times have steps of ${TICK_MS} ms.`);
   for (const what of leftOut) print(`Left out: ${what}.`);
   return 0;
+}
+
+/** The words that a command takes. */
+interface Known {
+  readonly flags: readonly string[];
+  readonly texts: readonly string[];
+  readonly names: readonly string[];
 }
 
 /** The words after the command. */
 interface Arguments {
   readonly chosen: readonly string[];
   readonly flags: ReadonlySet<string>;
-  readonly paths: Readonly<Record<string, string>>;
-  readonly markdown: 'markdown' | 'text';
+  readonly texts: Readonly<Record<string, string>>;
+  readonly format: Format;
 }
 
 /** Throws on a word that is not known. */
-function parseArguments(
-  args: readonly string[],
-  known: {
-    readonly flags: readonly string[];
-    readonly paths: readonly string[];
-    readonly names: readonly string[];
-  },
-): Arguments {
+function parseArguments(args: readonly string[], known: Known): Arguments {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
       markdown: { type: 'boolean' },
       ...Object.fromEntries(known.flags.map((name) => [name, { type: 'boolean' as const }])),
-      ...Object.fromEntries(known.paths.map((name) => [name, { type: 'string' as const }])),
+      ...Object.fromEntries(known.texts.map((name) => [name, { type: 'string' as const }])),
     },
   });
   const unknown = positionals.filter((name) => !known.names.includes(name));
   if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}.`);
-  const given = Object.entries(values);
+  // `parseArgs` knows names that are written out only.
+  const given = Object.entries(values as Readonly<Record<string, boolean | string | undefined>>);
   return {
     chosen: positionals,
     flags: new Set(given.flatMap(([name, value]) => (value === true ? [name] : []))),
-    // A program is started in a folder of its own, so its path must not depend on this one.
-    paths: Object.fromEntries(
-      given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, resolve(value)]] : [])),
+    texts: Object.fromEntries(
+      given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
     ),
-    markdown: values.markdown === true ? 'markdown' : 'text',
+    format: values.markdown === true ? 'markdown' : 'text',
   };
 }
 
 async function measureSubjects(
   bench: Bench,
-  names: readonly string[],
-  markdown: 'markdown' | 'text',
+  { names, format, base }: { names: readonly string[]; format: Format; base: string | undefined },
 ): Promise<string> {
+  await using older = base === undefined ? undefined : await openCheckout(bench, base);
   const rows: Row[] = [];
   for (const name of names) {
     const subject = await SUBJECTS[name]?.();
-    if (subject !== undefined) rows.push(...(await measure(name, subject, bench)));
+    if (subject === undefined) continue;
+    const of = (side: Bench) => measure(name, subject, side);
+    rows.push(...(older === undefined ? await of(bench) : await versus(bench, older, of)));
   }
-  return markdown === 'markdown' ? formatMarkdown(rows) : formatText(rows);
+  return written(format, tableOf(rows));
 }
 
 /** A subject that fails or takes too long costs its own rows only. */
@@ -145,12 +163,6 @@ async function measure(name: string, subject: Subject, bench: Bench): Promise<re
     bench.leaveOut(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     return [];
   }
-}
-
-function pinning({ machine }: Bench): string {
-  return machine.canPin
-    ? 'Servers are tied to one core, load to another.'
-    : 'Servers and load share the cores.';
 }
 
 function print(text: string): void {

@@ -1,215 +1,166 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { guardProcess, randomAdminToken, startNode, temporaryFolder } from '@halyard/testing';
+import { randomAdminToken, temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
-import { ENVIRONMENT, fillNode, flagKey } from './fixture.ts';
-import { mebibytes, milliseconds, times, verdict } from './format.ts';
-import { freePort } from './free-port.ts';
-import { cpuTimeMs, ownBytes, settledBytes, wakeUps } from './process-figures.ts';
+import { mebibytes, milliseconds, times } from './format.ts';
+import { type Headers, openFilled, requestsOf } from './node.ts';
+import { metered, ownBytes, settledBytes, wakeUps } from './process-figures.ts';
 import type { Row } from './row.ts';
+import { freePort, type Program, startProgram } from './running.ts';
 import { median } from './statistics.ts';
 
-const FLAGS = 10_000;
+const SIZES = [1_000, 10_000] as const;
+const LARGEST = SIZES[1];
 const ROUNDS = 7;
-const ROOT = join(import.meta.dir, '..');
-const EXECUTABLE = join(ROOT, 'dist/halyard');
-const PATIENCE_MS = 20_000;
+const GOAL_MS = { 1000: 60, 10000: 300 } as const;
 const IDLE_SECONDS = 10;
 
-/** A program to start, and the request whose answer shows that it is there. */
-interface Starter {
-  readonly command: (port: number) => readonly string[];
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+const BARE = 'a bare Bun.serve';
+const EMPTY = 'an empty folder, from source';
 
-/** From starting the process to the first answer of a flag, with ten thousand flags on disk; and what it takes idle. */
+/** From starting the process to the first answer of a flag, with flags on disk; and what it takes idle. */
 export async function measureStart(bench: Bench): Promise<readonly Row[]> {
-  using full = temporaryFolder();
-  using empty = temporaryFolder();
-  const path = `/v1/flags/${flagKey(1)}?env=${ENVIRONMENT}`;
-  const headers = await fillFolder(full.path);
-  const serve = (program: readonly string[], data: string) => (port: number) => [
-    ...program,
-    ...['serve', '--bare', '--log-level', 'error', '--data', data, '--port', String(port)],
-  ];
-  const source = [process.execPath, join(ROOT, 'packages/server/src/main.ts')];
-  const bare = `Bun.serve({ port: Number(process.argv.at(-1)), fetch: () => new Response() })`;
-  const starters = {
-    source: { command: serve(source, full.path), path, headers },
-    executable: existsSync(EXECUTABLE)
-      ? { command: serve([EXECUTABLE], full.path), path, headers }
-      : undefined,
-    empty: { command: serve(source, empty.path), path: '/readyz', headers: {} },
-    bare: { command: (port: number) => [process.execPath, '-e', bare, String(port)], path: '/', headers: {} },
-  };
-  if (starters.executable === undefined)
-    bench.leaveOut('the start of dist/halyard: build it with `bun run build`');
-  const rows = rowsOf(await measureAll(bench, starters));
-  bench.say('start: idle');
-  const idle = await Promise.all([measureIdle(starters.source), measureIdle(starters.bare)]);
-  return [...rows, ...idleRows(...idle), ...diskRows()];
-}
-
-async function fillFolder(dataFolder: string): Promise<Readonly<Record<string, string>>> {
-  const node = await startNode({ dataFolder });
-  try {
-    return (await fillNode(node, FLAGS)).headers;
-  } finally {
-    await node.stop();
+  await using folders = new AsyncDisposableStack();
+  const programs = new Map<string, () => Program>([
+    [BARE, bareProgram],
+    [EMPTY, () => nodeProgram(bench, 'source', folders.use(temporaryFolder()).path)],
+  ]);
+  for (const flags of SIZES) {
+    const { path } = folders.use(temporaryFolder());
+    const headers = await filledFolder(bench, flags, path);
+    for (const kind of ['source', 'executable'] as const) {
+      if (kind === 'executable' && !existsSync(executableOf(bench))) continue;
+      programs.set(nameOf(flags, kind), () => nodeProgram(bench, kind, path, headers));
+    }
   }
-}
+  if (!existsSync(executableOf(bench)))
+    bench.leaveOut('the start of dist/halyard: build it with `bun run build`');
 
-async function measureAll(
-  bench: Bench,
-  starters: Readonly<Record<string, Starter | undefined>>,
-): Promise<Map<string, number>> {
-  const figures = new Map<string, number[]>();
+  const starts = new Map([...programs.keys()].map((name) => [name, [] as number[]]));
   // Round 0 brings the files into the page cache.
   for (let round = 0; round <= ROUNDS; round++) {
     bench.say(`start: round ${round} of ${ROUNDS}`);
-    for (const [name, starter] of Object.entries(starters)) {
-      if (starter === undefined) continue;
-      const ms = await timeStart(starter);
-      if (round > 0) figures.set(name, [...(figures.get(name) ?? []), ms]);
+    for (const [name, program] of programs) {
+      await using started = await startProgram(bench.machine, program());
+      if (round > 0) starts.get(name)?.push(started.startMs);
     }
   }
-  return new Map([...figures].map(([name, times]) => [name, median(times)]));
+
+  bench.say('start: idle');
+  return [...startRows(starts), ...(await idleRows(bench, programs)), ...diskRows(bench)];
 }
 
-async function timeStart(starter: Starter): Promise<number> {
-  const begun = performance.now();
-  return await withStarted(starter, async () => performance.now() - begun);
-}
-
-/** Starts the program, waits for its first answer, does the work, and ends the program. */
-async function withStarted<T>(
-  { command, path, headers }: Starter,
-  work: (pid: number) => Promise<T>,
-): Promise<T> {
+/** The command that serves what a folder holds, on a port of its own. Without headers it is asked whether it is ready. */
+export function nodeProgram(
+  { checkout }: Pick<Bench, 'checkout'>,
+  kind: 'source' | 'executable',
+  dataFolder: string,
+  headers?: Headers,
+): Program {
   const port = freePort();
-  const child = Bun.spawn([...command(port)], {
+  const url = `http://127.0.0.1:${port}`;
+  const source = [process.execPath, join(checkout.root, 'packages/server/src/main.ts')];
+  const arguments_ = ['serve', '--bare', '--log-level', 'error', '--data', dataFolder, '--port', `${port}`];
+  const { one } = requestsOf({ url, adminToken: '' }, headers ?? {}).requests;
+  return {
+    command: [...(kind === 'source' ? source : [executableOf({ checkout })]), ...arguments_],
     env: { HALYARD_ADMIN_TOKEN: randomAdminToken() },
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'inherit',
-  });
-  const guard = guardProcess(child.pid);
-  try {
-    await untilAnswered(`http://127.0.0.1:${port}${path}`, headers, child);
-    return await work(child.pid);
-  } finally {
-    // Nothing has been written: there is nothing to lose.
-    child.kill('SIGKILL');
-    await child.exited;
-    guard.release();
-  }
+    ready: headers === undefined ? { url: `${url}/readyz` } : one,
+  };
 }
 
-/** A process without any requests, after the work that follows its start. */
-interface Idle {
-  readonly bytes: number;
-  /** The part of them that is not pages of files. */
-  readonly ownBytes: number;
-  readonly wakeUpsPerSecond: number;
-  /** Share of a core. */
-  readonly cpu: number;
+/** Where `bun run build` puts the executable. */
+export function executableOf({ checkout }: Pick<Bench, 'checkout'>): string {
+  return join(checkout.root, 'dist/halyard');
 }
 
-async function measureIdle(starter: Starter): Promise<Idle> {
-  return await withStarted(starter, async (pid) => {
+function bareProgram(): Program {
+  const port = freePort();
+  const script = `Bun.serve({ port: ${port}, fetch: () => new Response() })`;
+  return { command: [process.execPath, '-e', script], ready: { url: `http://127.0.0.1:${port}` } };
+}
+
+async function filledFolder(bench: Bench, flags: number, dataFolder: string): Promise<Headers> {
+  await using node = await openFilled(bench, flags, { dataFolder });
+  return node.headers;
+}
+
+function nameOf(flags: number, kind: 'source' | 'executable'): string {
+  return `${flags} flags on disk, ${kind === 'source' ? 'from source' : 'dist/halyard'}`;
+}
+
+function startRows(starts: ReadonlyMap<string, readonly number[]>): Row[] {
+  const middle = new Map([...starts].map(([name, all]) => [name, median(all)]));
+  const row = (flags: (typeof SIZES)[number], kind: 'source' | 'executable', reference: string): Row[] => {
+    const [ms, other] = [middle.get(nameOf(flags, kind)), middle.get(reference)];
+    if (ms === undefined || other === undefined) return [];
+    const goalMs = kind === 'executable' ? GOAL_MS[flags] : 300;
+    return [
+      {
+        what: `start to the first answer, ${nameOf(flags, kind)}`,
+        measured: milliseconds(ms),
+        reference: `${reference}: ${milliseconds(other)}`,
+        ratio: times(ms / other),
+        goal: `< ${goalMs} ms`,
+        isReached: ms < goalMs,
+      },
+    ];
+  };
+  const rows = SIZES.flatMap((flags) => [...row(flags, 'executable', BARE), ...row(flags, 'source', BARE)]);
+  return [...rows, ...row(LARGEST, 'source', EMPTY)];
+}
+
+/** Processes without any requests, after the work that follows their start. */
+async function idleRows(bench: Bench, programs: ReadonlyMap<string, () => Program>): Promise<Row[]> {
+  const measure = async (name: string) => {
+    const program = programs.get(name);
+    if (program === undefined) return undefined;
+    await using started = await startProgram(bench.machine, program());
+    const [pid = 0] = started.pids;
     const bytes = await settledBytes([pid]);
-    const [wakeUpsBefore, cpuBefore] = [wakeUps(pid), cpuTimeMs(pid)];
-    await Bun.sleep(IDLE_SECONDS * 1000);
-    return {
-      bytes,
-      ownBytes: ownBytes(pid),
-      wakeUpsPerSecond: (wakeUps(pid) - wakeUpsBefore) / IDLE_SECONDS,
-      cpu: (cpuTimeMs(pid) - cpuBefore) / (IDLE_SECONDS * 1000),
-    };
-  });
-}
+    const before = wakeUps(pid);
+    const { cpuMs, tookMs } = await metered([pid], () => Bun.sleep(IDLE_SECONDS * 1000));
+    const wakes = (wakeUps(pid) - before) / (tookMs / 1000);
+    return { bytes, own: ownBytes(pid), wakes, cpu: cpuMs / tookMs };
+  };
+  const names = [nameOf(1_000, 'executable'), nameOf(LARGEST, 'executable'), nameOf(LARGEST, 'source')];
+  const [bare, ...all] = await Promise.all([BARE, ...names].map(measure));
+  if (bare === undefined) return [];
 
-function idleRows(own: Idle, bare: Idle): Row[] {
-  const row = (what: string, measured: string, reference: string, ratio: number): Row => ({
-    what: `${what}, ${FLAGS} flags, idle`,
-    measured,
-    reference: `a bare Bun.serve: ${reference}`,
-    ratio: Number.isFinite(ratio) ? times(ratio) : '',
-    goal: '',
-    verdict: '',
+  const memory = (of: typeof bare) => `${mebibytes(of.own)} own, ${mebibytes(of.bytes - of.own)} of files`;
+  const wakes = (of: typeof bare) =>
+    `${of.wakes.toFixed(0)} a second (${(of.cpu * 100).toFixed(1)} % of a core)`;
+  return names.flatMap((name, index) => {
+    const idle = all[index];
+    if (idle === undefined) return [];
+    return [
+      {
+        what: `memory, ${name}, idle`,
+        measured: memory(idle),
+        reference: `${BARE}: ${memory(bare)}`,
+        ratio: times(idle.own / bare.own),
+      },
+      {
+        what: `wake-ups, ${name}, idle`,
+        measured: wakes(idle),
+        reference: `${BARE}: ${wakes(bare)}`,
+        ratio: times(idle.wakes / bare.wakes),
+      },
+    ];
   });
-  const memory = (idle: Idle) => `${mebibytes(idle.bytes)}, of which ${mebibytes(idle.ownBytes)} own`;
-  const share = (cpu: number) => `${(cpu * 100).toFixed(2)} % of a core`;
-  return [
-    row('memory', memory(own), memory(bare), own.bytes / bare.bytes),
-    row(
-      'wake-ups',
-      `${own.wakeUpsPerSecond.toFixed(0)} a second (${share(own.cpu)})`,
-      `${bare.wakeUpsPerSecond.toFixed(0)} a second (${share(bare.cpu)})`,
-      own.wakeUpsPerSecond / bare.wakeUpsPerSecond,
-    ),
-  ];
 }
 
 /** How large the executable is, and how much of it is the runtime, which is not ours to shrink. */
-function diskRows(): Row[] {
-  if (!existsSync(EXECUTABLE)) return [];
-  const [own, runtime] = [statSync(EXECUTABLE).size, statSync(process.execPath).size];
+function diskRows(bench: Bench): Row[] {
+  const path = executableOf(bench);
+  if (!existsSync(path)) return [];
+  const [own, runtime] = [statSync(path).size, statSync(process.execPath).size];
   return [
     {
       what: 'dist/halyard on disk',
       measured: mebibytes(own),
       reference: `the runtime alone: ${mebibytes(runtime)}`,
       ratio: times(own / runtime),
-      goal: '',
-      verdict: '',
     },
-  ];
-}
-
-async function untilAnswered(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  child: Bun.Subprocess,
-): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (performance.now() < deadline && child.exitCode === null) {
-    try {
-      // No connection is kept: the next start is a new process on that port.
-      const response = await fetch(url, {
-        headers,
-        keepalive: false,
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      });
-      await response.arrayBuffer();
-      if (response.ok) return;
-    } catch {
-      // The port is not open yet.
-    }
-    await Bun.sleep(1);
-  }
-  throw new Error(`${url} was not answered; the process said ${child.exitCode ?? 'nothing'}`);
-}
-
-function rowsOf(figures: ReadonlyMap<string, number>): Row[] {
-  const row = (program: string, name: string, reference: string, referenceName: string): Row[] => {
-    const [ms, other] = [figures.get(name), figures.get(reference)];
-    if (ms === undefined || other === undefined) return [];
-    return [
-      {
-        what: `start to the first answer, ${FLAGS} flags on disk, ${program}`,
-        measured: milliseconds(ms),
-        reference: `${referenceName}: ${milliseconds(other)}`,
-        ratio: times(ms / other),
-        goal: '< 300 ms',
-        verdict: verdict(ms < 300),
-      },
-    ];
-  };
-  return [
-    ...row('from source', 'source', 'empty', 'an empty folder'),
-    ...row('from source', 'source', 'bare', 'a bare Bun.serve'),
-    ...row('dist/halyard', 'executable', 'bare', 'a bare Bun.serve'),
   ];
 }

@@ -10,3 +10,8 @@ export function percentile(figures: readonly number[], p: number): number {
   if (figure === undefined) throw new Error('there is nothing to take a percentile of');
   return figure;
 }
+
+/** The total of some figures. */
+export function sum(figures: readonly number[]): number {
+  return figures.reduce((total, each) => total + each, 0);
+}

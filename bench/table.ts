@@ -24,3 +24,13 @@ export function formatMarkdownTable({ headings, lines }: Table): string {
     ...lines.map(line),
   ].join('\n');
 }
+
+/** How tables are written. */
+export type Format = 'markdown' | 'text';
+
+/** The table, below its title where it has one. */
+export function written(format: Format, table: Table, title?: string): string {
+  const text = format === 'markdown' ? formatMarkdownTable(table) : formatTable(table);
+  if (title === undefined) return text;
+  return `${format === 'markdown' ? `### ${title}` : title.toUpperCase()}\n\n${text}`;
+}

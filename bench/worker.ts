@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { guardProcess } from '@halyard/testing';
-import { type Machine, pin, type Role } from './machine.ts';
+import { type Machine, pinned, type Role } from './machine.ts';
 import { within } from './within.ts';
 import type { WorkerCommands, WorkerReply, WorkerRequest } from './worker-commands.ts';
 
@@ -10,8 +10,9 @@ export class Worker<Commands extends WorkerCommands> implements AsyncDisposable 
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #count = 0;
 
-  private constructor(file: string) {
-    this.#child = Bun.spawn([process.execPath, join(import.meta.dir, 'workers', file)], {
+  private constructor(file: string, machine: Machine, role: Role) {
+    const command = [process.execPath, join(import.meta.dir, 'workers', file)];
+    this.#child = Bun.spawn(pinned(machine, role, command), {
       stdin: 'ignore',
       stdout: 'ignore',
       stderr: 'inherit',
@@ -31,9 +32,7 @@ export class Worker<Commands extends WorkerCommands> implements AsyncDisposable 
     file: string,
     role: Role,
   ): Promise<Worker<Commands>> {
-    const worker = new Worker<Commands>(file);
-    await pin(machine, worker.pid, role);
-    return worker;
+    return new Worker<Commands>(file, machine, role);
   }
 
   get pid(): number {

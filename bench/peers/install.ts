@@ -4,21 +4,19 @@ import { join } from 'node:path';
 /** Versions that were measured; others may be installed by hand into the same folder. */
 const UNLEASH_EDGE = '20.1.0';
 const UNLEASH_SERVER = '8.2.0';
+/** Where npm puts the Unleash server, below its folder. */
+export const NPM_SERVER = 'node_modules/unleash-server';
 
-/** Where the peers of package registries are, below the folder that is given. */
-export interface PeerFolder {
-  readonly unleashEdge: string;
-  readonly unleashServer: string;
-  readonly nchan: string;
-}
-
-/** The places in a folder, whether anything is there or not. */
-export function peerFolder(folder: string): PeerFolder {
+/** Where the peers of package registries are below the folder, whether anything is there or not. */
+export function peerFolder(folder: string) {
   return {
-    unleashEdge: join(folder, 'unleash-edge/bin/unleash-edge'),
-    unleashServer: join(folder, 'npm'),
-    nchan: join(folder, 'nchan'),
-  };
+    unleashEdge: { path: join(folder, 'unleash-edge/bin/unleash-edge'), root: undefined },
+    unleashServer: { path: join(folder, 'npm', NPM_SERVER), root: join(folder, 'npm') },
+    nchan: {
+      path: join(folder, 'nchan/usr/lib/nginx/modules/ngx_nchan_module.so'),
+      root: join(folder, 'nchan'),
+    },
+  } as const;
 }
 
 /**
@@ -28,47 +26,39 @@ export function peerFolder(folder: string): PeerFolder {
  */
 export async function installPeers(folder: string, say: (text: string) => void): Promise<string[]> {
   const places = peerFolder(folder);
-  const missing: string[] = [];
-  const attempt = async (name: string, isThere: boolean, command: () => Promise<unknown>) => {
-    if (isThere) return;
-    say(`peers: fetching ${name}`);
-    try {
-      await command();
-    } catch (error) {
-      missing.push(`${name} is not to be had here: ${firstLine(error)}`);
-    }
+  const commands = {
+    unleashEdge: () =>
+      Bun.$`cargo install unleash-edge --version ${UNLEASH_EDGE} --locked --root ${join(folder, 'unleash-edge')}`.env(
+        {
+          ...process.env,
+          CARGO_TARGET_DIR: join(folder, 'unleash-edge-build'),
+        },
+      ),
+    unleashServer: () =>
+      Bun.$`npm install --prefix . --no-audit --no-fund --ignore-scripts unleash-server@${UNLEASH_SERVER}`.cwd(
+        places.unleashServer.root,
+      ),
+    // Unpacked, not installed: the nginx of this machine stays as it is.
+    nchan: async () => {
+      const { root } = places.nchan;
+      await Bun.$`apt-get download libnginx-mod-nchan`.cwd(root).quiet();
+      const [file = ''] = readdirSync(root).filter((name) => name.endsWith('.deb'));
+      return await Bun.$`dpkg -x ${file} .`.cwd(root).quiet();
+    },
   };
 
-  await attempt('Unleash Edge', existsSync(places.unleashEdge), async () => {
-    const target = join(folder, 'unleash-edge-build');
-    await Bun.$`cargo install unleash-edge --version ${UNLEASH_EDGE} --locked --root ${join(folder, 'unleash-edge')}`
-      .env({ ...process.env, CARGO_TARGET_DIR: target })
-      .quiet();
-  });
-
-  await attempt(
-    'the Unleash server',
-    existsSync(join(places.unleashServer, 'node_modules/unleash-server')),
-    async () => {
-      mkdirSync(places.unleashServer, { recursive: true });
-      await Bun.$`npm install --prefix . --no-audit --no-fund --ignore-scripts unleash-server@${UNLEASH_SERVER}`
-        .cwd(places.unleashServer)
-        .quiet();
-    },
-  );
-
-  await attempt('nchan', existsSync(join(places.nchan, 'usr')), async () => {
-    mkdirSync(places.nchan, { recursive: true });
-    // Unpacked, not installed: the nginx of this machine stays as it is.
-    await Bun.$`apt-get download libnginx-mod-nchan`.cwd(places.nchan).quiet();
-    const [file = ''] = readdirSync(places.nchan).filter((name) => name.endsWith('.deb'));
-    await Bun.$`dpkg -x ${file} .`.cwd(places.nchan).quiet();
-  });
-
+  const missing: string[] = [];
+  for (const name of ['unleashEdge', 'unleashServer', 'nchan'] as const) {
+    const { path, root } = places[name];
+    if (existsSync(path)) continue;
+    say(`peers: fetching ${name}`);
+    if (root !== undefined) mkdirSync(root, { recursive: true });
+    try {
+      await commands[name]();
+    } catch (error) {
+      const text = error instanceof Bun.$.ShellError ? error.stderr.toString() : String(error);
+      missing.push(`${name} is not to be had here: ${text.trim().split('\n').at(-1) ?? ''}`);
+    }
+  }
   return missing;
-}
-
-function firstLine(error: unknown): string {
-  const text = error instanceof Bun.$.ShellError ? error.stderr.toString() : String(error);
-  return text.trim().split('\n').at(-1) ?? '';
 }

@@ -1,149 +1,137 @@
-import { childrenOf, guardProcess, type TemporaryFolder, temporaryFolder } from '@halyard/testing';
-import { type Machine, pin } from '../machine.ts';
-import { residentBytes } from '../process-figures.ts';
-import type { RepeatedRequest } from '../raw-request.ts';
-import { PATIENCE_MS } from '../within.ts';
-import type { PeerFlag } from './flags.ts';
+import { type TemporaryFolder, temporaryFolder } from '@halyard/testing';
+import type { Bench } from '../bench.ts';
+import { expectRight, freePort, type Program, type Running, startProgram } from '../running.ts';
+import { ONE, type PeerFlag } from './flags.ts';
 
-/** What can be measured. */
-export const PEER_TABLES = ['rest', 'streams'] as const;
-
-/** One of {@link PEER_TABLES}. */
-export type PeerTable = (typeof PEER_TABLES)[number];
-
-/** A program beside which Halyard is measured, or Halyard itself. */
+/** A service beside which Halyard is measured, or Halyard itself: what it is, how it starts, what it answers. */
 export interface Peer {
   readonly name: string;
-  /** How it is set up, for the table: what it checks, evaluates and stores. */
+  /** How it is set up, for the tables: what it checks, evaluates and stores. */
   readonly remark: string;
-  /** The tables it is in. */
-  readonly serves: readonly PeerTable[];
+  /** The option that names its program, as `flagd` in `--flagd PATH`; absent where it is found without one. */
+  readonly option?: string;
+  /** Its program, from the options and the machine; or a sentence that says where it was looked for. */
+  readonly find: (places: Places) => { readonly program: string } | { readonly missing: string };
   /** The version that runs, as it says itself. */
-  version(): Promise<string>;
-  /** Starts it with these flags, and rejects when it does not come up. */
-  start(machine: Machine, flags: readonly PeerFlag[]): Promise<RunningPeer>;
+  readonly version: (program: string) => Promise<string>;
+  readonly recipe: (input: RecipeInput) => Promise<Recipe>;
+}
+
+/** Where programs may be. */
+export interface Places {
+  /** By option; `folder` is that of `--install`. */
+  readonly paths: Readonly<Record<string, string>>;
+  readonly bench: Bench;
+}
+
+/** What a recipe is made for: the flags, and a folder and a port for the program. */
+export interface RecipeInput {
+  readonly bench: Bench;
+  readonly program: string;
+  readonly flags: readonly PeerFlag[];
+  readonly folder: TemporaryFolder;
+  readonly port: number;
+  readonly url: string;
+}
+
+/** How to start a peer, and what it then answers. */
+export interface Recipe extends Pick<Running, 'requests' | 'stream'> {
+  /** Its first answer is that of a read where the flags are there from the start. */
+  readonly program: Program;
+  /** Puts the flags into the running service. */
+  readonly fill?: () => Promise<void>;
+  /** Ends what the recipe itself has started. */
+  readonly end?: () => Promise<unknown>;
 }
 
 /** A filled peer. */
-export interface RunningPeer extends AsyncDisposable {
-  /** The processes whose memory and processor time are the peer's. */
-  readonly pids: readonly number[];
-  readonly one?: PeerRequest;
-  readonly all?: PeerRequest;
-  readonly stream?: PeerStream;
+export interface RunningPeer extends Running {
+  readonly startMs: number;
 }
 
-/** A request that is measured. */
-export interface PeerRequest extends RepeatedRequest {
-  /** How many flags a right answer shows. Throws when the answer is wrong. */
-  check(body: string): number;
-}
+/** Starts a peer with these flags. Rejects when it does not come up. */
+export async function startPeer(
+  bench: Bench,
+  peer: Peer,
+  program: string,
+  flags: readonly PeerFlag[],
+): Promise<RunningPeer> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(temporaryFolder());
+  const port = freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const recipe = await peer.recipe({ bench, program, flags, folder, port, url });
+  stack.defer(async () => void (await recipe.end?.()));
+  const { pids, startMs } = stack.use(await startProgram(bench.machine, recipe.program));
+  await recipe.fill?.();
 
-/** A stream, and a change that sends a frame on all of its kind. */
-export interface PeerStream {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Whether the first frame comes with the connection, or only with the next change. */
-  readonly opensWith: 'frame' | 'head';
-  /** The request that makes the frame; another one each time. */
-  change(serial: number): StreamChange;
-}
-
-/** A change that a process of the bench can send by itself. */
-export interface StreamChange {
-  readonly url: string;
-  readonly method: 'PUT' | 'POST';
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** How to start a program that is not ours. */
-export interface Program {
-  readonly command: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  /** An address that answers with success once the program is ready. */
-  readonly readyUrl: string;
-  readonly readyHeaders?: Readonly<Record<string, string>>;
-  readonly timeoutMs?: number;
-}
-
-/** A started program; ends with this process at the latest. */
-export interface StartedProgram extends AsyncDisposable {
-  readonly pids: readonly number[];
-}
-
-/** No peer may take more memory than this on a shared machine. */
-const MOST_BYTES = 4 * 2 ** 30;
-
-/** Starts a program on the core of servers. Rejects, with the end of what it wrote, when it is not ready in time. */
-export async function startProgram(machine: Machine, program: Program): Promise<StartedProgram> {
-  const { command, env, readyUrl, readyHeaders = {}, timeoutMs = PATIENCE_MS } = program;
-  const folder = temporaryFolder();
-  const log = Bun.file(folder.file('log'));
-  const child = Bun.spawn([...command], {
-    cwd: folder.path,
-    env: { PATH: process.env.PATH ?? '', HOME: folder.path, ...env },
-    stdin: 'ignore',
-    stdout: log,
-    stderr: log,
-  });
-
-  const guard = guardProcess(child.pid);
-  const memory = setInterval(() => {
-    if (residentBytes(child.pid) > MOST_BYTES) child.kill('SIGKILL');
-  }, 500);
-
-  const stop = async () => {
-    clearInterval(memory);
-    child.kill('SIGTERM');
-    const late = setTimeout(() => child.kill('SIGKILL'), 5_000);
-    await child.exited;
-    clearTimeout(late);
-    guard.release();
-    folder.remove();
+  const owned = stack.move();
+  const { requests, stream } = recipe;
+  return {
+    pids,
+    startMs,
+    ...(requests && { requests }),
+    ...(stream && { stream }),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
-
-  const deadline = performance.now() + timeoutMs;
-  while (!(await isReady(readyUrl, readyHeaders))) {
-    if (performance.now() < deadline && child.exitCode === null) {
-      await Bun.sleep(50);
-      continue;
-    }
-    const written = (await log.text()).slice(-600);
-    await stop();
-    throw new Error(`it did not start: ${written.replaceAll('\n', ' ')}`);
-  }
-
-  const pids = [child.pid, ...childrenOf(child.pid)];
-  for (const pid of pids) await pin(machine, pid, 'server');
-  return { pids, [Symbol.asyncDispose]: stop };
 }
 
-async function isReady(url: string, headers: Readonly<Record<string, string>>): Promise<boolean> {
-  try {
-    const response = await fetch(url, { headers, keepalive: false, signal: AbortSignal.timeout(5_000) });
-    await response.arrayBuffer();
-    return response.ok;
-  } catch {
-    // Not yet.
-    return false;
-  }
-}
-
-/** Writes a file for a program into a folder that is removed with it. */
-export async function writeInput(folder: TemporaryFolder, name: string, text: string): Promise<string> {
-  await Bun.write(folder.file(name), text);
-  return folder.file(name);
-}
-
-/** What a program answers to `--version` or the like, shortened to its version number where there is one. */
+/** What a program answers to `--version` or the like: its version number, or `as given` where there is none. */
 export async function versionOf(command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: 10_000 });
   const text = `${await new Response(child.stdout).text()}${await new Response(child.stderr).text()}`;
-  return /\d+\.\d+[\w.-]*/.exec(text)?.[0] ?? 'unknown version';
+  // Not the time that a log begins with.
+  return /\bv?(\d{1,4}\.\d{1,4}\.\d[\w.-]*)/.exec(text)?.[1] ?? 'as given';
 }
 
-/** Throws with what is wrong about an answer. */
-export function expectRight(isRight: boolean, what: string): void {
-  if (!isRight) throw new Error(`it answered wrongly: ${what}`);
+/** Every flag, with its state. Returns how many there are. */
+export function checkStates(
+  shown: readonly { readonly name: string; readonly enabled: boolean }[],
+  flags: readonly PeerFlag[],
+): number {
+  const states = new Map(shown.map(({ name, enabled }) => [name, enabled]));
+  // Who evaluates may have either answer for a flag that half of all keys have.
+  const wrong = flags.find(
+    ({ key, enabled, rolloutPct }) =>
+      !states.has(key) || (rolloutPct === undefined && states.get(key) !== enabled),
+  );
+  expectRight(wrong === undefined, `${wrong?.key} is ${states.get(wrong?.key ?? '')}`);
+  return shown.length;
+}
+
+/** The two OFREP requests. Some answer for enabled flags only. */
+export function ofrepRequests(
+  url: string,
+  flags: readonly PeerFlag[],
+  shows: 'all' | 'enabled',
+  keyHeaders: Readonly<Record<string, string>> = {},
+): Pick<NonNullable<Running['requests']>, 'ofrepOne' | 'ofrepAll'> {
+  const headers = { 'Content-Type': 'application/json', ...keyHeaders };
+  const path = `${url}/ofrep/v1/evaluate/flags`;
+  const body = JSON.stringify({ context: { targetingKey: 'user-4711' } });
+  const one = flags[ONE] ?? flags[0];
+  return {
+    ofrepOne: {
+      url: `${path}/${one?.key}`,
+      headers,
+      body,
+      check: (text) => {
+        const { key } = JSON.parse(text) as { key: unknown };
+        expectRight(key === one?.key, text.slice(0, 100));
+        return 1;
+      },
+    },
+    ofrepAll: {
+      url: path,
+      headers,
+      body,
+      check: (text) => {
+        const answers = (JSON.parse(text) as { flags: { key: string }[] }).flags;
+        const shown = new Set(answers.map(({ key }) => key));
+        const wrong = flags.find(({ key, enabled }) => (enabled || shows === 'all') && !shown.has(key));
+        expectRight(wrong === undefined, `${wrong?.key} is missing`);
+        return shown.size;
+      },
+    },
+  };
 }

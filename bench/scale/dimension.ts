@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts';
 import { times } from '../format.ts';
-import { formatMarkdownTable, formatTable, type Table } from '../table.ts';
+import { type Format, type Table, written } from '../table.ts';
 import { growthOf } from './growth.ts';
 
 /** What grows, and what was measured at each size. */
@@ -50,13 +50,11 @@ export interface Scale extends Bench {
 export type MeasureDimension = (scale: Scale) => Promise<readonly Dimension[]>;
 
 /** The dimension's table and the table of its growth, below a heading. */
-export function formatDimension(dimension: Dimension, markdown: 'markdown' | 'text'): string {
-  const format = markdown === 'markdown' ? formatMarkdownTable : formatTable;
-  const heading = markdown === 'markdown' ? `### ${dimension.title}` : dimension.title.toUpperCase();
+export function formatDimension(dimension: Dimension, format: Format): string {
   const growth = growthTable(dimension);
-  const parts = [heading, format(valueTable(dimension))];
+  const parts = [written(format, valueTable(dimension), dimension.title)];
   if (dimension.remark !== undefined) parts.push(dimension.remark);
-  if (growth.lines.length > 0) parts.push(format(growth));
+  if (growth.lines.length > 0) parts.push(written(format, growth));
   return parts.join('\n\n');
 }
 

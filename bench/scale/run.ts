@@ -1,4 +1,5 @@
 import type { Bench } from '../bench.ts';
+import type { Format } from '../table.ts';
 import { within } from '../within.ts';
 import { type Dimension, fasterThanInput, formatDimension, type MeasureDimension } from './dimension.ts';
 
@@ -24,7 +25,7 @@ export interface ScaleOptions {
   /** Some of {@link DIMENSION_NAMES}; all when empty. */
   readonly chosen: readonly string[];
   readonly isQuick: boolean;
-  readonly markdown: 'markdown' | 'text';
+  readonly format: Format;
 }
 
 /** How figures grow with their input: returns a table per dimension and what grows faster than it should. */
@@ -41,7 +42,7 @@ export async function measureScale(bench: Bench, options: ScaleOptions): Promise
     }
   }
   const faster = dimensions.flatMap(fasterThanInput);
-  const tables = dimensions.map((dimension) => formatDimension(dimension, options.markdown));
+  const tables = dimensions.map((dimension) => formatDimension(dimension, options.format));
   return [...tables, conclusion(faster)].join('\n\n');
 }
 

@@ -1,22 +1,18 @@
-import { childrenOf, type NodeProcess } from '@halyard/testing';
-import { changeRequest } from '../changes.ts';
-import { ENVIRONMENT, type Fixture, fillNode } from '../fixture.ts';
+import type { Bench } from '../bench.ts';
 import { bytes, mebibytes, microseconds, milliseconds, percent } from '../format.ts';
-import { pin } from '../machine.ts';
-import { cpuTimeMs, peakBytes, resetPeak, residentBytes, settledBytes } from '../process-figures.ts';
+import { type FilledNode, openFilled } from '../node.ts';
+import { idleShare, metered, peakBytes, resetPeak, residentBytes, settledBytes } from '../process-figures.ts';
+import { StreamReaders } from '../readers.ts';
 import { ReadProbe } from '../reads-wait.ts';
+import { fetchChecked } from '../running.ts';
 import { median } from '../statistics.ts';
-import { Worker } from '../worker.ts';
-import type { ChangeTimes, StreamReaderCommands } from '../workers/stream-reader.ts';
-import type { Dimension, Figure, Scale, Size } from './dimension.ts';
-import { memory, singleRead, startGuarded } from './measure.ts';
+import type { Dimension, Scale, Size } from './dimension.ts';
+import { figure, memory, msFigure } from './measure.ts';
 
 const FLAGS = 26;
 const CHANGES = 5;
 const BURST = 5;
 const IDLE_SECONDS = 5;
-/** Streams that one reader opens from an address of its own; beyond 6,500, finding a free port takes milliseconds. */
-const STREAMS_PER_READER = 5_500;
 /** Files that a process keeps for everything but streams, and room for an uneven share of them. */
 const RESERVE = 600;
 
@@ -34,6 +30,8 @@ const FRAMES = [
 ];
 const QUICK_STREAMS = 10_000;
 const QUICK_FRAMES = 1_000_000;
+const STREAMS_REMARK =
+  'All processes of a node share one core here, and all readers share one with the reads that wait: with many streams they wait for each other, too.';
 
 /** Open streams: memory, idle work, and a change to all of them; as many as two processes may open. */
 export async function measureStreams(scale: Scale): Promise<readonly Dimension[]> {
@@ -48,60 +46,38 @@ export async function measureStreams(scale: Scale): Promise<readonly Dimension[]
     scale.say(`scale: ${streams} streams on ${workers}`);
     sizes.push(await measureStreamsOf(scale, streams, workers));
   }
-  return [
-    {
-      title: `Streams (${FLAGS} flags)`,
-      input: 'Streams',
-      sizes,
-      remark:
-        'All processes of a node share one core here, and all readers share one with the reads that wait: with many streams they wait for each other, too.',
-    },
-  ];
+  return [{ title: `Streams (${FLAGS} flags)`, input: 'Streams', sizes, remark: STREAMS_REMARK }];
 }
 
 async function measureStreamsOf(scale: Scale, streams: number, workers: number): Promise<Size> {
   await using side = await openSide(scale, FLAGS, workers);
+  const { node, readers, probe } = side;
+  const before = await settledBytes(node.pids);
+  const opening = await metered(node.pids, () => readers.open(node.stream, streams));
+  const openingCpu = opening.cpuMs / streams;
+  const each = ((await settledBytes(node.pids)) - before) / streams;
 
-  const before = await settledBytes(side.pids);
-  const opening = performance.now();
-  const openingBefore = sum(side.pids.map(cpuTimeMs));
-  await side.open(streams);
-  const openedMs = performance.now() - opening;
-  const openingCpu = (sum(side.pids.map(cpuTimeMs)) - openingBefore) / streams;
-  const each = ((await settledBytes(side.pids)) - before) / streams;
-
-  const idle = await idleShare(side.pids);
-  const cpuBefore = sum(side.pids.map(cpuTimeMs));
-  const { result: lasts, reads } = await side.probe.during(async () => {
-    const all: number[] = [];
-    for (let n = 0; n < CHANGES; n++) all.push((await side.change(1)).lastMs);
-    return all;
-  });
-
-  const cpu = (sum(side.pids.map(cpuTimeMs)) - cpuBefore) / CHANGES / streams;
-  const last = median(lasts);
+  const idle = await idleShare(node.pids, IDLE_SECONDS);
+  const lasts: number[] = [];
+  const { result, cpuMs } = await metered(node.pids, () =>
+    probe.during(async () => {
+      for (let n = 1; n <= CHANGES; n++) lasts.push((await readers.change(node.stream, n)).lastMs);
+    }),
+  );
+  const cpu = cpuMs / CHANGES / streams;
   return {
     input: streams,
     label: `${streams} on ${workers}`,
     figures: {
       // Finding free ports for so many streams takes the readers most of that time, so it is not judged.
-      opened: { text: milliseconds(openedMs) },
-      'CPU of opening one': {
-        text: microseconds(openingCpu),
-        judged: [{ value: openingCpu, floor: 0.02 }],
-      },
-      'memory of each': { text: bytes(each), judged: [{ value: each, floor: 0 }] },
-      memory: memory(...side.pids),
-      'idle, of a core': { text: percent(idle), judged: [{ value: idle, floor: 0.02 }] },
-      'a change to the last byte': {
-        text: milliseconds(last),
-        judged: [{ value: last, floor: 10 }],
-      },
-      'CPU of a frame': { text: microseconds(cpu), judged: [{ value: cpu, floor: 0.005 }] },
-      'reads wait': {
-        text: milliseconds(reads.maxMs),
-        judged: [{ value: reads.maxMs, floor: 10 }],
-      },
+      opened: { text: milliseconds(opening.tookMs) },
+      'CPU of opening one': figure(microseconds(openingCpu), openingCpu, 0.02),
+      'memory of each': figure(bytes(each), each),
+      memory: memory(node),
+      'idle, of a core': figure(percent(idle), idle, 0.02),
+      'a change to the last byte': msFigure(median(lasts), 10),
+      'CPU of a frame': figure(microseconds(cpu), cpu, 0.005),
+      'reads wait': msFigure(result.reads.maxMs, 10),
     },
   };
 }
@@ -114,124 +90,49 @@ export async function measureFrames(scale: Scale): Promise<readonly Dimension[]>
     scale.say(`scale: ${streams} streams of ${flags} flags`);
     sizes.push(await measureFramesOf(scale, streams, flags));
   }
-  return [
-    {
-      title: 'Frames: streams x flags',
-      input: 'MiB of one change',
-      sizes,
-      remark: 'The input is what one change sends to all streams together.',
-    },
-  ];
+  const remark = 'The input is what one change sends to all streams together.';
+  return [{ title: 'Frames: streams x flags', input: 'MiB of one change', sizes, remark }];
 }
 
 async function measureFramesOf(scale: Scale, streams: number, flags: number): Promise<Size> {
   await using side = await openSide(scale, flags, 1);
-  await side.open(streams);
-  const [pid = 0] = side.pids;
-  const before = residentBytes(pid);
-  resetPeak(pid);
-  const one = await side.probe.during(() => side.change(1));
-  const several = await side.probe.during(() => side.change(BURST));
-  const peak = peakBytes(pid);
-  const total = side.frameBytes * streams;
+  const { node, readers, probe } = side;
+  await readers.open(node.stream, streams);
+  const frame = (await fetchChecked(node.requests.all)).size;
+  const before = residentBytes(node.pid);
+  resetPeak(node.pid);
+  const one = await probe.during(() => readers.change(node.stream, 1));
+  const several = await probe.during(() => readers.change(node.stream, 2, BURST));
+
+  const peak = peakBytes(node.pid);
+  const total = frame * streams;
   const rate = total / 2 ** 20 / (one.result.lastMs / 1000);
   return {
     input: total / 2 ** 20,
-    label: `${streams} x ${flags} (${bytes(side.frameBytes)}, ${mebibytes(total)})`,
+    label: `${streams} x ${flags} (${bytes(frame)}, ${mebibytes(total)})`,
     figures: {
-      'first reader': waitOf(one.result.firstMs),
-      'last reader': bytesOf(one.result.lastMs),
+      'first reader': msFigure(one.result.firstMs, 10),
+      'last reader': msFigure(one.result.lastMs, 10, { isBytes: true }),
       throughput: { text: `${rate.toFixed(0)} MiB/s` },
-      'reads wait': waitOf(one.reads.maxMs),
-      [`${BURST} at once`]: bytesOf(several.result.lastMs),
-      'reads wait then': waitOf(several.reads.maxMs),
-      'memory before → peak': {
-        text: `${mebibytes(before)} → ${mebibytes(peak)}`,
-        judged: [{ value: peak, floor: 0, isBytes: true }],
-      },
+      'reads wait': msFigure(one.reads.maxMs, 10),
+      [`${BURST} at once`]: msFigure(several.result.lastMs, 10, { isBytes: true }),
+      'reads wait then': msFigure(several.reads.maxMs, 10),
+      'memory before → peak': figure(`${mebibytes(before)} → ${mebibytes(peak)}`, peak, 0, { isBytes: true }),
     },
   };
 }
 
-function waitOf(ms: number): Figure {
-  return { text: milliseconds(ms), judged: [{ value: ms, floor: 10 }] };
-}
-
-function bytesOf(ms: number): Figure {
-  return { text: milliseconds(ms), judged: [{ value: ms, floor: 10, isBytes: true }] };
-}
-
-/** A node with streams on it. */
+/** A node with workers, and what opens its streams and reads beside them. */
 interface Side extends AsyncDisposable {
-  readonly pids: readonly number[];
+  readonly node: FilledNode;
+  readonly readers: StreamReaders;
   readonly probe: ReadProbe;
-  /** Bytes of one frame. */
-  readonly frameBytes: number;
-  open(streams: number): Promise<void>;
-  /** So many changes at once, to the last frame of the last stream. */
-  change(count: number): Promise<ChangeTimes>;
 }
 
-async function openSide({ machine }: Scale, flags: number, workers: number): Promise<Side> {
-  const node = await startGuarded(machine, { env: { HALYARD_WORKERS: String(workers) } });
-
-  const readers: Worker<StreamReaderCommands>[] = [];
-  const pids = [node.pid, ...childrenOf(node.pid)];
-  for (const pid of pids) await pin(machine, pid, 'server');
-  const fixture = await fillNode(node, flags);
-  const probe = await ReadProbe.start(machine, singleRead(node, fixture));
-
-  let serial = 0;
-  return {
-    pids,
-    probe,
-    frameBytes: await mapBytes(node, fixture),
-    open: async (streams) => {
-      for (let open = 0; open < streams; open += STREAMS_PER_READER) {
-        const reader = await Worker.start<StreamReaderCommands>(machine, 'stream-reader.ts', 'readers');
-        readers.push(reader);
-        const count = Math.min(STREAMS_PER_READER, streams - open);
-        const plan = { url: streamUrl(node), headers: fixture.headers, count };
-        // Linux has all of 127.0.0.0/8.
-        const from = process.platform === 'linux' && { localAddress: `127.0.0.${readers.length + 1}` };
-        await reader.ask('open', { ...plan, ...from });
-      }
-    },
-    change: async (count) => {
-      const requests = Array.from({ length: count }, () => changeRequest(node, ++serial));
-      // One reader sends the changes, all wait for the frames: the last of them says when it was over.
-      const [first, ...others] = readers;
-      const waiting = others.map((reader) => reader.ask('await', { count }));
-      const times = await first?.ask('burst', requests);
-      const all = [...(times === undefined ? [] : [times]), ...(await Promise.all(waiting))];
-      return {
-        firstMs: Math.min(...all.map(({ firstMs }) => firstMs)),
-        lastMs: Math.max(...all.map(({ lastMs }) => lastMs)),
-      };
-    },
-    [Symbol.asyncDispose]: async () => {
-      await probe[Symbol.asyncDispose]();
-      for (const reader of readers) await reader[Symbol.asyncDispose]();
-      await node.stop();
-    },
-  };
-}
-
-async function mapBytes(node: NodeProcess, { headers }: Fixture): Promise<number> {
-  const response = await fetch(`${node.url}/v1/flags?env=${ENVIRONMENT}`, { headers });
-  return (await response.arrayBuffer()).byteLength;
-}
-
-async function idleShare(pids: readonly number[]): Promise<number> {
-  const before = sum(pids.map(cpuTimeMs));
-  await Bun.sleep(IDLE_SECONDS * 1000);
-  return (sum(pids.map(cpuTimeMs)) - before) / (IDLE_SECONDS * 1000);
-}
-
-function streamUrl(node: NodeProcess): string {
-  return `${node.url}/v1/stream?env=${ENVIRONMENT}`;
-}
-
-function sum(figures: readonly number[]): number {
-  return figures.reduce((total, each) => total + each, 0);
+async function openSide(bench: Bench, flags: number, workers: number): Promise<Side> {
+  const stack = new AsyncDisposableStack();
+  const node = stack.use(await openFilled(bench, flags, { env: { HALYARD_WORKERS: String(workers) } }));
+  const probe = stack.use(await ReadProbe.start(bench.machine, node.requests.one));
+  const readers = stack.use(new StreamReaders(bench.machine));
+  return { node, readers, probe, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }

@@ -1,16 +1,20 @@
 import { type StartNodeOptions, startPostgres } from '@halyard/testing';
-import { ENVIRONMENT, fillNode, PROJECT } from '../fixture.ts';
 import { milliseconds, perSecond } from '../format.ts';
-import { cpuTimeMs } from '../process-figures.ts';
+import { openFilled } from '../node.ts';
+import { metered } from '../process-figures.ts';
 import { ReadProbe } from '../reads-wait.ts';
 import { Worker } from '../worker.ts';
 import type { WritersCommands } from '../workers/writers.ts';
-import { planOf } from '../writes.ts';
+import { makeEnvironments, planOf } from '../writes.ts';
 import type { Dimension, Scale, Size } from './dimension.ts';
-import { singleRead, startGuarded } from './measure.ts';
+import { figure, msFigure } from './measure.ts';
 
-const WRITERS = [1, 8, 32];
-const ENVIRONMENTS = 8;
+const CASES = [
+  { writers: 1, places: 1 },
+  { writers: 8, places: 1 },
+  { writers: 32, places: 1 },
+  { writers: 32, places: 8 },
+];
 const SECONDS = 4;
 const QUICK_SECONDS = 2;
 const FLAGS = 100;
@@ -29,52 +33,33 @@ export async function measureWriters(scale: Scale): Promise<readonly Dimension[]
 }
 
 async function measureEngine(scale: Scale, options: StartNodeOptions): Promise<Size[]> {
-  const node = await startGuarded(scale.machine, options);
-  try {
-    await using writing = await Worker.start<WritersCommands>(scale.machine, 'writers.ts', 'load');
-    const fixture = await fillNode(node, FLAGS);
-    const environments = [ENVIRONMENT];
-    for (let n = 1; n < ENVIRONMENTS; n++) {
-      await fixture.management.createEnvironment(PROJECT, `env-${n}`);
-      environments.push(`env-${n}`);
-    }
+  await using node = await openFilled(scale, FLAGS, options);
+  await using writing = await Worker.start<WritersCommands>(scale.machine, 'writers.ts', 'load');
+  await using probe = await ReadProbe.start(scale.machine, node.requests.one);
+  const environments = await makeEnvironments(node);
+  const seconds = scale.isQuick ? QUICK_SECONDS : SECONDS;
+  await writing.ask('run', planOf(node, 1, 1));
 
-    await using probe = await ReadProbe.start(scale.machine, singleRead(node, fixture));
-    const seconds = scale.isQuick ? QUICK_SECONDS : SECONDS;
-    await writing.ask('run', planOf(node, 1, 1));
-
-    const sizes: Size[] = [];
-    const measure = async (writers: number, places: readonly string[]): Promise<void> => {
-      const before = cpuTimeMs(node.pid);
-      const plan = { ...planOf(node, writers, seconds), environments: places };
-      // Few reads: the processor time of a change is to be that of the change.
-      const { result, reads } = await probe.during(() => writing.ask('run', plan), 50);
-      const cpu = (cpuTimeMs(node.pid) - before) / result.changes;
-      const each = 1000 / (result.changes / result.seconds);
-
-      sizes.push({
-        ...(places.length === 1 && { input: writers }),
-        label: places.length === 1 ? String(writers) : `${writers} over ${places.length} environments`,
-        figures: {
-          changes: {
-            text: perSecond(1000 / each),
-            judged: [{ name: 'time for each', value: each, floor: 0 }],
-          },
-          p50: { text: milliseconds(result.p50Ms), judged: [{ value: result.p50Ms, floor: 2 }] },
-          p99: { text: milliseconds(result.p99Ms), judged: [{ value: result.p99Ms, floor: 5 }] },
-          'CPU of one': { text: milliseconds(cpu), judged: [{ value: cpu, floor: 0.2 }] },
-          'reads wait': {
-            text: milliseconds(reads.maxMs),
-            judged: [{ value: reads.maxMs, floor: 10 }],
-          },
-        },
-      });
-    };
-
-    for (const writers of WRITERS) await measure(writers, [ENVIRONMENT]);
-    await measure(Math.max(...WRITERS), environments);
-    return sizes;
-  } finally {
-    await node.stop();
+  const sizes: Size[] = [];
+  for (const { writers, places } of CASES) {
+    const plan = planOf(node, writers, seconds, environments.slice(0, places));
+    // Few reads: the processor time of a change is to be that of the change.
+    const work = () => probe.during(() => writing.ask('run', plan), 50);
+    const { result: watched, cpuMs } = await metered(node.pids, work);
+    const { result, reads } = watched;
+    const cpu = cpuMs / result.changes;
+    const rate = result.changes / result.seconds;
+    sizes.push({
+      ...(places === 1 && { input: writers }),
+      label: places === 1 ? String(writers) : `${writers} over ${places} environments`,
+      figures: {
+        changes: figure(perSecond(rate), 1000 / rate, 0, { name: 'time for each' }),
+        p50: msFigure(result.p50Ms, 2),
+        p99: msFigure(result.p99Ms, 5),
+        'CPU of one': figure(milliseconds(cpu), cpu, 0.2),
+        'reads wait': msFigure(reads.maxMs, 10),
+      },
+    });
   }
+  return sizes;
 }

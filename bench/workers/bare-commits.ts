@@ -1,9 +1,12 @@
 import { Database } from 'bun:sqlite';
 import { serveCommands } from '../worker-commands.ts';
 
-/** Where to commit: a PostgreSQL, or a file that does not exist yet. */
+/** A PostgreSQL, or a file that does not exist yet. */
+export type CommitPlace = { readonly postgres: string } | { readonly sqlite: string };
+
+/** Where to commit, and for how long. */
 export interface CommitPlan {
-  readonly place: { readonly postgres: string } | { readonly sqlite: string };
+  readonly place: CommitPlace;
   /** Connections that commit side by side. SQLite has one writer, however many ask. */
   readonly writers: number;
   readonly seconds: number;
@@ -17,50 +20,58 @@ export interface CommitResult {
 }
 
 /** The commands of this worker. */
-export type BareCommitCommands = { run(plan: CommitPlan): Promise<CommitResult> };
+export type BareCommitCommands = {
+  run(plan: CommitPlan): Promise<CommitResult>;
+  /** The milliseconds of each of so many commits, one after another. */
+  times(plan: { readonly place: CommitPlace; readonly count: number }): Promise<readonly number[]>;
+};
 
-serveCommands({ run } satisfies BareCommitCommands);
+serveCommands({ run, times } satisfies BareCommitCommands);
 
 /** Durable commits of one row each and nothing else: the most changes that the engine itself can keep. */
-async function run({ place, writers, seconds }: CommitPlan): Promise<CommitResult> {
-  return 'sqlite' in place
-    ? await commitOnSqlite(place.sqlite, seconds)
-    : await commitOnPostgres(place.postgres, writers, seconds);
-}
-
-async function commitOnSqlite(path: string, seconds: number): Promise<CommitResult> {
-  using database = new Database(path);
-  database.run('PRAGMA journal_mode = WAL');
-  database.run('PRAGMA synchronous = FULL');
-  database.run('CREATE TABLE IF NOT EXISTS t (n BIGINT)');
-  const insert = database.prepare('INSERT INTO t VALUES (?)');
-  return await measured(seconds, 1, async (n) => void insert.run(n));
-}
-
-async function commitOnPostgres(url: string, writers: number, seconds: number): Promise<CommitResult> {
-  const client = new Bun.SQL(url, { max: writers });
-  try {
-    await client`CREATE TABLE IF NOT EXISTS t (n BIGINT)`;
-    await Promise.all(Array.from({ length: writers }, (_, n) => client`INSERT INTO t VALUES (${n})`));
-    return await measured(seconds, writers, async (n) => void (await client`INSERT INTO t VALUES (${n})`));
-  } finally {
-    await client.close();
+async function open(place: CommitPlace, writers: number) {
+  if ('sqlite' in place) {
+    const database = new Database(place.sqlite);
+    database.run('PRAGMA journal_mode = WAL');
+    database.run('PRAGMA synchronous = FULL');
+    database.run('CREATE TABLE IF NOT EXISTS t (n BIGINT)');
+    const insert = database.prepare('INSERT INTO t VALUES (?)');
+    return {
+      commit: async (n: number) => void insert.run(n),
+      [Symbol.asyncDispose]: async () => database.close(),
+    };
   }
+
+  const client = new Bun.SQL(place.postgres, { max: writers });
+  const commit = async (n: number) => void (await client`INSERT INTO t VALUES (${n})`);
+  await client`CREATE TABLE IF NOT EXISTS t (n BIGINT)`;
+  await Promise.all(Array.from({ length: writers }, (_, n) => commit(n)));
+  return { commit, [Symbol.asyncDispose]: () => client.close() };
 }
 
-async function measured(
-  seconds: number,
-  writers: number,
-  commit: (n: number) => Promise<void>,
-): Promise<CommitResult> {
+async function run({ place, writers, seconds }: CommitPlan): Promise<CommitResult> {
+  const side = 'sqlite' in place ? 1 : writers;
+  await using bare = await open(place, side);
   const cpu = process.cpuUsage();
   const start = performance.now();
   const end = start + seconds * 1000;
   let commits = 0;
   const write = async (): Promise<void> => {
-    while (performance.now() < end) await commit(++commits);
+    while (performance.now() < end) await bare.commit(++commits);
   };
-  await Promise.all(Array.from({ length: writers }, write));
+  await Promise.all(Array.from({ length: side }, write));
   const { user, system } = process.cpuUsage(cpu);
   return { commits, seconds: (performance.now() - start) / 1000, cpuMs: (user + system) / 1000 };
+}
+
+async function times({ place, count }: Parameters<BareCommitCommands['times']>[0]): Promise<number[]> {
+  await using bare = await open(place, 1);
+  const took: number[] = [];
+  // The first tenth warms up.
+  for (let n = -count / 10; n < count; n++) {
+    const start = performance.now();
+    await bare.commit(n);
+    if (n >= 0) took.push(performance.now() - start);
+  }
+  return took;
 }

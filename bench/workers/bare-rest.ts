@@ -15,23 +15,25 @@ serveCommands({ serve } satisfies BareRestCommands);
 
 /**
  * A server that does nothing but answer constant bytes: what the runtime itself costs. `/body/…` with a content type
- * only, `/same/…` with as many headers as the real answer, `/read/…` as well after reading the request's body.
+ * only, `/same/…` with as many headers as the real answer, `/read/…` as well after reading the request's body. All
+ * headers are made once and kept.
  */
 function serve({ single, whole, headers }: BareAnswers): { url: string } {
   const bytes = { single: new TextEncoder().encode(single), whole: new TextEncoder().encode(whole) };
-  const plain = { 'Content-Type': 'application/json' };
+  const plain = { headers: new Headers({ 'Content-Type': 'application/json' }) };
+  const same = { headers: new Headers(headers) };
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     routes: {
-      '/body/:key': () => new Response(bytes.single, { headers: plain }),
-      '/same/:key': () => new Response(bytes.single, { headers }),
+      '/body/:key': () => new Response(bytes.single, plain),
+      '/same/:key': () => new Response(bytes.single, same),
       '/read/:key': async (request) => {
         await request.bytes();
-        return new Response(bytes.single, { headers });
+        return new Response(bytes.single, same);
       },
-      '/body': () => new Response(bytes.whole, { headers: plain }),
-      '/same': () => new Response(bytes.whole, { headers }),
+      '/body': () => new Response(bytes.whole, plain),
+      '/same': () => new Response(bytes.whole, same),
     },
   });
   return { url: server.url.href.replace(/\/$/, '') };

@@ -1,9 +1,10 @@
 import { serveCommands } from '../worker-commands.ts';
 
-/** The frames of the bare server. */
+/** How the bare server sends its frames, of which the first comes with the stream. */
 export interface BareFrames {
-  /** The first frame of a stream, and every later one. */
   readonly frame: string;
+  /** `http` (default) on `Bun.serve` without any hub, `sockets` on plain sockets without HTTP. */
+  readonly on?: 'http' | 'sockets';
   /** Default: a free port. */
   readonly port?: number;
 }
@@ -13,9 +14,15 @@ export type BareStreamsCommands = { serve(frames: BareFrames): { url: string } }
 
 serveCommands({ serve } satisfies BareStreamsCommands);
 
-/** `/v1/stream` on `Bun.serve` without any hub: a change is a loop over the streams. `open-files` starts it by itself. */
-export function serve({ frame, port = 0 }: BareFrames): { url: string } {
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+/** `/v1/stream` with a loop over the streams for each `/change`. `open-files` starts it by itself. */
+export function serve({ frame, on = 'http', port = 0 }: BareFrames): { url: string } {
   const bytes = new TextEncoder().encode(frame);
+  return { url: on === 'http' ? serveHttp(bytes, port) : serveSockets(bytes) };
+}
+
+function serveHttp(bytes: Uint8Array, port: number): string {
   const controllers = new Set<ReadableStreamDefaultController<Uint8Array>>();
   const open = () => {
     let own: ReadableStreamDefaultController<Uint8Array>;
@@ -44,5 +51,29 @@ export function serve({ frame, port = 0 }: BareFrames): { url: string } {
       },
     },
   });
-  return { url: server.url.href.replace(/\/$/, '') };
+  return server.url.href.replace(/\/$/, '');
+}
+
+/** Whatever a caller asks, it gets a stream; `POST` makes a change. */
+function serveSockets(bytes: Uint8Array): string {
+  const chunk = Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+  const first = Buffer.concat([Buffer.from(HEAD), chunk]);
+  const sockets = new Set<Bun.Socket>();
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket, request) {
+        if (request[0] !== 'P'.charCodeAt(0)) {
+          sockets.add(socket);
+          socket.write(first);
+          return;
+        }
+        for (const reader of sockets) reader.write(chunk);
+        socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n');
+      },
+      close: (socket) => void sockets.delete(socket),
+    },
+  });
+  return `http://127.0.0.1:${server.port}`;
 }

@@ -1,3 +1,4 @@
+import type { ChangeRequest } from '../raw-request.ts';
 import { openRawStream, type RawStream, type StreamListener } from '../raw-stream.ts';
 import { serveCommands } from '../worker-commands.ts';
 
@@ -10,14 +11,6 @@ export interface OpenPlan {
   readonly opensWith?: 'frame' | 'head';
   /** The address of this machine to open them from. Default: the system's choice. */
   readonly localAddress?: string;
-}
-
-/** A request that makes a frame on every stream. */
-export interface ChangeRequest {
-  readonly url: string;
-  readonly method: 'PUT' | 'POST';
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
 }
 
 /** Milliseconds from sending the request to the end of the frame on the first and on the last stream. */
@@ -133,7 +126,8 @@ function nextFrames(count: number): Promise<ChangeTimes> {
   return Promise.race([promise, failed.promise]);
 }
 
-async function send({ url, ...init }: ChangeRequest): Promise<void> {
+async function send({ url, file, ...init }: ChangeRequest): Promise<void> {
+  if (file !== undefined) await Bun.write(file.path, file.text);
   const response = await fetch(url, init);
   if (!response.ok) throw new Error(`the change was answered ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
