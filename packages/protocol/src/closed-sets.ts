@@ -96,3 +96,9 @@ export function isRevertible(action: string): action is RevertibleAction {
   const actions: readonly string[] = REVERTIBLE_ACTIONS;
   return actions.includes(action);
 }
+
+/** What a document has beside the flags if it is asked for: settings of environments, project keys, webhooks, people of the project. */
+export const DOCUMENT_SECTIONS = ['settings', 'keys', 'webhooks', 'members'] as const;
+
+/** The sections from which an import removes what the document lacks, where it is asked to. */
+export const REMOVABLE_SECTIONS = ['keys', 'webhooks', 'members'] as const;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { DOCUMENT_SECTIONS, REMOVABLE_SECTIONS } from '@halyard/protocol';
 import { type ApiAnswer, type ApiRequest, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
@@ -7,10 +8,6 @@ import { describeStep } from './flag-state.ts';
 import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf, WISH } from './options.ts';
 import { printAnswer, printable, printDocument, shortJson } from './output.ts';
 import { decodeUtf8, type Shell } from './shell.ts';
-
-/** The sections of a document beside its flags, and those from which an import removes. */
-const SECTIONS = ['settings', 'keys', 'webhooks', 'members'];
-const REMOVABLE = ['keys', 'webhooks', 'members'];
 
 /** `halyard export` */
 export const exportCommand = command({
@@ -24,7 +21,7 @@ export const exportCommand = command({
     env: option('<environment>', 'Environment to export; only, and always, with --format flagd'),
     with: option(
       '<sections>',
-      `What else to export, separated by commas: ${SECTIONS.join(', ')}; never secrets`,
+      `What else to export, separated by commas: ${DOCUMENT_SECTIONS.join(', ')}; never secrets`,
     ),
     omitRollouts: toggle('With --format flagd: leave out flags that are rolled out to a part of the users'),
     out: option('<file>', 'Write to this file instead of standard output'),
@@ -57,7 +54,7 @@ export const exportCommand = command({
 
 const REMOVE = option(
   '<sections>',
-  `Also remove what the file lacks in these sections: ${REMOVABLE.join(', ')}; by default it stays`,
+  `Also remove what the file lacks in these sections: ${REMOVABLE_SECTIONS.join(', ')}; by default it stays`,
 );
 
 const PRUNE = toggle('Also remove states and archive flags that are not in the file; by default they stay');
@@ -192,14 +189,14 @@ function describePlan(fields: Fields): readonly string[] {
   const only = fields.fields('onlyInProject');
   const flags = only.texts('flags');
   const states = only.list('states').map((state) => `${state.text('environment')}/${state.text('key')}`);
-  const others = REMOVABLE.flatMap((section) =>
+  const others = REMOVABLE_SECTIONS.flatMap((section) =>
     only.texts(section).map((name) => `  ${section.slice(0, -1)} ${name} is not in the file`),
   );
   const hint = [
     ...(flags.length + states.length === 0 ? [] : ['--prune archives or removes what the file lacks.']),
     ...(others.length === 0
       ? []
-      : [`--remove ${REMOVABLE.join(',')} removes what the file lacks in these sections.`]),
+      : [`--remove ${REMOVABLE_SECTIONS.join(',')} removes what the file lacks in these sections.`]),
   ];
 
   return [

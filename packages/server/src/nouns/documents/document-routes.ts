@@ -1,4 +1,4 @@
-import { defined } from '@halyard/protocol';
+import { DOCUMENT_SECTIONS, defined, REMOVABLE_SECTIONS } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import type { ManagementContext } from '../../management/context.ts';
 import { isAdministrator } from '../../management/rights.ts';
 import { readDocument } from './declaration.ts';
 import { writeDeclaration } from './declaration-text.ts';
-import { type DeclarationFormat, IMPORT_POLICIES, REMOVABLE, SECTIONS } from './document.ts';
+import { type DeclarationFormat, IMPORT_POLICIES } from './document.ts';
 import {
   DeclarationSchema,
   DifferenceSchema,
@@ -36,7 +36,7 @@ const pruneQuery = {
   prune: z.enum(['true', 'false']).default('false').openapi({
     description: '`true`, with `enforce`: remove states and archive flags that the document lacks.',
   }),
-  remove: listOf(REMOVABLE).openapi({
+  remove: listOf(REMOVABLE_SECTIONS).openapi({
     description:
       'With `enforce`: of which sections to remove what the document lacks, separated by commas: revoke keys, delete webhooks, end roles.',
   }),
@@ -70,7 +70,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       summary: 'Export the flags of a project as a document; equal projects have equal documents',
       query: z.strictObject({
         format: z.enum(['json', 'yaml']).default('json'),
-        with: listOf(SECTIONS).openapi({
+        with: listOf(DOCUMENT_SECTIONS).openapi({
           description:
             'What the document has beside the flags, separated by commas. Never secrets. Keys, webhooks and members are for administrators of the project.',
         }),
@@ -84,7 +84,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       errors: ['project_not_found', 'forbidden'],
     },
     async ({ params, query: { format, with: sections }, actor }) => {
-      const chosen = wordsIn(sections, SECTIONS);
+      const chosen = wordsIn(sections, DOCUMENT_SECTIONS);
       const text = writeDeclaration(await exportProject(context, actor, params.project, chosen), format);
       return new Response(text, { headers: { 'Content-Type': `application/${format}` } });
     },
@@ -138,7 +138,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
         declaration,
         policy: 'enforce',
         prune: query.prune === 'true',
-        remove: wordsIn(query.remove, REMOVABLE),
+        remove: wordsIn(query.remove, REMOVABLE_SECTIONS),
       } as const;
       const { plan, name, notAllowed } = await previewImport(context, actor, rules);
       const same = isEmptyPlan(plan);
@@ -185,7 +185,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
         throw invalid('"plan" goes with an import: a dry run answers with the plan of its own.');
 
       const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
-      const remove = wordsIn(query.remove, REMOVABLE);
+      const remove = wordsIn(query.remove, REMOVABLE_SECTIONS);
       const planned = defined({ planned: query.plan });
       const rules = { declaration, policy, prune: query.prune === 'true', remove, ...planned };
       if (query.dryRun === 'true') {

@@ -1,23 +1,17 @@
-import type { Role, WebhookEvents } from '@halyard/protocol';
+import type { DOCUMENT_SECTIONS, REMOVABLE_SECTIONS, Role, WebhookEvents } from '@halyard/protocol';
 import type { Environment, FlagDetails, StateText } from '../../domain/project.ts';
 
 /** The version of a document that is about flags alone. */
 export const DECLARATION_VERSION = 1;
 
-/** The version of a document with any of {@link SECTIONS}, which programs of before refuse. */
+/** The version of a document with any of {@link DOCUMENT_SECTIONS}, which programs of before refuse. */
 export const SECTIONS_VERSION = 2;
 
-/** What a document has beside the flags if it is asked for: settings of environments, project keys, webhooks, people of the project. */
-export const SECTIONS = ['settings', 'keys', 'webhooks', 'members'] as const;
+/** One of {@link DOCUMENT_SECTIONS}. */
+export type Section = (typeof DOCUMENT_SECTIONS)[number];
 
-/** One of {@link SECTIONS}. */
-export type Section = (typeof SECTIONS)[number];
-
-/** The sections from which an import removes what the document lacks, where it is asked to. */
-export const REMOVABLE = ['keys', 'webhooks', 'members'] as const;
-
-/** One of {@link REMOVABLE}. */
-export type Removable = (typeof REMOVABLE)[number];
+/** One of {@link REMOVABLE_SECTIONS}. */
+export type Removable = (typeof REMOVABLE_SECTIONS)[number];
 
 /** The formats of a declaration. */
 export type DeclarationFormat = 'json' | 'yaml';
