@@ -24,6 +24,7 @@ import { thirdPartyNotices } from './notices.ts';
 import { OciLayout } from './oci-layout.ts';
 import { buildPythonClient } from './python-client.ts';
 import { billOfMaterials, type Source } from './sbom.ts';
+import { mendLinks } from './source-links.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 const OUT = join(ROOT, 'dist/release');
@@ -68,6 +69,7 @@ async function makeExecutable(target: Target, notices: string, modifiedAt: Date)
 
   for (const [file, source] of Object.entries(BESIDE))
     await cp(join(ROOT, source), join(folder, file), { recursive: true, filter: isShipped });
+  await mendLinks(folder, version);
   await Bun.write(join(folder, 'THIRD-PARTY-NOTICES'), notices);
 
   const archive = await packFolder({ parent: OUT, name, modifiedAt });

@@ -1,3 +1,5 @@
+import { withSourceLinks } from './source-links.ts';
+
 /**
  * What changed in a version: its section of the changelog, without the heading. Links to files lead to the sources of that version.
  * `undefined` if there is no such section, or nothing in it.
@@ -8,6 +10,5 @@ export function releaseNotes(changelog: string, version: string): string | undef
   const text = section?.slice(section.indexOf('\n')).trim();
   if (!text) return undefined;
 
-  const sources = `https://github.com/halyard-flags/halyard/blob/v${version}/`;
-  return `${text.replaceAll(/\]\((?![a-z]+:|#)/g, `](${sources}`)}\n`;
+  return `${withSourceLinks(text, { page: 'CHANGELOG.md', version, has: () => false })}\n`;
 }

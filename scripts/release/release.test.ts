@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
+import { temporaryFolder } from '@halyard/testing';
 import { version } from '../../package.json' with { type: 'json' };
 import { releaseFiles } from './files.ts';
 import { releaseNotes } from './notes.ts';
+import { mendLinks } from './source-links.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 
@@ -50,6 +52,23 @@ test('the notes of a release are what its section of the changelog says, with li
   );
   expect(releaseNotes(changelog, '2.0.0')).toBeUndefined();
   expect(releaseNotes('## 1.2.3\n\n## 1.2.2\n\n- old\n', '1.2.3')).toBeUndefined();
+});
+
+test('the pages of an archive link to what it has, and to the sources of its version', async () => {
+  using folder = temporaryFolder();
+  await Bun.write(
+    folder.file('deploy/README.md'),
+    '[a](../docs/a.md#b) [c](../SUPPORT.md#d) [e](x/e.yaml) [f](#g)',
+  );
+  await Bun.write(folder.file('SUPPORT.md'), '[h](deploy/README.md) [i](https://i.example)');
+  await mendLinks(folder.path, '1.2.3');
+  const sources = 'https://github.com/halyard-flags/halyard/blob/v1.2.3';
+  expect(await Bun.file(folder.file('deploy/README.md')).text()).toBe(
+    `[a](${sources}/docs/a.md#b) [c](../SUPPORT.md#d) [e](${sources}/deploy/x/e.yaml) [f](#g)`,
+  );
+  expect(await Bun.file(folder.file('SUPPORT.md')).text()).toBe(
+    '[h](deploy/README.md) [i](https://i.example)',
+  );
 });
 
 /** What people read, by its path. */

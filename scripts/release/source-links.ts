@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** Where a file of the sources of a version is, by its path in the repository. */
+function sourceOf(path: string, version: string): string {
+  return `https://github.com/halyard-flags/halyard/blob/v${version}/${path}`;
+}
+
+/** The text of a page of the repository, with links to what `has` does not have leading to the sources of that version. */
+export function withSourceLinks(
+  text: string,
+  {
+    page,
+    version,
+    has,
+  }: { readonly page: string; readonly version: string; readonly has: (path: string) => boolean },
+): string {
+  return text.replaceAll(/\]\((?![a-z]+:|#)([^)#]*)/g, (link, target: string) => {
+    const path = join(dirname(page), target);
+    return has(path) ? link : `](${sourceOf(path, version)}`;
+  });
+}
+
+/** Mends the links of all pages of a folder whose files have the same places as in the repository, where they leave it. */
+export async function mendLinks(folder: string, version: string): Promise<void> {
+  for await (const file of new Bun.Glob('**/*.md').scan({ cwd: folder, absolute: true })) {
+    const text = await Bun.file(file).text();
+    const page = relative(folder, file);
+    await Bun.write(
+      file,
+      withSourceLinks(text, { page, version, has: (path) => existsSync(join(folder, path)) }),
+    );
+  }
+}
