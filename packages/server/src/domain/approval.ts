@@ -11,6 +11,8 @@ export interface Approval {
   readonly isConfirmed: boolean;
   /** Notes that the operation changes this environment. Throws where that is not allowed. */
   covers(environment: Environment): void;
+  /** Called at most once before people are locked, which all operations lock last: takes the locks that {@link finish} needs. */
+  lock?(tx: object): Promise<unknown>;
   /** Called in the transaction of the operation, which is the store's, after its work. A rejection rolls back everything. */
   finish(tx: object): Promise<void>;
 }

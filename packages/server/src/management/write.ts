@@ -57,6 +57,7 @@ async function applyWrite<T>(
 
   return applied(context, () =>
     context.store.commit(actor, async (tx) => {
+      tx.beforePeople = async () => approval.lock?.(tx);
       const result = await work(tx);
       await approval.finish(tx);
       return result;

@@ -10,6 +10,7 @@ export class SqlTransaction implements Tx {
   readonly journal: Journal;
   readonly locked = new Map<string, Environment>();
   readonly now: () => number;
+  beforePeople?: () => Promise<unknown>;
   readonly #sql: WriteTransaction;
   readonly #author: AuthorCheck;
   readonly #journalOf: (actor: Actor) => Journal;
@@ -45,7 +46,10 @@ export class SqlTransaction implements Tx {
   }
 
   /** The end of the log is the lock; people change seldom enough to wait for it from the beginning. */
-  lockPeople(): Promise<void> {
-    return this.#author.lock(this.#sql);
+  async lockPeople(): Promise<void> {
+    const { beforePeople } = this;
+    delete this.beforePeople;
+    await beforePeople?.();
+    await this.#author.lock(this.#sql);
   }
 }

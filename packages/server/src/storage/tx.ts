@@ -19,6 +19,8 @@ export interface Tx extends UnloggedTx {
   journalOf(actor: Actor): Journal;
   /** The environments that this transaction has locked, by id, as they are now. */
   readonly locked: Map<string, Environment>;
+  /** What {@link lockPeople} does first: locks that come before that on people, for work that follows it. */
+  beforePeople?: () => Promise<unknown>;
   /**
    * Locks operators, links and access tokens until the commit: what is read next stays true. Checks the author's rights, as the
    * commit does.

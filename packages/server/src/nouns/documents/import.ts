@@ -11,7 +11,7 @@ import type { ManagementContext } from '../../management/context.ts';
 import { type Written, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { storeAppearance } from '../environments/environment-table.ts';
-import { addEnvironment, requireApprovers } from '../environments/environments.ts';
+import { addEnvironment } from '../environments/environments.ts';
 import { interruptArchived } from '../flags/flag-archive.ts';
 import {
   insertArchivedFlag,
@@ -21,8 +21,10 @@ import {
   storeRestored,
 } from '../flags/flag-table.ts';
 import { lockWholeProject } from '../locks.ts';
+import { readOperators } from '../people/operator-table.ts';
 import { insertProject, readProject } from '../projects/project-table.ts';
 import { changeStates } from '../states/change-states.ts';
+import { lockWebhooks } from '../webhooks/webhook-table.ts';
 import { type ImportRules, settingsOf } from './document.ts';
 import { planImport } from './import-plan.ts';
 import { judge, refuse } from './judge.ts';
@@ -62,7 +64,8 @@ export async function previewImport(
     const plan = await planImport(db, actor, rules, context.now());
     // A preview needs no confirmation.
     const permissions = { ...actor.permissions, confirmed: 'all' } as const;
-    const refusals = judge(context, { ...actor, permissions }, plan);
+    const people = needsPeople(rules.declaration) ? await readOperators(db) : [];
+    const refusals = judge(context, { ...actor, permissions }, { plan, people });
     return { plan, name: await planName(db, rules, plan), refusals };
   });
   return {
@@ -83,17 +86,22 @@ export function importDeclaration(
   rules: ImportRules,
 ): Promise<Written<Imported>> {
   return writeRecord(context, actor, async (tx) => {
-    const project = await readProject(tx, rules.declaration.project);
+    const { declaration } = rules;
+    const project = await readProject(tx, declaration.project);
     if (project !== undefined) await lockWholeProject(tx, project.id);
+    // Before people: attempts to deliver lock a webhook, and then write that it is disabled.
+    if (project !== undefined && declaration.webhooks !== undefined) await lockWebhooks(tx, project.id);
 
     // People are locked last; what is planned about them stays true from here on.
-    if (needsPeople(rules.declaration)) await tx.lockPeople();
+    const isAboutPeople = needsPeople(declaration);
+    if (isAboutPeople) await tx.lockPeople();
+    const people = isAboutPeople ? await readOperators(tx) : [];
 
     const plan = await planImport(tx, actor, rules, context.now());
     if (rules.planned !== undefined) await requirePlan(tx, rules.planned, { rules, plan });
-    refuse(judge(context, actor, plan));
+    refuse(judge(context, actor, { plan, people }));
 
-    const made = await apply(context, tx, plan, rules.declaration.project);
+    const made = await apply(context, tx, plan, declaration.project);
     return { plan, ...(await applySections(context, tx, plan.sections, made)) };
   });
 }
@@ -149,7 +157,6 @@ async function updateEnvironments(
     if (order === undefined && settings === undefined) continue;
 
     const after = { ...environment, ...settings, position };
-    if (after.approvals > environment.approvals) await requireApprovers(tx, after);
     await storeAppearance(tx, after);
   }
 }

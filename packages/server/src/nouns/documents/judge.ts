@@ -4,11 +4,14 @@ import { detailsOf, PLAIN_DETAILS } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { requireRole } from '../../management/rights.ts';
 import { requireChangeOf } from '../../management/write.ts';
-import { loosens, requireProtection } from '../environments/environments.ts';
+import { loosens, requireApproversAmong, requireProtection } from '../environments/environments.ts';
+import type { Operator } from '../people/operator.ts';
 import { shownUrl, type Webhook } from '../webhooks/webhook.ts';
+import { requireAddress } from '../webhooks/webhooks.ts';
 import type { DeclaredFlag } from './document.ts';
 import { isSameDetails } from './import-plan.ts';
 import type { ImportPlan } from './plan.ts';
+import { withRole } from './section-import.ts';
 import { isHidden } from './sections.ts';
 
 /** One change that an import would make, and why it may not. */
@@ -18,9 +21,13 @@ export interface Refusal {
 }
 
 /** Checks each part of a plan by the rule that the same change has when it is made alone. (Spec: S25.3) */
-export function judge(context: ManagementContext, actor: Actor, plan: ImportPlan): readonly Refusal[] {
+export function judge(
+  context: ManagementContext,
+  actor: Actor,
+  { plan, people }: { readonly plan: ImportPlan; readonly people: readonly Operator[] },
+): readonly Refusal[] {
   const checks = new Checks(actor, plan);
-  judgeEnvironments(checks, actor, plan);
+  judgeEnvironments(checks, actor, plan, people);
   judgeFlags(checks, actor, plan);
   judgeSections(checks, actor, plan, context);
   return checks.refusals;
@@ -52,16 +59,15 @@ class Checks {
   }
 }
 
-function judgeEnvironments(checks: Checks, actor: Actor, plan: ImportPlan): void {
+function judgeEnvironments(
+  checks: Checks,
+  actor: Actor,
+  plan: ImportPlan,
+  people: readonly Operator[],
+): void {
   if (plan.project === undefined) checks.asRole('admin', 'create the project');
   for (const { name } of plan.environmentsCreated) checks.asRole('admin', `create the environment "${name}"`);
-
-  const settled = [
-    ...plan.environmentsCreated.map(({ name, appearance }) => ({ name, ...appearance })),
-    ...plan.environmentsUpdated.map(({ after }) => after),
-  ];
-  for (const each of settled)
-    checks.check(`require approvals in "${each.name}"`, () => requireProtection(each));
+  judgeApprovals(checks, plan, people);
   if (plan.order !== undefined) checks.asRole('admin', 'change the order of environments');
 
   for (const { before, after } of plan.environmentsUpdated) {
@@ -70,6 +76,31 @@ function judgeEnvironments(checks: Checks, actor: Actor, plan: ImportPlan): void
     if (!loosens(before, after)) continue;
     const what = after.protected ? 'loosen the guards' : 'remove the protection';
     checks.check(`${what} of "${before.name}"`, () => requireChangeOf(actor, before));
+  }
+}
+
+/** Also whether there are people who can approve, with the roles that the document gives them. */
+function judgeApprovals(checks: Checks, plan: ImportPlan, people: readonly Operator[]): void {
+  const project = plan.project ?? { id: '', name: '' };
+  const roles = new Map(plan.sections.membersChanged.map((change) => [change.email, change]));
+  const members = people.map((operator) => {
+    const change = roles.get(operator.email);
+    return change === undefined ? operator : withRole(operator, change.after, project);
+  });
+
+  const settled = [
+    ...plan.environmentsCreated.map(({ name, appearance }) => ({
+      after: { name, ...appearance },
+      before: 0,
+    })),
+    ...plan.environmentsUpdated.map(({ before, after }) => ({ after, before: before.approvals })),
+  ];
+  for (const { before, after } of settled) {
+    const { name, approvals = 0 } = after;
+    checks.check(`require approvals in "${name}"`, () => {
+      if (approvals <= before) return requireProtection(after);
+      requireApproversAmong(members, { name, protected: after.protected, approvals, projectId: project.id });
+    });
   }
 }
 
@@ -112,7 +143,7 @@ function judgeSections(
   for (const { verb, after, before } of sent) {
     const what = `${verb} the webhook "${after.name}"`;
     checks.asRole('admin', what);
-    checks.check(what, () => requireAddress(context, after.url, before));
+    checks.check(what, () => checkAddress(context, after.url, before));
   }
 
   for (const { operator, email } of sections.membersChanged) {
@@ -132,13 +163,9 @@ function judgeSections(
 }
 
 /** An address that is not shown stands only for the one of the webhook itself, `before`. */
-function requireAddress(context: ManagementContext, url: string, before: Webhook | undefined): void {
-  if (!isHidden(url)) {
-    const problem = context.problemOfAddress?.(url);
-    if (problem !== undefined) throw invalid(`"url" ${problem}.`);
-    return;
-  }
-  if (before === undefined || url !== shownUrl(before))
+function checkAddress(context: ManagementContext, url: string, before: Webhook | undefined): void {
+  if (!isHidden(url)) requireAddress(url, (address) => context.problemOfAddress?.(address));
+  else if (before === undefined || url !== shownUrl(before))
     throw invalid('"url" is not shown in the document: write the whole address into it.');
 }
 

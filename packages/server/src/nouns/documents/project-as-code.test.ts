@@ -224,6 +224,26 @@ members:
       { before: { approvals: 2 }, after: { protected: false } },
     ]);
 
+    // So do people who can give them; a dry run counts them as well, with the roles of the document.
+    const few = {
+      halyard: 2,
+      project: `${name}-2`,
+      environments: [{ name: 'production', approvals: 1 }],
+      flags: {},
+    };
+    const member = { email: 'ben@example.com', role: 'editor', canChangeProtected: true };
+    const why = expect.stringContaining('the project has 1: invite more first');
+    const what = 'require approvals in "production"';
+    expect((await send('/api/diff', JSON.stringify(few))).json.notAllowed).toMatchObject([{ what, why }]);
+    expect((await send('/api/import', JSON.stringify(few))).json.message).toContain(what);
+    const enough = JSON.stringify({ ...few, members: [member] });
+    expect((await send('/api/import?dryRun=true', enough)).json.notAllowed).toEqual([]);
+
+    // An address may not be longer than in a request about the webhook alone.
+    const hook = { name: 'long', url: `https://hooks.example.com/${'x'.repeat(2000)}` };
+    const long = JSON.stringify({ ...few, environments: [], webhooks: [hook] });
+    expect((await send('/api/import', long)).json.message).toContain('longer than 2000 characters');
+
     // Looser guards need approval, and an unknown person an invitation.
     const looser = text.replace('"approvals": 2', '"approvals": 1').replace('approvals: 2', 'approvals: 1');
     const loosened = await send('/api/import?policy=enforce', looser, admin);

@@ -3,11 +3,12 @@ import type { ManagementContext } from '../../management/context.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { storeKeyRevocation } from '../keys/key-table.ts';
 import { addKey } from '../keys/project-keys.ts';
+import type { Operator } from '../people/operator.ts';
 import { replaceOperator } from '../people/operators.ts';
 import { removeWebhook } from '../webhooks/webhook-table.ts';
 import { addWebhook, setWebhook } from '../webhooks/webhooks.ts';
 import type { Declaration, DeclaredKey } from './document.ts';
-import type { CreatedSecrets, MemberChange, SectionPlan } from './plan.ts';
+import type { CreatedSecrets, MemberChange, MemberRole, SectionPlan } from './plan.ts';
 import { isHidden } from './sections.ts';
 
 /** Whether an import decides about people. */
@@ -61,14 +62,21 @@ async function changeMember(
   context: ManagementContext,
   tx: Tx,
   { operator: known, after }: MemberChange,
-  { id: projectId, name: project }: Project,
+  project: Pick<Project, 'id' | 'name'>,
 ): Promise<void> {
   if (known === undefined) return;
+  await replaceOperator(context, tx, { known, operator: withRole(known, after, project) });
+}
 
+/** The operator with this role in the project, or without one. */
+export function withRole(
+  known: Operator,
+  role: MemberRole | undefined,
+  { id: projectId, name: project }: Pick<Project, 'id' | 'name'>,
+): Operator {
   const { projects = [], ...person } = known;
   const others = projects.filter((each) => each.projectId !== projectId);
-  const roles = after === undefined ? others : [...others, { projectId, project, ...after }];
+  const roles = role === undefined ? others : [...others, { projectId, project, ...role }];
   const sorted = roles.toSorted((a, b) => (a.project < b.project ? -1 : 1));
-  const operator = { ...person, ...(sorted.length > 0 && { projects: sorted }) };
-  await replaceOperator(context, tx, { known, operator });
+  return { ...person, ...(sorted.length > 0 && { projects: sorted }) };
 }

@@ -11,6 +11,7 @@ import { interruptRemoved } from '../interruptions.ts';
 import { lockPlace } from '../locks.ts';
 import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
 import { permissionsOf } from '../people/grants.ts';
+import type { Operator } from '../people/operator.ts';
 import { readOperators } from '../people/operator-table.ts';
 import { lockProject } from '../projects/project-table.ts';
 import {
@@ -145,12 +146,19 @@ export function requireProtection({
 }
 
 /** Refuses approvals that the people of a project cannot give: then no change would ever be approved. */
-export async function requireApprovers(tx: Tx, environment: Environment): Promise<void> {
+async function requireApprovers(tx: Tx, environment: Environment): Promise<void> {
+  requireProtection(environment);
+  await tx.lockPeople();
+  requireApproversAmong(await readOperators(tx), environment);
+}
+
+/** As {@link requireProtection}, and refuses approvals that these people cannot give. */
+export function requireApproversAmong(
+  operators: readonly Operator[],
+  environment: Pick<Environment, 'projectId' | 'name' | 'protected' | 'approvals'>,
+): void {
   const { projectId, name, approvals } = environment;
   requireProtection(environment);
-
-  await tx.lockPeople();
-  const operators = await readOperators(tx);
   const able = operators.filter((operator) => mayChangeProtected(permissionsOf(operator), projectId));
   if (able.length > approvals) return;
   const needed = `${approvals + 1} people who may change it, an author and ${approvals === 1 ? 'another one' : `${approvals} others`}`;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { openTestApp, TestApp } from '../../management/api/test-app.ts';
 import { backUp } from '../../storage/backup.ts';
 import { SqlStore } from '../../storage/store.ts';
@@ -66,6 +67,30 @@ describe.each(ENGINES)('attempts to get past approvals on $name', (engine: TestE
     ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect((await app.done('GET', project.state)).revision).toBe(2);
+  });
+
+  test('an approval waits for a decision on the same proposal before it locks people, as all operations do', async () => {
+    const project = await GuardedProject.make(team, { emergencyOff: false });
+    // It counts the people who can approve, before its approval is looked at.
+    const change = {
+      path: `${project.path}/environments/production`,
+      body: { approvals: 2, emergencyOff: true },
+    };
+    const { id } = (await project.propose(team.ada, change)).json;
+    const other = await app.home.connect();
+    let approved: ReturnType<GuardedProject['decide']> | undefined;
+
+    await other.transaction(async (tx) => {
+      await tx.query('UPDATE proposals SET status = status WHERE id = $1', [id]);
+      approved = project.decide(team.ben, id, 'approve');
+      // SQLite has one writer at a time.
+      if (engine.name === 'sqlite') return;
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE proposals%'
+        AND datname = current_database()`;
+      await until('the approval waits', async () => (await app.home.database.query(waiting)).length > 0);
+      await tx.query('SELECT seq FROM feed FOR UPDATE NOWAIT');
+    });
+    expect((await approved)?.status).toBe(200);
   });
 
   test('an approval and a change by a reviewed pipeline at the same moment: whichever is second sees the first', async () => {

@@ -39,6 +39,8 @@ export class CarryingOut implements Approval {
   readonly #proposal: Proposal;
   readonly #applier: Applier;
   #required = 1;
+  /** The proposal under its lock, with the transaction that has it. */
+  #locked: { readonly tx: object; readonly proposal: Proposal | undefined } | undefined;
 
   constructor(proposal: Proposal, applier: Applier) {
     this.#proposal = proposal;
@@ -53,10 +55,16 @@ export class CarryingOut implements Approval {
     this.#required = Math.max(this.#required, approvals);
   }
 
+  async lock(tx: Tx): Promise<void> {
+    this.#locked = { tx, proposal: await lockProposal(tx, this.#proposal.id) };
+  }
+
   async finish(tx: Tx): Promise<void> {
     const { actor, at, approves } = this.#applier;
     const effects = effectsOf(tx.journal);
-    const stored = await lockProposal(tx, this.#proposal.id);
+    // A transaction may run again.
+    if (this.#locked?.tx !== tx) await this.lock(tx);
+    const stored = this.#locked?.proposal;
     // A project takes its proposals with it, the one that deletes it included.
     const isGone = stored === undefined && effects.some(({ action }) => action === 'project.deleted');
     const proposal = isGone ? this.#proposal : stored;

@@ -1,7 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Webhook as Verifier } from 'standardwebhooks';
+import { TestApp } from '../../management/api/test-app.ts';
 import { MIGRATIONS } from '../../storage/migrations.ts';
 import { migrate } from '../../storage/schema.ts';
+import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, openTestStore, type TestEngine } from '../../storage/test-engines.ts';
 import { ADA, seed } from '../../storage/test-records.ts';
 import { insertDelivery, readDeliveries } from './delivery-table.ts';
@@ -87,6 +89,21 @@ describe.each(ENGINES)('webhooks of the installation on $name', (engine: TestEng
     receiver.answer('other', () => new Response('gone', { status: 410 }));
     await shared.node().runOnce();
     expect((await app.call('GET', '/api/webhooks/other')).json).toMatchObject({ status: 'disabled' });
+  });
+
+  test('two nodes that add webhooks at the same moment do not exceed the limit', async () => {
+    const { app } = shared;
+    const database = await app.home.connect();
+    const other = new TestApp({ ...app.home, database, store: new SqlStore(database) });
+    const before = (await app.call('GET', '/api/webhooks')).json.webhooks.length;
+    const add = (index: number) => {
+      const body = { name: `limit-${index}`, url: 'https://receiver.example/' };
+      return [app, other][index % 2]?.call('POST', '/api/webhooks', { body });
+    };
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, index) => add(index)));
+    expect(answers.filter((answer) => answer?.status === 201)).toHaveLength(20 - before);
+    for (const { name } of (await app.call('GET', '/api/webhooks')).json.webhooks)
+      await app.done('DELETE', `/api/webhooks/${name}`);
   });
 
   test('webhooks of projects are as they were after the migration, and still end with their project', async () => {

@@ -117,6 +117,11 @@ export async function lockWebhook(tx: Tx, id: string): Promise<void> {
   await tx.query('UPDATE webhooks SET name = name WHERE id = $1', [id]);
 }
 
+/** As {@link lockWebhook}, for those of a project. */
+export async function lockWebhooks(tx: Tx, projectId: string): Promise<void> {
+  for (const { id } of await readWebhooks(tx, projectId)) await lockWebhook(tx, id);
+}
+
 /**
  * Writes settings and status. `cursor` moves the position forward. That, `active` and another address forget failures and end
  * the lease.

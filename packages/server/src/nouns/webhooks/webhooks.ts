@@ -88,7 +88,8 @@ export async function addWebhook(
   tx: Tx,
   { projectId, name, ...settings }: WebhookSettings & Pick<Webhook, 'projectId' | 'name'>,
 ): Promise<{ readonly record: Webhook; readonly secret: string }> {
-  if (projectId !== '') await lockProject(tx, projectId);
+  // They are counted: two nodes must not both add the last one. The installation has no row, so its lock is the end of the log.
+  await (projectId === '' ? tx.lockPeople() : lockProject(tx, projectId));
   const others = await readWebhooks(tx, projectId);
   if (others.length >= MAX_WEBHOOKS) {
     throw invalid(
@@ -215,8 +216,7 @@ function newSecret(context: ManagementContext): string {
 
 function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): WebhookSettings {
   const { url, format, environments, events } = settings;
-  const problem = url.length > MAX_URL ? `is longer than ${MAX_URL} characters` : sender.problemOf(url);
-  if (problem !== undefined) throw invalid(`"url" ${problem}.`);
+  requireAddress(url, (address) => sender.problemOf(address));
 
   return {
     url: new URL(url).href,
@@ -224,6 +224,12 @@ function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): W
     environments: [...new Set(environments)].sort(),
     events: [...new Set(events)].sort(),
   };
+}
+
+/** Refuses an address that is too long, or to which a node sends nothing. `invalid_argument`. */
+export function requireAddress(url: string, problemOf: (url: string) => string | undefined): void {
+  const problem = url.length > MAX_URL ? `is longer than ${MAX_URL} characters` : problemOf(url);
+  if (problem !== undefined) throw invalid(`"url" ${problem}.`);
 }
 
 /** A webhook of the installation gets everything, so that what it leaves out need not be asked. */
