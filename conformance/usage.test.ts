@@ -59,16 +59,21 @@ conformance('17. Reports of usage', (subject) => {
     await expectError(await report(world, { env: 'production', flags: {} }), 'not_found');
   });
 
-  test('S17.2 an open stream hears that its project asks, and its frames stay as they are', async () => {
+  test('S17.2 S26.5 an open stream hears that its project asks, and its frames stay as they are', async () => {
     const world = await World.make(subject(), FLAGS);
-    const stream = await world.stream();
-    await stream.nextFrame();
+    const [stream, changes] = [await world.stream(), await world.changes()];
+    for (const each of [stream, changes]) await each.nextFrame();
     await switchUsage(world, true);
-    await until('the comment', () => stream.comments.some(({ text }) => text.trim() === 'usage 60'));
+    for (const { comments } of [stream, changes])
+      await until('the comment', () => comments.some(({ text }) => text.trim() === 'usage 60'));
+
     await world.put('a', { enabled: false });
     expect(JSON.parse((await stream.nextFrame()).data)).toEqual({ ...FLAGS, a: { enabled: false } });
-    expect(stream.frames.length).toBe(2);
-    stream.close();
+    expect(JSON.parse((await changes.nextFrame()).data)).toMatchObject({ set: { a: { enabled: false } } });
+    for (const each of [stream, changes]) {
+      expect(each.frames.length).toBe(2);
+      each.close();
+    }
   });
 
   test('S17.3 S17.5 a report is taken as a whole, or refused', async () => {

@@ -82,11 +82,12 @@ describe('the address of an event stream', () => {
 
 describe('GET /ofrep/v1/stream', () => {
   test('shares the limit of streams for each key with the other streams', async () => {
-    const { hub, environment, open } = setUp({ maxStreamsPerKey: 2 });
+    const { hub, environment, open } = setUp({ maxStreamsPerKey: 3 });
     void hub.open(environment, 'k');
+    void hub.openChanges(environment, 'k');
     const answer = await open();
     expect(answer.status).toBe(200);
-    expect(hub.streamsOfKey('k')).toBe(2);
+    expect(hub.streamsOfKey('k')).toBe(3);
     const refused = await open();
     expect(refused.status).toBe(429);
     expect(refused.headers.get('Retry-After')).toBe('5');

@@ -347,9 +347,10 @@ describe('keep-alive', () => {
 
   test('an idle stream gets one comment every fifteen seconds, and never an empty data line', async () => {
     const { hub, environment } = setUp();
-    const stream = hub.open(environment);
+    const [stream, changes] = [hub.open(environment), hub.openChanges(environment, 'k')];
     jest.advanceTimersByTime(30_000);
     expect(await read(stream, 3)).toEqual(['data: {}\n\n', ':\n\n', ':\n\n']);
+    expect((await read(changes, 3)).slice(1)).toEqual([':\n\n', ':\n\n']);
   });
 
   test('does not disconnect a reader that is still taking a large map', async () => {
