@@ -67,8 +67,10 @@ describe('schedules', () => {
     await page.keyboard.press('n');
     const dialog = page.getByRole('dialog', { name: 'New schedule' });
     await dialog.getByLabel('Flag 1', { exact: true }).fill('599');
-    await dialog.locator('datalist option[value="flag-599"]').waitFor({ state: 'attached' });
-    await dialog.getByLabel('Flag 1', { exact: true }).fill('flag-599');
+    await page.getByRole('option', { name: 'flag-599' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    expect(await dialog.getByLabel('Flag 1', { exact: true }).inputValue()).toBe('flag-599');
     await dialog.getByLabel('Environment').selectOption('development');
     await dialog.getByLabel('Change of flag 1').selectOption('only set rollout to');
     await dialog.getByLabel('Percentage of flag 1').fill('25');

@@ -12,6 +12,9 @@ let path = '';
 /** Whether the latest place was disabled while it had the focus, as a button is while its request is under way. */
 let isWaiting = false;
 
+/** Whether the person took the focus away on purpose, as by a click beside all controls. */
+let hasLeft = false;
+
 /**
  * Browsers drop the focus when its element goes away or is disabled: keys then go nowhere, and screen readers start again at
  * the top. From now on, the focus returns to the element once it is enabled again, or moves to the place before it that still
@@ -23,8 +26,12 @@ export function keepFocus(): void {
     places = [...places.filter((place) => place !== target && place.isConnected), target].slice(-MOST);
     path = location.pathname;
     isWaiting = false;
+    hasLeft = false;
   });
-  addEventListener('focusout', () => setTimeout(forgetIfLeft));
+  addEventListener('focusout', ({ target }) => {
+    if (target instanceof Element && target.matches(':disabled')) isWaiting = true;
+    else setTimeout(noteIfLeft);
+  });
 
   let isDue = false;
   const observer = new MutationObserver(() => {
@@ -39,15 +46,15 @@ export function keepFocus(): void {
   observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] });
 }
 
-/** A click beside all controls takes the focus away on purpose. */
-function forgetIfLeft(): void {
+/** Notes that nothing has the focus although the latest place could have it. */
+function noteIfLeft(): void {
   const latest = places.at(-1);
-  if (document.activeElement === document.body && latest !== undefined && canTake(latest)) places = [];
+  hasLeft = document.activeElement === document.body && latest !== undefined && canTake(latest);
 }
 
 function restoreFocus(): void {
   const latest = places.at(-1);
-  if (latest === undefined) return;
+  if (latest === undefined || hasLeft) return;
 
   // It still has the focus: the browser drops it only when it draws the page.
   if (latest.isConnected && latest.matches(':disabled')) {

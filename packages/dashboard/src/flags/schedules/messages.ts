@@ -48,6 +48,7 @@ export const messages = {
   scheduled: (time: string) => `Scheduled for ${time}`,
   flag: (position: number) => `Flag ${position}`,
   flagPlaceholder: 'flag-key',
+  flagList: 'Flags of the project',
   stepOf: (position: number) => `Change of flag ${position}`,
   stepKinds: {
     on: 'turn on',

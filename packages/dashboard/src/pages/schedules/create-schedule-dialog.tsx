@@ -10,6 +10,7 @@ import { AnywayField } from '../../changes/anyway-field.tsx';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
+import { Combobox, type Suggestion } from '../../components/combobox.tsx';
 import { DateField, INPUT } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
@@ -34,7 +35,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
   const environments = useEnvironments(project);
   const { data: flags = NO_FLAGS } = useFlags(project);
   const byKey = useMemo(() => new Map(flags.map((flag) => [flag.key, flag])), [flags]);
-  const keys = useMemo(() => [...byKey.keys()], [byKey]);
+  const suggestions = useMemo(() => flags.map(({ key }) => ({ value: key })), [flags]);
   const [draft, setDraft] = useState<Draft>(() => ({
     environment: environments[0]?.name ?? '',
     time: firstTime(new Date()),
@@ -45,7 +46,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
   const create = useCreateSchedule(project);
   const { askConsent } = useChangeGuards();
   const environment = environments.find(({ name }) => name === draft.environment) ?? environments[0];
-  const problems = findProblems(draft, { keys: new Set(keys), now: Date.now() });
+  const problems = findProblems(draft, { keys: new Set(byKey.keys()), now: Date.now() });
   const form = useForm({
     problems: { time: problems.time, step: problems.steps.values().next().value },
     submit: async () => {
@@ -122,7 +123,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
               key={step.id}
               step={step}
               position={index + 1}
-              keys={keys}
+              suggestions={suggestions}
               problem={form.isTried ? problems.steps.get(step.id) : undefined}
               onChange={change}
               onRemove={
@@ -157,14 +158,11 @@ function nextId(steps: readonly DraftStep[]): number {
   return Math.max(...steps.map(({ id }) => id)) + 1;
 }
 
-/** How many keys are suggested: a browser's list is slow with thousands, and typing narrows it. */
-const MOST_OFFERED = 50;
-
-/** One flag of a new schedule and its change. `keys` are those that can be selected. */
+/** One flag of a new schedule and its change. */
 function StepRow({
   step,
   position,
-  keys,
+  suggestions,
   problem,
   onChange,
   onRemove,
@@ -172,7 +170,8 @@ function StepRow({
   step: DraftStep;
   /** From 1, to tell rows apart. */
   position: number;
-  keys: readonly string[];
+  /** The flags that can be selected. */
+  suggestions: readonly Suggestion[];
   problem: string | undefined;
   onChange: (step: DraftStep) => void;
   /** Absent for the only one. */
@@ -186,22 +185,18 @@ function StepRow({
   return (
     <li>
       <div className="flex flex-wrap items-center gap-2">
-        <input
+        <Combobox
           aria-label={messages.flag(position)}
           className={`${INPUT} font-mono text-xs max-sm:basis-full sm:w-auto sm:flex-1`}
           placeholder={messages.flagPlaceholder}
-          list={`${id}-keys`}
-          autoComplete="off"
+          listLabel={messages.flagList}
+          suggestions={suggestions}
           spellCheck={false}
           value={step.key}
-          onChange={(event) => onChange({ ...step, key: event.target.value.trim() })}
+          onChange={(text) => onChange({ ...step, key: text.trim() })}
+          onPick={(key) => onChange({ ...step, key })}
           {...wrong}
         />
-        <datalist id={`${id}-keys`}>
-          {keysLike(step.key, keys).map((key) => (
-            <option key={key} value={key} />
-          ))}
-        </datalist>
 
         <Select
           label={messages.stepOf(position)}
@@ -243,14 +238,4 @@ function StepRow({
       )}
     </li>
   );
-}
-
-/** The first keys that have the text in them, those that begin with it before the others. */
-function keysLike(text: string, keys: readonly string[]): readonly string[] {
-  const wanted = text.toLowerCase();
-  const found = keys.filter((key) => key.toLowerCase().includes(wanted));
-  const { begin = [], other = [] } = Object.groupBy(found, (key) =>
-    key.toLowerCase().startsWith(wanted) ? 'begin' : 'other',
-  );
-  return [...begin, ...other].slice(0, MOST_OFFERED);
 }
