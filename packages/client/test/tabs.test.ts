@@ -120,7 +120,7 @@ async function openTabs(count: number, script?: string): Promise<Page[]> {
   for (let i = 0; i < count; i++) {
     const tab = await context.newPage();
     tab.on('request', (request) => {
-      if (request.url().endsWith('/flags/v1/stream?env=production')) leader = tab;
+      if (request.url().endsWith('/flags/v1/stream?changes=1&env=production')) leader = tab;
     });
     await tab.goto(application.url.href);
     tabs.push(tab);
