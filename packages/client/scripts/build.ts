@@ -97,11 +97,11 @@ function shortName(index: number): string {
  * order decides which letter each gets, and with it up to forty bytes of the compressed core.
  */
 const INTERNAL_MEMBERS = [
-  'platform askRest hasMap target endRequest confirm isOn isReady onComment report wallClock lapse',
-  'listeners judge startAgain onPending firstMs isLive tellAll redact onMapChange isSighting beginRequest',
-  'known counts loadMap forgetAll onOpen describeRefusal onUpdate tick etag reporter isCurrent askedAt',
-  'note onRetry rejected startFollowing isStale isPlain onData hear delayAfter setTimer offer freshMs',
-  'parsed giveUp followInPage lastReport touch',
+  'platform known isCurrent isLive isPlain beginRequest isOn askRest onRetry report wallClock note',
+  'listeners describeRefusal forgetAll tick giveUp judge confirm followInPage rejected loadMap endRequest',
+  'counts isSighting startAgain hear lapse target redact tellAll onData onUpdate touch onPending firstMs',
+  'onOpen startFollowing onComment isReady lastReport reporter etag delayAfter freshMs parsed onMapChange',
+  'offer setTimer askedAt hasMap isStale',
 ].flatMap((line) => line.split(' '));
 
 /** Declarations: the tree of the sources, beside those of the wire's facts, which have no package of their own. */

@@ -46,9 +46,12 @@ export function createReads(source: ReadSource): Reads {
     const decided = evaluate(key, state, targetOf(options, source.targetingKey));
     const counts = state && source.target?.counts;
     if (counts) {
-      const count = counts.get(key);
-      if (count) count[decided.isOn ? 0 : 1]++;
-      else counts.set(key, decided.isOn ? [1, 0] : [0, 1]);
+      let count = counts.get(key);
+      if (!count) {
+        count = [0, 0];
+        counts.set(key, count);
+      }
+      count[decided.isOn ? 0 : 1]++;
     }
     if (decided.reason === 'untargeted' && isFirst(`% ${key}`))
       reporter.warn(key, `${key} has a partial rollout: pass a targetingKey`);

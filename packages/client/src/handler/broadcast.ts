@@ -8,20 +8,19 @@ import {
 } from '@halyard/protocol';
 import type { FlagsClient } from '../client-types.ts';
 import type { FlagsChange } from '../options.ts';
+import { encoder, View } from './view.ts';
 
 /** A reader with more than this many bytes waiting is cut: it comes back and gets the newest map. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
-
-const encoder = new TextEncoder();
 
 /** So many keep-alives pass between two checks whether a reader may still read: a minute. */
 const KEEP_ALIVES_PER_CHECK = 4;
 
 /**
- * What readers get. `map`: the flags that are exposed, as on the service's stream. `refetch`: only that something has
- * changed, as OFREP's providers want it.
+ * What readers get. `map`: the flags that are exposed, as on the service's stream. `changes`: what differs between two of
+ * these maps. `refetch`: only that something has changed, as OFREP's providers want it.
  */
-export type Channel = 'map' | 'refetch';
+export type Channel = 'map' | 'changes' | 'refetch';
 
 /** Says that something has changed, where the service does not number its maps. */
 const UNNUMBERED_EVENT = frame('{"type":"refetchEvaluation"}');
@@ -41,21 +40,24 @@ interface Stream {
 /**
  * Hands the changes of one client on to many streams. Frame k of a stream of maps has the revision of its first frame
  * plus k, as on the service; where that would not hold, because the client skipped revisions while it was offline, the
- * streams are ended and their readers come back for the newest map.
+ * streams are ended and their readers come back for the newest map. A change names its revisions, so it skips as the client does.
  */
 export class Broadcast {
   readonly #client: FlagsClient;
-  readonly #serialise: (flags: FlagMap) => string;
+  readonly #select: (flags: FlagMap) => FlagMap;
   readonly #streams = new Set<Stream>();
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** The revision of the last change. */
   #revision: number | undefined;
-  /** The last frame of the channel `map`: streams that open before the next change begin with it. */
-  #current: { readonly flags: FlagMap; readonly bytes: Uint8Array } | undefined;
+  /** The revision that streams of changes have; a revision without a change counts, too. */
+  #held: number | undefined;
+  /** The map of the last change: streams that open before the next one begin with it. */
+  #view: View | undefined;
   #listening = new AbortController();
 
-  constructor(client: FlagsClient, serialise: (flags: FlagMap) => string) {
+  constructor(client: FlagsClient, select: (flags: FlagMap) => FlagMap) {
     this.#client = client;
-    this.#serialise = serialise;
+    this.#select = select;
   }
 
   /** Streams that are open. */
@@ -85,7 +87,7 @@ export class Broadcast {
       {
         start: (controller) => {
           controller.enqueue(
-            channel === 'map' ? this.#map(this.#client.all()) : this.#opening(lastEventId ?? null),
+            channel === 'refetch' ? this.#opening(lastEventId ?? null) : this.#first(channel),
           );
           own = { channel, controller, ...about, keepAlives: 0 };
           this.#add(own);
@@ -111,6 +113,7 @@ export class Broadcast {
 
   #begin(): void {
     this.#revision = this.#client.revision;
+    this.#held = this.#revision;
     this.#listening = new AbortController();
 
     const { signal } = this.#listening;
@@ -144,7 +147,8 @@ export class Broadcast {
       this.#sendAll('refetch', () =>
         encoder.encode(revision === undefined ? UNNUMBERED_EVENT : ofrepEvent(revision)),
       );
-      if (isNext) this.#sendAll('map', () => this.#map(flags));
+      this.#advance(flags, revision); // first, as it needs the map before
+      if (isNext) this.#sendAll('map', () => this.#viewOf(flags).frame());
       else this.#endAll('map');
     } catch (thrown) {
       // The application's choice of flags threw, and the client reports it. No reader may miss a frame.
@@ -153,10 +157,32 @@ export class Broadcast {
     }
   }
 
-  #map(flags: FlagMap): Uint8Array {
-    if (this.#current?.flags !== flags)
-      this.#current = { flags, bytes: encoder.encode(frame(this.#serialise(flags))) };
-    return this.#current.bytes;
+  /** Brings streams of changes to a revision. Where it is not a later one, they end, and their readers come back. */
+  #advance(flags: FlagMap, revision: number | undefined): void {
+    const [from, before] = [this.#held, this.#view];
+    if (revision === from && before?.source === flags) return;
+
+    // Without a map before, no stream of changes is open.
+    if (before && from !== undefined && revision !== undefined && revision > from)
+      this.#sendAll('changes', () => this.#viewOf(flags).since(before, from, revision));
+    else this.#endAll('changes');
+    this.#held = revision;
+  }
+
+  /** What a stream of maps or of changes begins with. Where maps are not numbered, that is a map. */
+  #first(channel: 'map' | 'changes'): Uint8Array {
+    const { revision } = this.#client;
+    const flags = this.#client.all();
+    if (channel === 'map' || revision === undefined) return this.#viewOf(flags).frame();
+
+    // Streams that are open may not have it yet: the client hears of revisions that change nothing, and tells others first.
+    this.#advance(flags, revision);
+    return this.#viewOf(flags).whole(revision);
+  }
+
+  #viewOf(flags: FlagMap): View {
+    if (this.#view?.source !== flags) this.#view = new View(flags, this.#select);
+    return this.#view;
   }
 
   #opening(lastEventId: string | null): Uint8Array {
@@ -207,7 +233,7 @@ export class Broadcast {
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#listening.abort();
-    this.#current = undefined;
+    this.#view = undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type FlagMap,
   type FlagState,
   flagConfigRevision,
+  parseChangesQuery,
   REVISION_HEADER,
   STALE_HEADER,
 } from '@halyard/protocol';
@@ -93,7 +94,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
   };
 
   let caughtUpAt = Number.NEGATIVE_INFINITY;
-  const broadcast = new Broadcast(client, (flags) => JSON.stringify(select(flags)));
+  const broadcast = new Broadcast(client, select);
 
   /** An error in the specified shape (Spec: S7.1), with OFREP's own members on OFREP's routes. */
   const refuse = (
@@ -145,10 +146,18 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     await client.refresh();
   };
 
-  const openStream = (
-    channel: Channel,
-    { request, route, reader }: { request: Request; route: Route; reader: string | undefined },
-  ): Response => {
+  /** What the reader of a stream asks for, or the answer that refuses it. */
+  const channelOf = (request: Request, route: Route): Channel | Response => {
+    if (route.name === 'events') return 'refetch';
+    const asksForChanges = parseChangesQuery(new URL(request.url).search.slice(1));
+    if (!asksForChanges.ok) return refuse('invalid_argument', asksForChanges.problem, route);
+    // Where the service does not number its maps, there is nothing that a change could name.
+    return asksForChanges.value && client.revision !== undefined ? 'changes' : 'map';
+  };
+
+  const openStream = (request: Request, route: Route, reader: string | undefined): Response => {
+    const channel = channelOf(request, route);
+    if (channel instanceof Response) return channel;
     if (client.status !== 'ready')
       return refuse('internal_error', 'the flags may have changed since they were loaded', route, {
         'Retry-After': '10',
@@ -194,8 +203,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       return refuse('internal_error', 'the flags have not been loaded yet', route, { 'Retry-After': '1' });
 
     const reader = typeof admitted === 'string' ? admitted : undefined;
-    if (route.name === 'stream') return openStream('map', { request, route, reader });
-    if (route.name === 'events') return openStream('refetch', { request, route, reader });
+    if (route.name === 'stream' || route.name === 'events') return openStream(request, route, reader);
 
     if (asked) await catchUp(request);
     const flags = select(client.all());
