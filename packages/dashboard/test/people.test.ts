@@ -26,6 +26,15 @@ test('members of a project are listed with the reason, and inviting begins with 
   await page.getByRole('button', { name: "Done, I've saved it" }).click();
   await page.getByRole('row', { name: /mia@example.com.*Viewer in shop/ }).waitFor();
   await check();
+
+  // They are found by name, e-mail and role, in the address.
+  await page.goto('/projects/shop/members?q=nobody-here');
+  await page.getByText('No matches').waitFor();
+  await page.getByLabel('Find a member').fill('ADA@');
+  await page.getByText('1 of 1').waitFor();
+  await page.getByLabel('Role here').selectOption('Viewer');
+  await page.getByText('No matches').waitFor();
+  await check();
 }, 60_000);
 
 test('an invitation is accepted in another browser, with its role', async () => {

@@ -4,16 +4,18 @@ import { useParams } from 'wouter';
 import { useInvitations, useOperators } from '../../api/operators.ts';
 import { useCan, useOperator, useSso } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord, Role } from '../../api/types.ts';
-import { useCreating } from '../../browser/use-search-state.ts';
+import { useCreating, useSearchState } from '../../browser/use-search-state.ts';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { useCreateCommand } from '../../components/commands.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { ListFilter } from '../../components/list-filter.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { mayChange, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
+import { wordsOf } from '../../flags/flag-filter.ts';
 import { memberTexts as texts } from './messages.tsx';
 
 const dialogs = () => import('../operators/operator-dialogs.tsx');
@@ -52,13 +54,7 @@ export function MembersPage() {
     >
       <ReadOnlyNote>{texts.readOnly}</ReadOnlyNote>
       <Loaded reading={operators} rows={3}>
-        {(people) => (
-          <RecordTable label={texts.list} columns={texts.columns}>
-            {people.map((person) => (
-              <MemberRow key={person.id} project={project} person={person} canChange={canChange} />
-            ))}
-          </RecordTable>
-        )}
+        {(people) => <Members project={project} people={people} canChange={canChange} />}
       </Loaded>
 
       {canChange && (
@@ -97,6 +93,50 @@ function roleHere({ role, projects = [] }: OperatorRecord, project: string) {
   const isOwn = here !== undefined && RANKS.indexOf(here.role) >= RANKS.indexOf(role);
   if (isOwn) return { role: here.role, isOwn };
   return role === 'none' ? undefined : { role: role satisfies Role, isOwn };
+}
+
+/** Those of the people who have a role here, with a search by name, e-mail (`q` in the address) and role (`role`). */
+function Members({
+  project,
+  people,
+  canChange,
+}: {
+  project: string;
+  people: readonly OperatorRecord[];
+  canChange: boolean;
+}) {
+  const [search] = useSearchState();
+  const words = wordsOf(search.get('q') ?? '');
+  const role = search.get('role') ?? '';
+  const members = people.filter((person) => roleHere(person, project) !== undefined);
+  const shown = members.filter((person) => {
+    const text = `${person.name} ${person.email}`.toLowerCase();
+    const isOfRole = role === '' || roleHere(person, project)?.role === role;
+    return isOfRole && words.every((word) => text.includes(word));
+  });
+  const roles = RANKS.slice(1).map((rank) => [rank, ROLE_NAMES[rank]] as const);
+
+  return (
+    <>
+      <ListFilter
+        label={texts.find}
+        select={{
+          name: 'role',
+          kind: 'filter',
+          label: roleColumn.label,
+          none: texts.anyRole,
+          choices: roles,
+        }}
+        shown={shown.length}
+        total={members.length}
+      />
+      <RecordTable label={texts.list} columns={texts.columns}>
+        {shown.map((person) => (
+          <MemberRow key={person.id} project={project} person={person} canChange={canChange} />
+        ))}
+      </RecordTable>
+    </>
+  );
 }
 
 function MemberRow({

@@ -42,6 +42,8 @@ export const memberTexts = {
   invite: 'Invite to this project',
   inviteCommand: 'Invite someone to this project',
   list: 'Members',
+  find: 'Find a member',
+  anyRole: 'Any role',
   columns: [
     { label: 'Person' },
     { label: 'Role here' },
