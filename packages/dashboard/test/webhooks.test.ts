@@ -47,9 +47,19 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   await row.getByText('failing').waitFor();
   await row.getByText(/^(The next attempt is due|Next attempt in a moment)$/).waitFor();
   await row.getByText('404 · no such channel').waitFor();
+  await row.getByRole('link', { name: 'a', exact: true }).waitFor();
   await row.getByText('1 change', { exact: true }).waitFor();
   await row.getByText(/^2 delivered, \d failed$/).waitFor();
   await check();
+
+  // Of all projects, the one whose webhook fails comes first.
+  await world.management.createProject('aaa');
+  const home = await world.open('/?projects');
+  await home.page.getByRole('row', { name: /aaa/ }).waitFor();
+  const names = await home.page.getByRole('row').getByRole('rowheader').allInnerTexts();
+  expect(names.map((name) => name.split('\n')[0])).toEqual(['shop', 'aaa']);
+  await home.check();
+  await home.page.close();
 
   await page.getByRole('button', { name: 'Deliveries of chat' }).click();
   const deliveries = page.getByRole('dialog', { name: 'Deliveries of chat' });

@@ -29,7 +29,7 @@ export function ProjectRow({
   isStarred: boolean;
   onStar: (name: string) => void;
 }) {
-  const { name, flags, environments, streams } = project;
+  const { name, flags, environments, streams, failingWebhooks = 0 } = project;
   const role = useRoleIn()(name);
 
   return (
@@ -50,6 +50,10 @@ export function ProjectRow({
               className="inline-flex min-h-6 items-center font-medium wrap-anywhere hover:text-accent hover:underline"
             >
               {name}
+              {failingWebhooks > 0 && (
+                // The column of what needs attention says it in words.
+                <CircleAlert size={14} className="ml-1.5 shrink-0 text-danger" aria-hidden />
+              )}
             </Link>
             <span className="block text-xs text-ink-3">{ROLE_NAMES[role]}</span>
           </span>

@@ -79,7 +79,7 @@ function ProjectList() {
               <p className="py-8 text-center text-ink-2">{messages.noMatches(query)}</p>
             ) : (
               <RecordTable label={messages.title} columns={messages.columns} sort={sort}>
-                {sortItems(starredFirst(found, starred), sort, memberOf).map((project) => (
+                {sortItems(starredFirst(failingFirst(found), starred), sort, memberOf).map((project) => (
                   <ProjectRow
                     key={project.name}
                     project={project}
@@ -93,6 +93,13 @@ function ProjectList() {
         );
       }}
     </Loaded>
+  );
+}
+
+/** Projects whose webhooks fail come before the others. */
+function failingFirst(projects: readonly ProjectOverview[]): readonly ProjectOverview[] {
+  return projects.toSorted(
+    (one, other) => Number((other.failingWebhooks ?? 0) > 0) - Number((one.failingWebhooks ?? 0) > 0),
   );
 }
 

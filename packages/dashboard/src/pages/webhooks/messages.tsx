@@ -36,6 +36,7 @@ export const messages = {
   },
 
   // The list
+  stuckAt: 'Stuck at',
   list: 'Webhooks',
   columns: [
     { label: 'Webhook' },

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { WebhookRecord } from '../../api/types.ts';
 import { INSTALLATION } from '../../api/webhooks.ts';
 import { Badge } from '../../components/badges.tsx';
+import { ChangedPlaces } from '../../components/changed-places.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
 import { TimeAgo, useTimeRefresh } from '../../components/time-ago.tsx';
@@ -41,7 +42,7 @@ export function WebhookRow({ project, webhook }: { project: WebhookPlace; webhoo
       </RecordHead>
 
       <RecordCell label={statusColumn.label} className="max-sm:col-span-full">
-        <Status webhook={webhook} />
+        <Status project={project.name} webhook={webhook} />
       </RecordCell>
       <RecordCell label={attemptsColumn.label} className="lg:whitespace-nowrap">
         <AttemptsBar hours={webhook.hours} />
@@ -80,7 +81,7 @@ const DOTS: Readonly<Record<Health, string>> = {
 const BADGES = { active: 'good', failing: 'danger', paused: 'over', disabled: 'warn' } as const;
 
 /** Whether it works; and why not, and when it is tried again. */
-function Status({ webhook }: { webhook: WebhookRecord }) {
+function Status({ project, webhook }: { project: string; webhook: WebhookRecord }) {
   const { reason, lastFailure, nextAttemptAt } = webhook;
   const health = healthOf(webhook);
 
@@ -90,6 +91,15 @@ function Status({ webhook }: { webhook: WebhookRecord }) {
       {reason !== undefined && <span className="mt-0.5 block text-xs text-ink-2">{reason}</span>}
       {lastFailure !== undefined && (
         <span className="mt-0.5 block text-xs text-ink">{reasonOf(lastFailure)}</span>
+      )}
+      {lastFailure?.seq !== undefined && (
+        <span className="mt-0.5 block text-xs text-ink-2">
+          {messages.stuckAt}{' '}
+          <ChangedPlaces
+            project={project === INSTALLATION ? undefined : project}
+            change={{ ...lastFailure, seq: lastFailure.seq }}
+          />
+        </span>
       )}
       {health === 'failing' && nextAttemptAt !== undefined && <NextAttempt at={nextAttemptAt} />}
     </>

@@ -48,15 +48,18 @@ async function withWaiting(
   };
 }
 
+/** An attempt as its table has it. */
+type Failure = Omit<NonNullable<WebhookHealth['lastFailure']>, 'changed'>;
+
 async function readFailure(db: Queryable, id: string): Promise<WebhookHealth['lastFailure']> {
-  const [found] = await db.query<NullableColumns<NonNullable<WebhookHealth['lastFailure']>>>(
+  const [found] = await db.query<NullableColumns<Failure>>(
     `SELECT seq, at, status, error, answer FROM webhook_deliveries
       WHERE webhook_id = $1 AND cause = 'change' AND outcome = 'failed' ORDER BY number DESC LIMIT 1`,
     [id],
   );
   if (found === undefined) return undefined;
 
-  const { answer, ...failure } = withoutNulls<NonNullable<WebhookHealth['lastFailure']>>(found);
+  const { answer, ...failure } = withoutNulls<Failure>(found);
   return { ...failure, ...(answer === undefined ? {} : { answer: shorten(answer, SHOWN_ANSWER) }) };
 }
 

@@ -44,7 +44,12 @@ describe.each(ENGINES)('how webhooks are doing on $name', (engine: TestEngine) =
       failures: 2,
       pendingCount: 2,
       pendingSince: new Date(since).toISOString(),
-      lastFailure: { seq: newest.seq, status: 500, error: 'The receiver answered 500 instead of 2xx.' },
+      lastFailure: {
+        seq: newest.seq,
+        changed: newest.changed,
+        status: 500,
+        error: 'The receiver answered 500 instead of 2xx.',
+      },
     });
     expect(failing.lastFailure.answer).toStartWith('channel_not_found x');
     expect(failing.lastFailure.answer).toHaveLength(200);

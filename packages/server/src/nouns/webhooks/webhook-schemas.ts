@@ -87,6 +87,7 @@ export const WebhookSchema = z
         seq: z.number().int().optional().openapi({ description: 'The change, which is tried again.' }),
         at: TimeSchema,
         ...answerMembers,
+        changed: ChangedSchema.optional(),
         answer: z.string().optional().openapi({ description: 'The beginning of the answer.' }),
       })
       .optional()

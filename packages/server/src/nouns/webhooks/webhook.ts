@@ -1,5 +1,5 @@
 import type { WebhookEvents } from '@halyard/protocol';
-import type { AuditEntry } from '../../domain/audit.ts';
+import type { AuditEntry, ChangedPlace } from '../../domain/audit.ts';
 
 /** The forms of a message: everything as JSON, or one text as chat programs take it. */
 export const WEBHOOK_FORMATS = ['json', 'slack'] as const;
@@ -66,7 +66,10 @@ export interface WebhookHealth extends Webhook {
   /** Whether there are more entries than those. */
   readonly pendingMore?: true;
   /** The last attempt for a change, if it failed. */
-  readonly lastFailure?: Pick<WebhookDelivery, 'seq' | 'at' | 'status' | 'error' | 'answer'>;
+  readonly lastFailure?: Pick<WebhookDelivery, 'seq' | 'at' | 'status' | 'error' | 'answer'> & {
+    /** What its change was about, if that is known. */
+    readonly changed?: readonly ChangedPlace[];
+  };
   /** The hours of the last day that had attempts, in order. */
   readonly hours: readonly WebhookHour[];
 }

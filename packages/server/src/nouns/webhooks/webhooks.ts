@@ -8,6 +8,7 @@ import { type Written, writeDone, writeRecord } from '../../management/write.ts'
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
+import { readChangedPlaces } from '../history/changed-query.ts';
 import { lockProject } from '../projects/project-table.ts';
 import { readHealth } from './health-query.ts';
 import { readEndOfLog, readNextSeq } from './message-query.ts';
@@ -46,7 +47,7 @@ export function listWebhooks(
   { project }: Pick<WebhookPlace, 'project'>,
 ): Promise<readonly WebhookHealth[]> {
   return context.store.read(async (db) => {
-    return readHealth(db, await readWebhooks(db, await findPlace(db, actor, project)), context.now());
+    return healthOf(context, db, await readWebhooks(db, await findPlace(db, actor, project)));
   });
 }
 
@@ -206,8 +207,27 @@ async function withHealth(
   db: Queryable,
   webhook: Webhook,
 ): Promise<WebhookHealth> {
-  const [described] = await readHealth(db, [webhook], context.now());
+  const [described] = await healthOf(context, db, [webhook]);
   return described ?? { ...webhook, pendingCount: 0, hours: [] };
+}
+
+/** How webhooks are doing, with what the changes were about that fail. */
+async function healthOf(
+  context: ManagementContext,
+  db: Queryable,
+  webhooks: readonly Webhook[],
+): Promise<readonly WebhookHealth[]> {
+  const described = await readHealth(db, webhooks, context.now());
+  const failing = described.flatMap(({ lastFailure }) => lastFailure?.seq ?? []);
+  const changed = await readChangedPlaces(db, failing, 'operation');
+
+  return described.map((webhook) => {
+    const { lastFailure } = webhook;
+    const places = changed.get(lastFailure?.seq ?? -1);
+    return lastFailure === undefined || places === undefined
+      ? webhook
+      : { ...webhook, lastFailure: { ...lastFailure, changed: places } };
+  });
 }
 
 function newSecret(context: ManagementContext): string {
