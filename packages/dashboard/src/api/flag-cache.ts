@@ -2,7 +2,7 @@ import { memberText } from '@halyard/protocol';
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { isSameState } from './flag-states.ts';
 import type { LiveChange, LiveConnection } from './live-connection.ts';
-import { keepNamedValues, keptName } from './named-values.ts';
+import { declaresValues, keepNamedValues, keptName } from './named-values.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, request, requestText } from './request.ts';
 import { isOptimistic } from './state-writes.ts';
@@ -151,6 +151,20 @@ function nameAfter(before: StateRecord | undefined, state: FlagState): Pick<Stat
   return keptName(before, state, isSameText);
 }
 
+/** The flags whose value may have a name that only the server knows: neither events nor lists have the named values of flags. */
+export function namelessAfter(
+  { environment = '', changes = [] }: LiveChange,
+  flags: readonly FlagRecord[],
+): readonly string[] {
+  const changed = new Set(changes.map(({ key }) => key));
+  const isNameless = (flag: FlagRecord): boolean => {
+    const { state, valueName } = flag.environments[environment] ?? {};
+    const hasValue = state?.value !== undefined || state?.valuePreview !== undefined;
+    return hasValue && valueName === undefined && declaresValues(flag);
+  };
+  return flags.filter((flag) => changed.has(flag.key) && isNameless(flag)).map(({ key }) => key);
+}
+
 /** How long a list waits for the event stream: changes between the list and the stream would be missed. */
 const STREAM_WAIT_MS = 1_500;
 
@@ -237,8 +251,10 @@ async function readWithStream(
       let isCurrent = true;
       for (const change of arrived) {
         const merged = mergeChange(flags, change);
+        const changed = merged.flags.filter((flag, index) => flag !== flags[index]);
         flags = merged.flags;
-        isCurrent &&= merged.unknown.length === 0 && isComplete(change);
+        const isKnown = merged.unknown.length === 0 && namelessAfter(change, changed).length === 0;
+        isCurrent &&= isKnown && isComplete(change);
       }
       if (isCurrent || reads === MOST_READS) return flags;
     } finally {

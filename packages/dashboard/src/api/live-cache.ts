@@ -1,9 +1,8 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query';
 import { isRefusal } from './api-error.ts';
 import { noteDelivery } from './deliveries.ts';
-import { dropFlags, mergeChange, patchCached, putFlag, readFlag } from './flag-cache.ts';
+import { dropFlags, mergeChange, namelessAfter, patchCached, putFlag, readFlag } from './flag-cache.ts';
 import type { LiveChange, LiveConnection } from './live-connection.ts';
-import { declaresValues } from './named-values.ts';
 import { queryKeys } from './query-cache.ts';
 import { touchedBy, touchedPlans } from './stale-lists.ts';
 import { isWriting, markOwnWrite } from './state-writes.ts';
@@ -126,20 +125,6 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
     if (isOwn) merged.touched.forEach(markOwnWrite);
     return merged;
   }
-}
-
-/** The flags whose value may have a name that only the server knows: neither events nor lists have the named values of flags. */
-function namelessAfter(
-  { environment = '', changes = [] }: LiveChange,
-  flags: readonly FlagRecord[],
-): readonly string[] {
-  const changed = new Set(changes.map(({ key }) => key));
-  const isNameless = (flag: FlagRecord): boolean => {
-    const { state, valueName } = flag.environments[environment] ?? {};
-    const hasValue = state?.value !== undefined || state?.valuePreview !== undefined;
-    return hasValue && valueName === undefined && declaresValues(flag);
-  };
-  return flags.filter((flag) => changed.has(flag.key) && isNameless(flag)).map(({ key }) => key);
 }
 
 /** A flag was created, archived or got another value: reads that one record, not the whole list. */
