@@ -37,6 +37,26 @@ conformance('21. Named values', (subject) => {
     expect(await (await world.manage('GET', path)).text()).not.toContain('hasNamedValues');
   });
 
+  test('S21.5 of two people who replace the named values at once, the second is refused', async () => {
+    const world = await World.make(subject(), { banner: { enabled: true } });
+    const path = `/api/projects/${world.project}/flags/banner`;
+    const revisionIn = async (answer: Response) =>
+      /"detailsRevision":(\d+)/.exec(await answer.text())?.[1] ?? 'none';
+    const replace = (revision: string, name: string) =>
+      world.manage('PATCH', path, { namedValues: [{ name, value: 1 }] }, { 'If-Match': `"${revision}"` });
+
+    const read = await revisionIn(await world.manage('GET', path));
+    await world.management.putState(world.project, 'production', 'banner', { enabled: false });
+    const first = await replace(read, 'mine');
+    expect(first.status).toBe(200);
+    await expectError(await replace(read, 'theirs'), 'revision_conflict');
+    expect(await (await world.manage('GET', path)).text()).toContain('"name":"mine"');
+    expect((await replace(await revisionIn(first), 'theirs')).status).toBe(200);
+    expect(await (await world.manage('GET', path.replace('/banner', ''))).text()).not.toContain(
+      'detailsRevision',
+    );
+  });
+
   test('S21.3 named values change nothing that is served, whatever becomes of them', async () => {
     const world = await World.make(subject(), { banner: { enabled: true, value: 'green' } });
     const path = `/api/projects/${world.project}/flags/banner`;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
+import type { Route } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import {
   AWKWARD,
@@ -234,7 +235,7 @@ describe('the value', () => {
   test(
     'is chosen from the values that the flag declares, which a dialog edits and the history shows',
     async () => {
-      const { page, check } = await world.open(FLAG, { height: 1000 });
+      const { page, check } = await world.open(FLAG, { height: 1000, expected: /412/ });
       await page.getByRole('button', { name: 'Edit named values' }).click();
       const dialog = page.getByRole('dialog', { name: 'Named values of new-checkout' });
       await dialog.getByLabel('Name of new value').fill('few');
@@ -285,6 +286,16 @@ describe('the value', () => {
       expect([await named('few').count(), await named('seven').count()]).toEqual([0, 0]);
       await writeRaw(world, '{"enabled":true,"value":{"n":1.0}}');
       await named('few').waitFor();
+
+      // A value that changes while the list is on its way gets its name, too.
+      const hold = async (route: Route) => {
+        const response = await route.fetch();
+        await writeRaw(world, '{"enabled":true,"value":7}');
+        await route.fulfill({ response });
+      };
+      await list.page.route('**/flags?values=preview', hold, { times: 1 });
+      await list.page.reload();
+      await named('seven').waitFor();
       await list.page.close();
 
       // Someone else changes the list while the dialog is open: it overwrites nothing, and keeps what was typed.
@@ -296,6 +307,22 @@ describe('the value', () => {
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.getByText('have changed since you opened this dialog').waitFor();
       expect(await dialog.getByLabel('Name of sieben').inputValue()).toBe('sieben');
+
+      // So it does if the page has not learned of the change.
+      await page.keyboard.press('Escape');
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('button', { name: 'Edit named values' }).click();
+      await dialog.getByLabel('Name of late').fill('my own');
+      await page.route(/\/flags\/new-checkout$/, async (route) => {
+        if (route.request().method() === 'PATCH') {
+          const namedValues = [{ name: 'theirs', value: 9 }];
+          const path = '/api/projects/shop/flags/new-checkout';
+          await world.management.request('PATCH', path, { body: { namedValues } });
+        }
+        await route.continue();
+      });
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText('have changed since you opened this dialog').waitFor();
       await page.close();
     },
     PATIENCE_MS,

@@ -1,4 +1,4 @@
-import { elementsOf, memberText } from '@halyard/protocol';
+import { defined, elementsOf, memberText } from '@halyard/protocol';
 import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query';
 import { isSameValue } from './flag-states.ts';
 import { queryKeys } from './query-cache.ts';
@@ -54,10 +54,10 @@ export function keepNamedValues(queries: QueryClient, project: string, key: stri
   queries.setQueryData(queryKeys.namedValues(project, key), memberText(answer, ['namedValues']) ?? '[]');
 }
 
-/** Replaces the named values of a flag. Rejects with the refusal. */
+/** Replaces the named values of a flag, unless its details have changed since it was read. Rejects with the refusal. */
 export function changeNamedValues(
   project: string,
-  key: string,
+  { key, detailsRevision }: FlagRecord,
   values: readonly NamedValue[],
 ): Promise<FlagRecord> {
   const listed = values.map(({ name, text, description }) => {
@@ -65,5 +65,8 @@ export function changeNamedValues(
     return `{"name":${JSON.stringify(name)},"value":${text}${more}}`;
   });
   const text = `{"namedValues":[${listed.join(',')}]}`;
-  return request('PATCH', api`projects/${project}/flags/${key}`, { text });
+  return request('PATCH', api`projects/${project}/flags/${key}`, {
+    text,
+    ...defined({ seen: detailsRevision }),
+  });
 }

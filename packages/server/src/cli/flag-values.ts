@@ -42,7 +42,10 @@ export async function manageValues(input: ValuesInput, shell: Shell): Promise<vo
     describe,
   });
   const body = `{"namedValues":[${after.map(textOf).join(',')}]}`;
-  const answer = await client.request({ method: 'PATCH', path, body, note });
+  // The whole list is replaced: what someone else has changed since it was read would be lost.
+  const revision = before.answer.fields.any('detailsRevision');
+  const headers = revision === undefined ? {} : { 'If-Match': `"${revision}"` };
+  const answer = await client.request({ method: 'PATCH', path, body, headers, note });
 
   printAnswer(shell, input, answer, (fields) => tableOf(fields, after, input));
   for (const line of unnamedSince(before.answer.fields, answer.fields, input)) shell.writeError(`${line}\n`);

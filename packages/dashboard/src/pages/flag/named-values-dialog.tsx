@@ -2,6 +2,7 @@ import { withoutSpace } from '@halyard/protocol';
 import Plus from 'lucide-react/icons/plus';
 import Trash from 'lucide-react/icons/trash-2';
 import { useId, useRef, useState } from 'react';
+import { isRefusal } from '../../api/api-error.ts';
 import { changeNamedValues, type NamedValue } from '../../api/named-values.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { FlagRecord } from '../../api/types.ts';
@@ -50,7 +51,12 @@ export function NamedValuesDialog({
       if (comparable(values) !== comparable(opened)) throw new Error(words.changedMeanwhile);
 
       const next = rows.map((row) => ({ ...row, text: withoutSpace(row.text.trim()) }));
-      await changeNamedValues(project, key, next);
+      try {
+        await changeNamedValues(project, flag, next);
+      } catch (error) {
+        // The page has not learned of it yet.
+        throw isRefusal(error, 'revision_conflict') ? new Error(words.changedMeanwhile) : error;
+      }
       announce(words.saved);
       onClose();
     },

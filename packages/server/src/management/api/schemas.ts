@@ -252,6 +252,10 @@ export const FlagRecordSchema = z
     namedValues: z.array(NamedValueSchema).optional().openapi({
       description: 'Values that people choose from; absent if the flag has none, and in lists.',
     }),
+    detailsRevision: z.number().int().optional().openapi({
+      description:
+        'The revision of the details, for `If-Match` of a change of them; absent in lists. It says nothing about the order of changes.',
+    }),
     createdAt: TimeSchema,
     archivedAt: TimeSchema.optional(),
     environments: z.record(NameSchema, StateRecordSchema.extend(valueNameMember)),

@@ -71,7 +71,9 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     const { seq, ...record } = patched.json;
     expect(seq).toBeGreaterThan(made.json.seq);
     expect((await app.call('GET', `${path}/flags/dark-mode`)).json).toEqual(record);
-    expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([record]);
+    const { detailsRevision, ...listed } = record;
+    expect(detailsRevision).not.toBe(made.json.detailsRevision);
+    expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([listed]);
     expect((await app.call('POST', `${path}/flags/dark-mode/archive`)).status).toBe(200);
     expect((await app.call('DELETE', `${path}/flags/dark-mode`)).status).toBe(200);
     expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);

@@ -25,9 +25,11 @@ import {
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
 import { stateRecord, type Values } from '../states/state-schemas.ts';
+import { detailsRevision } from './details-revision.ts';
 import { type ArchiveOutcome, archiveFlag, archiveFlags, MAX_BULK, restoreFlag } from './flag-archive.ts';
 import { ARCHIVED_CHOICES, listFlags } from './flag-list.ts';
 import { createFlag, deleteFlag, type FlagWithStates, getFlag, updateFlag } from './flags.ts';
+import { expectedRevision } from './preconditions.ts';
 
 const tag = 'Flags';
 const path = '/api/projects/{project}/flags';
@@ -139,12 +141,16 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       role: 'editor',
       summary:
         'Change the details of a flag: description, tags, owner, permanence, kind of value, named values',
+      conditions: ['If-Match'],
       body: { schema: DetailsSchema },
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
       errors: ['project_not_found', 'flag_not_found'],
     },
-    async ({ params, body, text, actor }) =>
-      ok(flagRecord(await updateFlag(context, actor, { ...params, ...detailsIn(body, text) }))),
+    async ({ params, body, text, actor, request }) => {
+      const expected = expectedRevision(request.headers);
+      const input = { ...params, ...detailsIn(body, text), expected };
+      return ok(flagRecord(await updateFlag(context, actor, input)));
+    },
   );
 
   mount(
@@ -188,6 +194,7 @@ function flagRecord(flag: Written<FlagWithStates>, values?: Values): Writable {
     ...details,
     namedValues: named.length === 0 || isListed ? undefined : namedValues,
     hasNamedValues: named.length > 0 && isListed ? true : undefined,
+    detailsRevision: isListed ? undefined : detailsRevision(flag),
     createdAt: isoTime(createdAt),
     archivedAt: isoTimeOr(archivedAt),
     environments: new Map(environments),

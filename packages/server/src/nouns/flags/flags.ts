@@ -11,7 +11,14 @@ import {
 } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkDetails, checkFlagKey } from '../../management/rules.ts';
-import { requireChangeOf, type Written, writeDone, writeRecord } from '../../management/write.ts';
+import {
+  checkRevision,
+  type ExpectedRevision,
+  requireChangeOf,
+  type Written,
+  writeDone,
+  writeRecord,
+} from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
@@ -20,6 +27,7 @@ import { lockWholeProject } from '../locks.ts';
 import { environmentNamed, findFlag, findProject } from '../lookup.ts';
 import { changeStates } from '../states/change-states.ts';
 import { type PlacedState, readStatesIn, readStoredState } from '../states/state-table.ts';
+import { detailsRevision } from './details-revision.ts';
 import { readFlag, removeFlag, storeFlag } from './flag-table.ts';
 
 /** A flag with its states by environment name. */
@@ -84,11 +92,14 @@ export function createFlag(
   });
 }
 
-/** Replaces details of a flag; no revision, no frame. `invalid_argument`, `flag_not_found`. */
+/**
+ * Replaces details of a flag; no revision, no frame. `invalid_argument`, `flag_not_found`, `revision_conflict` where the details are
+ * no longer those that the writer expects. (Spec: S21.5)
+ */
 export function updateFlag(
   context: ManagementContext,
   actor: Actor,
-  input: FlagPlace & Partial<FlagDetails>,
+  input: FlagPlace & Partial<FlagDetails> & { readonly expected: ExpectedRevision },
 ): Promise<Written<FlagWithStates>> {
   checkDetails(input);
 
@@ -97,6 +108,7 @@ export function updateFlag(
     // Locked, so that a deleted flag cannot reappear and a concurrent change is not lost.
     await lockWholeProject(tx, project.id);
     const flag = await findFlag(tx, project.id, input.key);
+    checkRevision(input.expected, detailsRevision(flag));
 
     const updated = withDetails(flag, input);
     await storeFlag(tx, updated);
