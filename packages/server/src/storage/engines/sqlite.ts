@@ -39,8 +39,15 @@ const LOG_PATIENCE_MS = 1_500;
 /** How long statements of one transaction may follow one another before reads of flags have their turn. */
 const SLICE_MS = 3;
 
-/** How often the file is checked for commits of other processes. A check costs 2 microseconds. */
-const POLL_MS = 20;
+/**
+ * How often the file is checked for commits of other processes: often while they make some, and ten times a second where
+ * none has for a while. Nothing says for certain that no other process has the file, and a revoked key must be known
+ * within a second (S13.2). A check costs 2 microseconds, the wake-up of an idle process more.
+ */
+const POLL_MS = { amongCommits: 20, alone: 100 } as const;
+
+/** After a commit of another process, the next one is expected for so long. */
+const AMONG_COMMITS_MS = 30_000;
 
 /**
  * Opens the embedded engine. An acknowledged commit is on the disk (WAL, `synchronous=FULL`, checked at every open).
@@ -266,8 +273,10 @@ interface LogReader extends Queryable {
 class SqliteLogSession implements SqlLogSession {
   readonly #source: LogReader;
   readonly #onClose: (session: SqliteLogSession) => void;
-  readonly #timer: Timer;
+  #timer: Timer;
   #version: number;
+  /** When a commit of another process was last seen, on the clock of `performance.now()`. */
+  #foreignAt = Number.NEGATIVE_INFINITY;
   #onWake: (committed?: CommittedRows) => void = () => {};
   #onLost: ((cause: Error) => void) | undefined;
   #lostCause: Error | undefined;
@@ -278,8 +287,7 @@ class SqliteLogSession implements SqlLogSession {
     this.#source = source;
     this.#onClose = onClose;
     this.#version = source.dataVersion();
-    this.#timer = setInterval(() => this.#poll(), POLL_MS);
-    this.#timer.unref();
+    this.#timer = this.#nextPoll();
   }
 
   async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
@@ -321,9 +329,18 @@ class SqliteLogSession implements SqlLogSession {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#onClose(this);
     this.#source.close();
+  }
+
+  #nextPoll(): Timer {
+    const isAmongCommits = performance.now() - this.#foreignAt < AMONG_COMMITS_MS;
+    const poll = () => {
+      this.#poll();
+      if (this.#isOpen) this.#timer = this.#nextPoll();
+    };
+    return setTimeout(poll, isAmongCommits ? POLL_MS.amongCommits : POLL_MS.alone).unref();
   }
 
   #poll(): void {
@@ -331,6 +348,7 @@ class SqliteLogSession implements SqlLogSession {
       const version = this.#source.dataVersion();
       if (version === this.#version) return;
       this.#version = version;
+      this.#foreignAt = performance.now();
       this.#onWake();
     } catch (error) {
       // Another process is recovering the file; the next poll will see the result.
