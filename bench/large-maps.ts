@@ -11,7 +11,7 @@ import type { SubjectStream } from './running.ts';
 import { PATIENCE_MS } from './within.ts';
 import { Worker } from './worker.ts';
 import type { BareRestCommands } from './workers/bare-rest.ts';
-import type { ProbeResult } from './workers/latency-probe.ts';
+import type { ProbeResult } from './workers/requests.ts';
 import type { ChangeTimes, StreamReaderCommands } from './workers/stream-reader.ts';
 
 const FLAGS = 10_000;

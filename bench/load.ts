@@ -4,7 +4,7 @@ import { metered } from './process-figures.ts';
 import type { RepeatedRequest } from './raw-request.ts';
 import { median } from './statistics.ts';
 import { Worker } from './worker.ts';
-import type { LoadCommands, LoadPlan, LoadResult } from './workers/load-generator.ts';
+import type { LoadPlan, LoadResult, RequestCommands } from './workers/requests.ts';
 
 /** Makes load: `wrk` where it is installed, otherwise a small generator of our own. */
 export interface LoadMaker extends AsyncDisposable {
@@ -25,11 +25,11 @@ export async function startLoadMaker(machine: Machine): Promise<LoadMaker> {
       [Symbol.asyncDispose]: async () => {},
     };
   }
-  const worker = await Worker.start<LoadCommands>(machine, 'load-generator.ts', 'load');
+  const worker = await Worker.start<RequestCommands>(machine, 'requests.ts', 'load');
   return {
     name: 'our own load generator (wrk is not installed)',
     outpacesServers: false,
-    run: (plan) => worker.ask('run', plan),
+    run: (plan) => worker.ask('load', plan),
     [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   };
 }

@@ -5,7 +5,7 @@ import { milliseconds, times } from './format.ts';
 import { ENVIRONMENT, flagKey, openNode, PROJECT } from './node.ts';
 import { ReadProbe } from './reads-wait.ts';
 import type { Row } from './row.ts';
-import type { ProbeResult } from './workers/latency-probe.ts';
+import type { ProbeResult } from './workers/requests.ts';
 
 const FLAGS = 50_000;
 const KEYS = 100_000;

@@ -1,6 +1,6 @@
 import type { Machine } from './machine.ts';
 import { Worker } from './worker.ts';
-import type { Pace, ProbeCommands, ProbeResult } from './workers/latency-probe.ts';
+import type { Pace, ProbeResult, RequestCommands } from './workers/requests.ts';
 
 /** How often a read is sent while something else is done: often enough to meet a stall of a few milliseconds. */
 const READS_PER_SECOND = 500;
@@ -14,17 +14,17 @@ export interface Watched<T> {
 
 /** Reads a flag at a steady pace, on connections of its own, while something else keeps the server busy. */
 export class ReadProbe implements AsyncDisposable {
-  readonly #worker: Worker<ProbeCommands>;
+  readonly #worker: Worker<RequestCommands>;
   readonly #target: Pick<Pace, 'url' | 'headers'>;
 
-  private constructor(worker: Worker<ProbeCommands>, target: Pick<Pace, 'url' | 'headers'>) {
+  private constructor(worker: Worker<RequestCommands>, target: Pick<Pace, 'url' | 'headers'>) {
     this.#worker = worker;
     this.#target = target;
   }
 
   /** `target` is the read, with the headers it needs. */
   static async start(machine: Machine, { url, headers }: Pick<Pace, 'url' | 'headers'>): Promise<ReadProbe> {
-    const worker = await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load');
+    const worker = await Worker.start<RequestCommands>(machine, 'requests.ts', 'load');
     return new ReadProbe(worker, { url, headers });
   }
 

@@ -36,7 +36,7 @@ export const PEERS: readonly Peer[] = [
     name: 'nginx with nchan',
     remark: 'the whole map is posted to a channel in memory; nothing is kept on disk',
     find: (places) => inFolder(places, 'nchan', places.bench.machine.nginx),
-    version: (program) => versionOf([program, '-v']),
+    version: (program) => versionOf([program.split(' ')[0] ?? '', '-v']),
     recipe: nchan,
   },
   {

@@ -7,7 +7,7 @@ import { idleShare } from '../process-figures.ts';
 import { ReadProbe } from '../reads-wait.ts';
 import { median } from '../statistics.ts';
 import { Worker } from '../worker.ts';
-import type { KeyUserCommands } from '../workers/key-user.ts';
+import type { RequestCommands } from '../workers/requests.ts';
 import type { Dimension, Figure, Scale, Size } from './dimension.ts';
 import { figure, managementCost, memory, msFigure, readCost, startCost, watchedFigure } from './measure.ts';
 
@@ -93,7 +93,10 @@ async function noteUse(
   secrets: readonly string[],
   probe: ReadProbe,
 ): Promise<Figure> {
-  await using user = await Worker.start<KeyUserCommands>(machine, 'key-user.ts', 'load');
-  await user.ask('run', { url, secrets });
+  await using user = await Worker.start<RequestCommands>(machine, 'requests.ts', 'load');
+  await user.ask(
+    'each',
+    secrets.map((secret) => ({ url, headers: { 'X-Service-Key': secret } })),
+  );
   return watchedFigure([await probe.during(() => Bun.sleep(NOTED_WITHIN_SECONDS * 1000))]);
 }
