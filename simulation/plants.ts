@@ -280,8 +280,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a stream delays the first poll of the client',
     file: 'client/src/follow.ts',
-    from: "if (rest === 'unasked') pollIn(0);",
-    to: "if (rest === 'unasked') pollIn(error.retryInMs ?? 0);",
+    from: 'if (hasFailed === undefined) pollIn(0);',
+    to: 'if (hasFailed === undefined) pollIn(error.retryInMs ?? 0);',
   },
   {
     name: 'rights and references are not checked at the commit',
@@ -356,6 +356,12 @@ export const PLANTS: readonly Plant[] = [
     to: '',
   },
   {
+    name: 'the client keeps what a change removes',
+    file: 'client/src/flags.ts',
+    from: 'for (const key of removed as string[]) delete flags[key];',
+    to: '',
+  },
+  {
     name: 'the client does not age',
     file: 'client/src/connection.ts',
     from: "if (self.status === 'ready') cancelLapse ??= setTimer(() => become('stale'), ms);",
@@ -370,7 +376,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'first flags are ready',
     file: 'client/src/connection.ts',
-    from: "self.status = offered.isSighting ? 'ready' : 'stale';",
+    from: "self.status = isSighting ? 'ready' : 'stale';",
     to: "self.status = 'ready';",
   },
 ];
