@@ -6,7 +6,7 @@ import { type Answer, Listener, type ListenerAnswers, type RouteAnswer, type Rou
 import { ANY_PATH, isLiteral } from './literal-paths.ts';
 import type { OpenFiles } from './open-files.ts';
 import { RefusalBursts } from './pipelines.ts';
-import { requestIdOf } from './request.ts';
+import { namesOneHost, requestIdOf } from './request.ts';
 
 /** Answers what is not a route; `undefined` leaves the request to the next one. */
 export type Fallback = (
@@ -208,7 +208,7 @@ function guarded<R extends Request>(answer: Answer<R>, { bursts, files, counts }
       return isOver || (counts(response) && bursts.count()) ? withClose(response) : response;
     };
     const response = answer(request, server);
-    // Bun closes a connection that sends a request before it has the answer of a promise, unless that is settled at once.
+    // Bun closes a connection that sends a request before it has the answer of a promise, unless that is settled at once. (S14.14)
     return response instanceof Promise ? response.then(finish) : finish(response);
   };
 }
@@ -222,11 +222,14 @@ function withClose(response: Response): Response {
   return response;
 }
 
-/** Answers GET and HEAD, and refuses every other method. */
+/** Answers GET and HEAD, and refuses every other method. Load balancers may ask without a host, in HTTP/1.0. */
 function readOnly({ docsUrl, log }: ListenerParts, answer: RouteAnswer): RouteAnswer {
   return (request, server) => {
+    const context = () => ({ docsUrl, log, requestId: requestIdOf(request) });
+    if (request.headers.has('Host') && !namesOneHost(request)) return errorResponse(hostInvalid(), context());
+
     if (request.method === 'GET' || request.method === 'HEAD') return answer(request, server);
-    return refuseMethod(request.method, ['GET', 'HEAD'], { docsUrl, log, requestId: requestIdOf(request) });
+    return refuseMethod(request.method, ['GET', 'HEAD'], context());
   };
 }
 
@@ -239,7 +242,7 @@ function answerFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fa
   return async (request, server) => {
     const context = { docsUrl, log, requestId: requestIdOf(request) };
     try {
-      if (!URL.canParse(request.url)) throw hostInvalid();
+      if (!namesOneHost(request)) throw hostInvalid();
       if (!isLiteral(request)) throw pathNotLiteral();
       for (const fallback of fallbacks) {
         const answer = await fallback(request, server);
@@ -255,7 +258,7 @@ function answerFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fa
 /** Refuses what not even {@link ANY_PATH} matches: paths with an empty segment, and very long ones. */
 function refuseOthers({ docsUrl, log }: ListenerParts): Answer<Request> {
   return (request) => {
-    const refusal = URL.canParse(request.url) ? pathNotLiteral() : hostInvalid();
+    const refusal = namesOneHost(request) ? pathNotLiteral() : hostInvalid();
     return errorResponse(refusal, { docsUrl, log, requestId: requestIdOf(request) });
   };
 }

@@ -2,6 +2,7 @@ import type { Readiness } from '../domain/read-side.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import type { RouteAnswer, Routes } from './listener.ts';
+import { queryOf } from './request.ts';
 
 /** What `/readyz` says besides how current a node is. */
 export interface ReadinessFacts {
@@ -62,7 +63,7 @@ function readinessAnswer(node: Readiness, request: Request, facts: object): Resp
  * (Spec: S14.13)
  */
 function isAboutReads(request: Request): boolean {
-  return URL.parse(request.url)?.searchParams.get('for') === 'reads';
+  return queryOf(request).get('for') === 'reads';
 }
 
 /** Reads survive the loss of the database, so a node takes them while it is not current, and says so. */

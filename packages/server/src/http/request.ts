@@ -20,6 +20,25 @@ export function requestIdOf(request: Request): string {
   return sent !== null && ACCEPTABLE_ID.test(sent) ? sent : `${PROCESS}-${(++count).toString(36)}`;
 }
 
+/**
+ * Whether the request names one host, and one that an address can have; HTTP/1.0 need not name any. Bun takes the first of two
+ * `Host` fields for `url`, and joins them in `headers`. (RFC 9112, 3.2; docs/decisions/0014-http-parser.md)
+ */
+export function namesOneHost({ url, headers }: Request): boolean {
+  return URL.canParse(url) && headers.get('Host')?.includes(', ') !== true;
+}
+
+/** The query of a request without its `?`, whatever its `Host` is. */
+export function queryTextOf({ url }: Request): string {
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start + 1);
+}
+
+/** The parameters of {@link queryTextOf}. */
+export function queryOf(request: Request): URLSearchParams {
+  return new URLSearchParams(queryTextOf(request));
+}
+
 /** The one of the `offered` content codings that the request's `Accept-Encoding` prefers; of equal ones, the first. */
 export function chooseCoding<Coding extends string>(
   request: Request,

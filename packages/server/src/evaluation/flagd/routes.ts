@@ -3,6 +3,7 @@ import { invalid } from '../../domain/errors.ts';
 import { FLAGD_ROLLOUTS, type FlagdRollouts } from '../../domain/flagd-document.ts';
 import { errorResponse } from '../../http/errors.ts';
 import type { Routes } from '../../http/listener.ts';
+import { queryOf } from '../../http/request.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { authenticate, environmentInQuery, factsOf, findAgain, openEnvironment } from '../serving/access.ts';
 import type { Dialect, EvaluationContext } from '../serving/context.ts';
@@ -55,7 +56,7 @@ export function flagdRoutes(evaluation: EvaluationContext): Routes {
 
 /** Whether a request wants partial rollouts. (Spec: S19.4) */
 function rolloutsInQuery(request: Request): FlagdRollouts {
-  const values = new URL(request.url).searchParams.getAll('rollouts');
+  const values = queryOf(request).getAll('rollouts');
   const [asked = 'include'] = values;
   const known = FLAGD_ROLLOUTS.find((each) => each === asked);
   if (known !== undefined && values.length <= 1) return known;

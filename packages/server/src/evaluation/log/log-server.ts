@@ -8,7 +8,7 @@ import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import type { RouteAnswer, Routes } from '../../http/listener.ts';
-import { bearerTokenIn, requestIdOf } from '../../http/request.ts';
+import { bearerTokenIn, queryOf, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import { type BacklogRow, EncodedRows, LogBacklog } from './backlog.ts';
 import { busy, FollowerLimits, type FollowerLimitsOptions } from './follower-limits.ts';
@@ -269,7 +269,7 @@ export class LogServer implements ReadPlaneObserver {
   async #tellTime(request: Request): Promise<Response> {
     const { id } = await this.#admit(request);
     this.#limits.countRequest('clocks', id);
-    const name = new URL(request.url).searchParams.get('stream');
+    const name = queryOf(request).get('stream');
     for (const [stream, follower] of this.#streams) {
       if (stream.name === name && follower.id === id) return Response.json({ sentMs: stream.sentMs() });
     }
@@ -364,7 +364,7 @@ function tokenInvalid(): ServiceError {
 
 /** The cursor from which the follower would continue; `undefined` if it has none. */
 function cursorIn(request: Request): Cursor | undefined {
-  const query = new URL(request.url).searchParams;
+  const query = queryOf(request);
   const [epoch, changeId, text] = [query.get('epoch'), query.get('changeId'), query.get('seq')];
   if (epoch === null && changeId === null && text === null) return undefined;
   const seq = Number(text);

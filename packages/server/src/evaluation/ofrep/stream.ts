@@ -1,6 +1,7 @@
 import { flagConfigRevision, type OfrepEventStream, ofrepOpening } from '@halyard/protocol';
 import type { BunRequest, Server } from 'bun';
 import { logIsLost, ServiceError } from '../../domain/errors.ts';
+import { queryOf } from '../../http/request.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { admitStream, countRequest, factsOf, requireCatalog } from '../serving/access.ts';
@@ -86,11 +87,6 @@ function redeem(
   if (!mayRead(checked.key, environment)) throw invalidTicket();
   catalog.keys.noteUse(checked.key);
   return { key: checked.key, environment };
-}
-
-/** The query of a request, whatever its `Host` is. */
-function queryOf({ url }: Request): URLSearchParams {
-  return new URLSearchParams(/\?.*/.exec(url)?.[0]);
 }
 
 function mayRead(key: KeyEntry, environment: LiveEnvironment): boolean {

@@ -1,5 +1,6 @@
 import { type Parsed, parseEnvQuery } from '@halyard/protocol';
 import { invalid, logIsLost, ServiceError, temporaryError } from '../../domain/errors.ts';
+import { queryTextOf } from '../../http/request.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import type { AnswerFacts } from './answers.ts';
@@ -85,12 +86,6 @@ export function openEnvironment(context: InterfaceContext, key: KeyEntry, name: 
 /** Reads the environment's name from the query of a request. (Spec: S10.1) */
 export function environmentInQuery(request: Request): string {
   return accept(parseEnvQuery(queryTextOf(request)));
-}
-
-/** The query of a request without its `?`, whatever its `Host` is. */
-export function queryTextOf({ url }: Request): string {
-  const start = url.indexOf('?');
-  return start < 0 ? '' : url.slice(start + 1);
 }
 
 /** The value that a parser of the protocol read; refuses with its message. */

@@ -1,7 +1,7 @@
 import { REQUEST_ID_HEADER, REVISION_HEADER, STALE_HEADER, USAGE_HEADER } from '@halyard/protocol';
 import type { BunRequest, Server } from 'bun';
 import { hostInvalid, notFound, refuseMethod } from '../../http/errors.ts';
-import { requestIdOf } from '../../http/request.ts';
+import { namesOneHost, requestIdOf } from '../../http/request.ts';
 import type { InterfaceContext } from './context.ts';
 import type { EvaluationOperation } from './counters.ts';
 
@@ -37,7 +37,7 @@ export function endpoint<Path extends string>(context: InterfaceContext, methods
 /** Every other path of an interface: 404, which a page of a listed origin can read like any other error. */
 export function unknownPath(context: InterfaceContext) {
   const refuse = observed(context, 'other', (request) => {
-    if (!URL.canParse(request.url)) throw hostInvalid();
+    if (!namesOneHost(request)) throw hostInvalid();
     throw notFound(new URL(request.url).pathname);
   });
   return (request: BunRequest, server: Server<undefined>): Response | Promise<Response> =>

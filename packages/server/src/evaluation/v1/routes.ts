@@ -10,7 +10,7 @@ import type { Server } from 'bun';
 import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse } from '../../http/errors.ts';
 import type { Routes } from '../../http/listener.ts';
-import { readBody } from '../../http/request.ts';
+import { queryTextOf, readBody } from '../../http/request.ts';
 import {
   accept,
   admitStream,
@@ -20,7 +20,6 @@ import {
   factsOf,
   findAgain,
   openEnvironment,
-  queryTextOf,
 } from '../serving/access.ts';
 import { jsonAnswer, representationAnswer, streamAnswer, wholeMapAnswer } from '../serving/answers.ts';
 import type { Dialect, EvaluationContext } from '../serving/context.ts';
