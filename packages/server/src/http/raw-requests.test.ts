@@ -25,6 +25,7 @@ describe.each(['1', '2'])('raw requests to a node with --workers %s', (workers) 
     const management = new Management(node);
     await management.createProject('raw');
     const { key } = await management.createKey('raw', ['production']);
+    await management.putState('raw', 'production', 'large', { enabled: true, value: 'x'.repeat(60_000) });
     readers = `X-Service-Key: ${key}\r\n`;
     administrators = `Authorization: Bearer ${node.adminToken}\r\n`;
   }, 60_000);
@@ -62,4 +63,32 @@ describe.each(['1', '2'])('raw requests to a node with --workers %s', (workers) 
       expect([path, JSON.parse(answers[0]?.text ?? '').status]).toEqual([path, status]);
     }
   });
+
+  test('requests that are sent at once are answered in order, as long as the connection lasts', async () => {
+    const large = request('GET /v1/flags/large?env=production', readers);
+    const missing = request('GET /v1/flags/none?env=production', readers);
+    const keys = '{"env":"production","keys":["none"]}';
+    const batch = `${request('POST /v1/flags/batch', `${readers}Content-Length: ${keys.length}\r\n`)}${keys}`;
+    const small = await sendRaw(node.url, (missing + batch).repeat(20), { answers: 40 });
+    expect(small.answers.map(({ status }) => status)).toEqual(
+      Array.from({ length: 40 }, (_, at) => (at % 2 ? 200 : 404)),
+    );
+
+    // 404 comes from `missing`, so no answer is another request's.
+    const project = request('GET /api/projects/raw', administrators);
+    for (const [first, second, statuses] of [
+      [request('GET /healthz'), missing, [200, 404]],
+      [request('GET /metrics'), missing, [200, 404]],
+      [project, missing, [200, 404]],
+      [missing, project, [404, 200]],
+      [large.repeat(300), missing, [...Array(300).fill(200), 404]],
+    ] as const) {
+      const { answers, ended } = await sendRaw(node.url, first + second, { answers: statuses.length });
+      expect(answers.map(({ status }) => status)).toEqual(statuses.slice(0, answers.length));
+      if (answers.length < statuses.length) expect(ended).not.toBe('open');
+      // The connection is lost before the answer, never the node.
+      const alone = await sendRaw(node.url, first.slice(0, first.indexOf('\r\n\r\n') + 4), { answers: 1 });
+      expect(alone.answers.map(({ status }) => status)).toEqual(statuses.slice(0, 1));
+    }
+  }, 60_000);
 });
