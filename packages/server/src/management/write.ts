@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '../domain/audit.ts';
 import { quote, ServiceError } from '../domain/errors.ts';
 import type { Environment } from '../domain/project.ts';
@@ -76,7 +75,7 @@ export async function applied<T>(
 
   await context.waitForApplied(committed.seq);
   // The frames leave when this turn of the event loop ends: the answer is made in the next one, so that they do not wait for it.
-  await nextTurn();
+  await new Promise<void>((resolve) => void setImmediate(resolve));
   return committed;
 }
 
