@@ -3,8 +3,8 @@ import type { Actor, AuditEntry } from '../domain/audit.ts';
 import type { ChangePayload, CommittedRows, LogRow } from '../domain/change-log.ts';
 import type { AuthorCheck } from './author-check.ts';
 import type { WriteTransaction } from './database.ts';
-import { isInStretch } from './places.ts';
-import { type Insert, insertions } from './rows.ts';
+import { type NewestStretch, repeatedAfter, SAME_CHANGE } from './newest-stretch.ts';
+import { type Insert, type InsertColumn, insertions } from './rows.ts';
 
 /** Sources of times and ids, injected so that tests are exact. */
 export interface Sources {
@@ -25,34 +25,48 @@ export type NewLogRow = {
 /** An audit entry without its place in the log. */
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'seq' | 'operation' | 'actor' | 'ip' | 'note' | 'at'>;
 
-/** SQL for the end of the log less a number of rows. The transaction has locked and moved the end before it inserts rows. */
-const seqBefore = (parameter: string) => `(SELECT seq FROM feed WHERE id = 1) - ${parameter}`;
+/** The end of the log. The transaction has locked and moved it before it inserts rows. */
+const END = '(SELECT seq FROM feed WHERE id = 1) AS log_end';
 
-const fromEnd = (name: string) => ({ name, value: seqBefore });
+/** A number of the log, given as its distance from the end. */
+const fromEnd = (name: string): InsertColumn => ({
+  name,
+  value: (given) => `log_end.seq - ${given(name)}`,
+});
+
+const number = (name: string): InsertColumn => ({ name, value: (given) => given(name) });
 
 const LOG: Insert = {
   table: 'change_log',
+  beside: END,
   columns: [
     fromEnd('seq'),
-    ...'change_id kind project_id environment_id revision payload actor at'.split(' '),
+    ...'change_id kind project_id environment_id'.split(' '),
+    number('revision'),
+    ...'payload actor'.split(' '),
+    number('at'),
   ],
 };
 
 const AUDIT: Insert = {
   table: 'audit_log',
+  beside: END,
   columns: [
     fromEnd('seq'),
     fromEnd('operation_seq'),
     {
       name: 'repeated',
-      value: (parameter, other) => {
-        const pair = { environment: other('environment_id'), actor: other('actor') };
-        return `CASE WHEN CAST(${parameter} AS BIGINT) = 1 OR ${isInStretch(seqBefore(other('seq')), pair)} THEN 1 END`;
-      },
+      value: (given) =>
+        repeatedAfter(given('repeated'), {
+          seq: `log_end.seq - ${given('seq')}`,
+          environment: given('environment_id'),
+          actor: given('actor'),
+        }),
     },
-    ...'id position actor ip note reference action project_id environment_id target before after at'.split(
-      ' ',
-    ),
+    'id',
+    number('position'),
+    ...'actor ip note reference action project_id environment_id target before after'.split(' '),
+    number('at'),
   ],
 };
 
@@ -134,7 +148,10 @@ export class Journal {
   }
 
   /** The rows for the audit log; `rowsAfter` rows of the change log follow the last one of this journal. */
-  auditRows(at: number, rowsAfter: number) {
+  auditRows(
+    at: number,
+    { rowsAfter, stretch }: { readonly rowsAfter: number; readonly stretch: NewestStretch },
+  ) {
     const { name, ip = null, note = null, reference = null } = this.#actor;
     const last = this.#rows.length - 1;
     const known = new Set<string>();
@@ -148,7 +165,8 @@ export class Journal {
       return [
         rowsAfter + last - logIndex,
         rowsAfter,
-        isRepeated ? 1 : null,
+        (isRepeated ? SAME_CHANGE : stretch.find({ environmentId: entry.environmentId, actor: name })) ??
+          null,
         this.#idAt(index),
         index,
         name,
@@ -164,6 +182,13 @@ export class Journal {
         at,
       ];
     });
+  }
+
+  /** Notes what was committed, where the last row of the log has this number. */
+  noteIn(stretch: NewestStretch, lastSeq: number): void {
+    const last = this.#rows.length - 1;
+    for (const { entry, logIndex } of this.#entries)
+      stretch.note({ environmentId: entry.environmentId, actor: this.actor }, lastSeq - last + logIndex);
   }
 
   #idAt(index: number): string {
@@ -193,7 +218,11 @@ export interface Appended {
 export function appendToLog(
   transaction: WriteTransaction,
   journals: readonly Journal[],
-  { author, now }: { readonly author: AuthorCheck; readonly now: () => number },
+  {
+    author,
+    now,
+    stretch,
+  }: { readonly author: AuthorCheck; readonly now: () => number; readonly stretch: NewestStretch },
 ): Appended {
   const at = now();
   const rowsOf = journals.map((journal) => journal.logRows(at));
@@ -222,7 +251,9 @@ export function appendToLog(
     written += own.length;
     return written;
   });
-  const auditRows = journals.flatMap((journal, index) => journal.auditRows(at, count - (ends[index] ?? 0)));
+  const auditRows = journals.flatMap((journal, index) =>
+    journal.auditRows(at, { rowsAfter: count - (ends[index] ?? 0), stretch }),
+  );
   for (const statement of insertions(AUDIT, auditRows)) transaction.atCommit(statement);
   transaction.wake();
 
@@ -232,6 +263,7 @@ export function appendToLog(
     committed: () => {
       if (end === undefined) throw new Error('the end of the log is missing: the schema was never migrated');
       const before = end.seq - count;
+      for (const [index, journal] of journals.entries()) journal.noteIn(stretch, before + (ends[index] ?? 0));
       return {
         after: { epoch: end.epoch, seq: before, changeId: end.idBefore ?? '' },
         rows: rows.map((row, index) => ({ seq: before + 1 + index, ...row })),

@@ -35,14 +35,3 @@ export const STRETCH = 64;
 
 /** The entries that these indexes have. */
 export const IS_FIRST_IN_STRETCH = 'repeated IS NULL';
-
-/** Entries at the end of a stretch in which an entry looks for its pair: an import can have tens of thousands in one. */
-const REMEMBERED = 64;
-
-/** Whether the end of the log has an entry of this environment and actor in the stretch of `seq`. NULL is no environment. */
-export const isInStretch = (
-  seq: string,
-  { environment, actor }: { readonly environment: string; readonly actor: string },
-) =>
-  `EXISTS (SELECT 1 FROM (SELECT environment_id, actor FROM audit_log WHERE seq >= (${seq}) / ${STRETCH} * ${STRETCH}
-    ORDER BY seq DESC, position DESC LIMIT ${REMEMBERED}) AS newest WHERE environment_id = ${environment} AND actor = ${actor})`;

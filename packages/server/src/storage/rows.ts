@@ -7,15 +7,17 @@ import type { Parameter, Queryable, Statement } from './database.ts';
 /** Rows that one statement carries: few round trips, and far below both engines' limits on parameters. */
 export const ROWS_PER_STATEMENT = 200;
 
-/** A column of rows to insert: its name, or with the SQL around its parameter, and those of other columns in the row. */
+/** A column of rows to insert: its name, or a number with the SQL that makes it of the row's values, which it names by column. */
 export type InsertColumn =
   | string
-  | { readonly name: string; readonly value: (parameter: string, other: (name: string) => string) => string };
+  | { readonly name: string; readonly value: (given: (column: string) => string) => string };
 
 /** Where rows are inserted. Table and columns come from the program, never from outside. */
 export interface Insert {
   readonly table: string;
   readonly columns: readonly InsertColumn[];
+  /** SQL of a row that the values are made with; required where columns have SQL. The server finds it once in each statement. */
+  readonly beside?: string;
   /** SQL after the values, such as an `ON CONFLICT` clause. */
   readonly suffix?: string;
 }
@@ -60,17 +62,22 @@ export function* insertions(insert: Insert, rows: RowsToInsert['rows']): Generat
   }
 }
 
-function insertText({ table, columns, suffix = '' }: Insert, rows: number): string {
+function insertText({ table, columns, beside, suffix = '' }: Insert, rows: number): string {
   const names = columns.map((column) => (typeof column === 'string' ? column : column.name));
   const tuples = Array.from({ length: rows }, (_, row) => {
-    const parameterAt = (index: number) => `$${row * columns.length + index + 1}`;
-    const other = (name: string) => parameterAt(names.indexOf(name));
-    const values = columns.map((column, index) =>
-      typeof column === 'string' ? parameterAt(index) : column.value(parameterAt(index), other),
-    );
+    const values = columns.map((column, index) => {
+      const parameter = `$${row * columns.length + index + 1}`;
+      return typeof column === 'string' ? parameter : `CAST(${parameter} AS BIGINT)`;
+    });
     return `(${values.join(', ')})`;
   });
-  return `INSERT INTO ${table} (${names.join(', ')}) VALUES ${tuples.join(', ')} ${suffix}`;
+  const into = `INSERT INTO ${table} (${names.join(', ')})`;
+  if (beside === undefined) return `${into} VALUES ${tuples.join(', ')} ${suffix}`;
+
+  // Both engines name the columns of VALUES so.
+  const given = (name: string) => `column${names.indexOf(name) + 1}`;
+  const made = columns.map((column) => (typeof column === 'string' ? given(column) : column.value(given)));
+  return `${into} SELECT ${made.join(', ')} FROM ${beside}, (VALUES ${tuples.join(', ')}) AS given_rows ${suffix}`;
 }
 
 /** `$1, $2, …` for `count` parameters, numbered after the `before` ones that precede them. */

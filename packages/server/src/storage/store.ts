@@ -14,6 +14,7 @@ import {
   type WriteTransaction,
 } from './database.ts';
 import { type Appended, appendToLog, Journal, type Sources } from './journal.ts';
+import { NewestStretch } from './newest-stretch.ts';
 import { SqlTransaction } from './transaction.ts';
 import type { GroupDone, GroupTx, GroupWork, Tx, UnloggedTx } from './tx.ts';
 import { type OnRefusal, WriteRefusal } from './write-refusal.ts';
@@ -68,6 +69,7 @@ class NothingWritten<T> {
 export class SqlStore implements Store {
   readonly #database: Database;
   readonly #sources: Sources;
+  readonly #stretch = new NewestStretch();
 
   /** Keeps its data in `database`, whose schema must be current (see `migrate`). */
   constructor(database: Database, sources: Partial<Sources> = {}) {
@@ -134,7 +136,10 @@ export class SqlStore implements Store {
           throw new NothingWritten(result);
         }
         const { now } = this.#sources;
-        attempt = { result, appended: appendToLog(transaction, journals, { author, now }) };
+        attempt = {
+          result,
+          appended: appendToLog(transaction, journals, { author, now, stretch: this.#stretch }),
+        };
         return attempt;
       });
       const committed = appended.committed();

@@ -90,6 +90,6 @@ describe.each(ENGINES)('the history of an environment or an actor on $name', (en
     const [counts] = await database.query<{ indexed: number }>(
       'SELECT count(*) AS indexed FROM audit_log WHERE repeated IS NULL',
     );
-    expect(Number(counts?.indexed)).toBeLessThan(all.length / 2);
+    expect(Number(counts?.indexed)).toBeLessThan(all.length);
   });
 });
