@@ -3,6 +3,9 @@ import type { SubjectStream } from './running.ts';
 import { Worker } from './worker.ts';
 import type { ChangeTimes, StreamReaderCommands } from './workers/stream-reader.ts';
 
+/** Streams that are opened from the address that the system chooses. */
+const PORTS = 20_000;
+
 /** Processes that read streams: as many as it takes, since the ports and files of one are limited. */
 export class StreamReaders implements AsyncDisposable {
   readonly #machine: Machine;
@@ -10,8 +13,9 @@ export class StreamReaders implements AsyncDisposable {
   readonly #role: Role;
   readonly #readers: Worker<StreamReaderCommands>[] = [];
   #room = 0;
+  #open = 0;
 
-  /** `perReader`: streams that one process holds. Finding a free port takes milliseconds beyond 6,500 from one address. */
+  /** `perReader`: streams that one process holds. */
   constructor(machine: Machine, perReader = 5_500, role: Role = 'readers') {
     this.#machine = machine;
     this.#perReader = perReader;
@@ -25,10 +29,13 @@ export class StreamReaders implements AsyncDisposable {
       if (this.#room === 0) await this.#add();
       const some = Math.min(left, this.#room);
       const plan = { url, headers, count: some, ...(opensWith && { opensWith }) };
-      // Linux has all of 127.0.0.0/8.
-      const from = process.platform === 'linux' && { localAddress: `127.0.0.${this.#readers.length + 1}` };
+      // One address has ports for 28,000 streams to a server, and Linux has all of 127.0.0.0/8. A port of an address that
+      // is named takes milliseconds to find once there are 6,500.
+      const isNamed = this.#open + some > PORTS && process.platform === 'linux';
+      const from = isNamed && { localAddress: `127.0.0.${this.#readers.length + 1}` };
       seconds += (await this.#readers.at(-1)?.ask('open', { ...plan, ...from })) ?? 0;
       this.#room -= some;
+      this.#open += some;
       left -= some;
     }
     return seconds;
@@ -58,6 +65,7 @@ export class StreamReaders implements AsyncDisposable {
   /** Ends all streams with their processes. More may be opened afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#room = 0;
+    this.#open = 0;
     for (const reader of this.#readers.splice(0)) await reader[Symbol.asyncDispose]();
   }
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Management } from '@halyard/testing';
-import { fill, openNode, requestsOf } from '../node.ts';
+import { ENVIRONMENT, fill, openNode, requestsOf } from '../node.ts';
 import type { ChangeRequest } from '../raw-request.ts';
 import { nginxRecipe } from '../references.ts';
 import { expectRight, freePort, writeInput } from '../running.ts';
@@ -27,7 +27,7 @@ export const PEERS: readonly Peer[] = [
   },
   {
     name: 'nginx',
-    remark: 'constant bytes, the same as ours, without a check; the map is a file',
+    remark: 'constant bytes, those of our answers, without a check; the map is a file',
     find: ({ bench }) => found(bench.machine.nginx, 'nginx is not installed'),
     version: (program) => versionOf([program, '-v']),
     recipe: nginx,
@@ -182,8 +182,8 @@ async function halyard({ bench, program, flags, folder }: RecipeInput) {
 /** No flags at all, but the least that an answer of this size costs. */
 async function nginx({ program, flags, folder }: RecipeInput) {
   const { key = '', ...state } = flags[ONE] ?? flags[0] ?? {};
-  const one = JSON.stringify({ key, ...state });
-  const all = `{"revision":1,"flags":${mapText(flags)}}`;
+  const one = JSON.stringify({ environment: ENVIRONMENT, key, ...state });
+  const all = `{"environment":"${ENVIRONMENT}","flags":${mapText(flags)}}`;
   const headers = { 'Cache-Control': 'private, no-cache', ETag: '"1"', 'X-Request-Id': crypto.randomUUID() };
   const { requests, ...started } = await nginxRecipe(folder, program, { one, all, headers });
   const same = (expected: string, count: number) => (body: string) => {
