@@ -6,6 +6,7 @@ import {
   type SyntheticEvent,
   useEffect,
   useId,
+  useLayoutEffect,
   useRef,
   useState,
 } from 'react';
@@ -46,7 +47,8 @@ export function Dialog({
   const [isAsking, setAsking] = useState(false);
   const asks = frame === 'titled' && !isQuestion;
 
-  useEffect(() => {
+  // Before the browser draws it: a key that is pressed in between would be lost.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     const returnTo = document.activeElement;
     dialog?.showModal();
@@ -97,7 +99,7 @@ export function Dialog({
       ref={ref}
       aria-labelledby={titleId}
       className={classNames(
-        'w-[min(34rem,calc(100vw-2rem))] max-h-[calc(100dvh-2rem)] overflow-auto rounded-lg border border-line bg-raised p-0 text-ink shadow-pop',
+        'w-[min(34rem,calc(100vw-2rem))] max-h-[calc(100dvh-2rem)] scroll-pb-20 overflow-auto rounded-lg border border-line bg-raised p-0 text-ink shadow-pop',
         className,
       )}
       onCancel={onCancel}
