@@ -21,7 +21,9 @@ test('an access token is shown once, has its role in a project, and stops workin
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByRole('alert').getByText('Select at least one project.').waitFor();
-  await page.getByRole('button', { name: 'Select projects' }).click();
+  const projects = page.getByRole('button', { name: 'Select projects' });
+  expect(await projects.evaluate((it) => it === document.activeElement)).toBe(true);
+  await projects.click();
   await page.getByRole('checkbox', { name: 'billing' }).check();
   await page.keyboard.press('Escape');
   await page.getByLabel('Role in billing').selectOption('Editor, also of protected environments');
@@ -52,6 +54,14 @@ test('an access token is shown once, has its role in a project, and stops workin
   await page.getByRole('button', { name: 'Revoke token' }).click();
   await row.getByText('revoked', { exact: true }).waitFor();
   expect(await whoAmI(token)).toMatchObject({ error: 'invalid_access_token' });
+
+  const body = { name: 'pipeline', role: 'editor', exempt: true };
+  await world.management.request('POST', '/api/tokens', { body });
+  await page.reload();
+  await page
+    .getByRole('row', { name: /^pipeline/ })
+    .getByText('exempt from approvals')
+    .waitFor();
   await check();
 }, 60_000);
 

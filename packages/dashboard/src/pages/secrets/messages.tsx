@@ -160,6 +160,7 @@ export const tokenTexts = {
     audit: 'Read the audit log, and nothing else',
   },
   limited: { plan: 'only plans', states: 'only flag states', audit: 'only the audit log' },
+  exempt: 'exempt from approvals',
   settingsTitle: 'For the command line',
   settingsLabel: 'Settings for the command line',
 } as const;

@@ -9,8 +9,15 @@ import { tokenTexts as texts } from './messages.tsx';
 import { SecretRow } from './secret-list.tsx';
 
 /** What the filter of a list of access tokens searches. */
-export function tokenWords({ name, role, projects = [], only, owner }: TokenRecord) {
-  return [name, role, only ?? '', owner ?? '', ...projects.map(({ project }) => project)];
+export function tokenWords({ name, role, projects = [], only, owner, exempt }: TokenRecord) {
+  return [
+    name,
+    role,
+    only ?? '',
+    owner ?? '',
+    exempt ? texts.exempt : '',
+    ...projects.map(({ project }) => project),
+  ];
 }
 
 const [, , roleColumn, protectedColumn] = texts.columns;
@@ -28,7 +35,7 @@ export function TokenRow({
   detail: string | undefined;
   revoke: (id: string) => Promise<unknown>;
 }) {
-  const { id, only, lastUsedAt } = token;
+  const { id, only, exempt, lastUsedAt } = token;
 
   return (
     <SecretRow
@@ -44,6 +51,7 @@ export function TokenRow({
       <RecordCell label={roleColumn.label}>
         <RightsText rights={token} />
         {only !== undefined && <Badge>{texts.limited[only]}</Badge>}
+        {exempt && <Badge kind="warn">{texts.exempt}</Badge>}
       </RecordCell>
       <RecordCell label={protectedColumn.label} className="lg:whitespace-nowrap">
         {protectedText(token)}
