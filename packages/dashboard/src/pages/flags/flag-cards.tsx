@@ -5,7 +5,7 @@ import { links } from '../../browser/links.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { FlagName, LastChange } from './flag-name.tsx';
+import { FlagName, LastChange, LastRead } from './flag-name.tsx';
 import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';
 import {
@@ -207,8 +207,12 @@ const FlagCard = memo(function FlagCard(
           </Link>
         )}
 
-        <div className="flex items-center border-t border-line px-3" style={{ height: FOOT_PX }}>
+        <div
+          className="flex items-center justify-between gap-2 border-t border-line px-3"
+          style={{ height: FOOT_PX }}
+        >
           <LastChange flag={flag} className="gap-1" />
+          <LastRead flag={flag.key} label={messages.list.readAt} />
         </div>
       </article>
     </li>

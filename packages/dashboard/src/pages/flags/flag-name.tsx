@@ -9,10 +9,10 @@ import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
 import { CutKey } from '../../components/cut-key.tsx';
 import { Highlight } from '../../components/highlight.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
+import { ReadTime, TimeAgo } from '../../components/time-ago.tsx';
 import { type LastChangeFacts, lastChange } from '../../flags/flag-filter.ts';
 import { ProposalMark } from '../../flags/proposals/marks.ts';
-import { useFlagMarks } from './flag-marks.tsx';
+import { useFlagMarks, useReadMarks } from './flag-marks.tsx';
 import { messages } from './messages.ts';
 
 /**
@@ -161,5 +161,17 @@ export function LastChange({ flag, className }: { flag: FlagRecord; className?: 
         </span>
       )}
     </p>
+  );
+}
+
+/** When the flag was last read in the environments that are shown; nothing while that is not known. */
+export function LastRead({ flag, label }: { flag: string; label?: string }) {
+  const times = useReadMarks();
+  return (
+    times && (
+      <span className="text-xs whitespace-nowrap text-ink-3">
+        {label} <ReadTime at={times.get(flag)} />
+      </span>
+    )
   );
 }

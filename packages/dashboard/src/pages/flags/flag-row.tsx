@@ -2,9 +2,7 @@ import { memo } from 'react';
 import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { useOwnerName } from '../../components/people-picker.tsx';
-import { ReadTime } from '../../components/time-ago.tsx';
-import { useReadMarks } from './flag-marks.tsx';
-import { FlagName, LastChange } from './flag-name.tsx';
+import { FlagName, LastChange, LastRead } from './flag-name.tsx';
 import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';
 import { type DrawnColumns, EDGE, isGap, STAYS } from './table-columns.ts';
@@ -91,18 +89,6 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
     </tr>
   );
 });
-
-/** When the flag was last read in the environments that are shown; nothing while that is not known. */
-function LastRead({ flag }: { flag: string }) {
-  const times = useReadMarks();
-  return (
-    times && (
-      <span className="text-xs whitespace-nowrap text-ink-3">
-        <ReadTime at={times.get(flag)} />
-      </span>
-    )
-  );
-}
 
 function Owner({ owner }: { owner: string }) {
   const name = useOwnerName()(owner);

@@ -142,7 +142,11 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         <NoFlagsShown project={project.name} shown={shown} onCreate={canEdit ? setNewKey : undefined} />
       ) : (
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
-          <FlagMarks project={project} flags={flags} readTimes={shown.readTimes}>
+          <FlagMarks
+            project={project}
+            flags={flags}
+            readTimes={columns.hasRead ? shown.readTimes : undefined}
+          >
             <List
               project={project}
               flags={shown.flags}

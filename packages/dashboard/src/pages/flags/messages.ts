@@ -89,6 +89,7 @@ export const messages = {
     label: (project: string) => `Flags of ${project}`,
     flag: 'Flag',
     read: 'Last read',
+    readAt: 'Read',
     changed: 'Changed',
     select: (key: string) => `Select ${key}`,
     selectAll: 'Select all listed flags',
