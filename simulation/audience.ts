@@ -85,6 +85,7 @@ export class Audience {
           count: (what) => world.count(what),
           mayPoll: Number.isFinite(world.maxStreamsPerKey),
           isSettled: () => world.settledAt !== undefined,
+          lacksEpoch: () => world.database.lacksEpoch,
         }),
       );
     }

@@ -45,6 +45,8 @@ export interface ClientParts {
   readonly mayPoll: boolean;
   /** Whether the faults are over: from then on, none is started again. */
   readonly isSettled: () => boolean;
+  /** Whether an epoch was lost that no process knows of any longer, so that revisions may go back: see `Database.lacksEpoch`. */
+  readonly lacksEpoch: () => boolean;
 }
 
 /** An application with the client library: what it reads, and that it is started again now and then. */
@@ -72,6 +74,7 @@ export class SimulatedClient {
     // Where every process has forgotten what was lost, no epoch begins, and it keeps to the greater revision for a while.
     const lostAt = truth.writes.get(id)?.lostAt;
     if (lostAt !== undefined && kernel.now - lostAt < KEEPS_MS) return [];
+    if (this.#parts.lacksEpoch()) return [];
     const isCurrent = !isNewest || id === truth.newest(environmentId, kernel.now)?.id;
     // A client that is refused a stream polls, and is stale in between.
     const isFine = status === 'ready' || (this.#parts.mayPoll && status === 'stale');
@@ -128,11 +131,12 @@ export class SimulatedClient {
   }
 
   #read(): void {
-    const { truth, kernel, count, environmentId } = this.#parts;
+    const { truth, kernel, count, environmentId, lacksEpoch } = this.#parts;
     const { status, revision = -1 } = this.#client;
     const id = this.#client.getValue('counter', 0);
     count(`client ${status}`);
-    if (revision < this.#revision) this.#report(`went from revision ${this.#revision} to ${revision}`);
+    if (revision < this.#revision && !lacksEpoch())
+      this.#report(`went from revision ${this.#revision} to ${revision}`);
     this.#revision = revision;
     if (id === 0) {
       if (status === 'ready') this.#report('is ready and has no flags');

@@ -38,6 +38,8 @@ export class Database {
   /** How often a new epoch has begun, and how often the beginning of one was lost. */
   epochs = 0;
   epochsLost = 0;
+  /** The newest epoch whose beginning was lost. */
+  #lostEpoch: string | undefined;
   /** How many wake-ups were lost. */
   wakesLost = 0;
   readonly #kernel: Kernel;
@@ -118,6 +120,7 @@ export class Database {
 
     let { epoch } = this.#copy;
     for (let ended = this.#ended.at(-1); ended && ended.commits.length > kept; ended = this.#ended.at(-1)) {
+      this.#lostEpoch = this.#lostEpoch && precedes(epoch, this.#lostEpoch) ? this.#lostEpoch : epoch;
       this.#commits = [...ended.commits];
       epoch = ended.epoch;
       this.epochsLost++;
@@ -290,6 +293,11 @@ export class Database {
   /** Whether a later epoch than this one has begun. */
   isOver(epoch: string): boolean {
     return epoch !== this.#copy.epoch && precedes(epoch, this.#copy.epoch);
+  }
+
+  /** Whether an epoch was lost, and none has begun above it: so far, or because every process that knew of it has forgotten it. */
+  get lacksEpoch(): boolean {
+    return this.#lostEpoch !== undefined && precedes(this.#copy.epoch, this.#lostEpoch);
   }
 
   /** Begins a new epoch if the log of this one lacks the row, or the whole epoch. Returns whether it did. */
