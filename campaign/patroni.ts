@@ -79,10 +79,19 @@ export class PatroniCluster {
 
   /** Hands the lock over to another member, as an operator does for maintenance. */
   async switchOver(): Promise<void> {
-    const leader = await this.#leader();
-    const body = JSON.stringify({ leader: leader.name });
-    const answer = await fetch(`${leader.api}/switchover`, { method: 'POST', body });
-    if (!answer.ok) throw new Error(`Patroni refused: ${await answer.text()}`);
+    let refusal = '';
+    const ask = async () => {
+      const leader = await this.#leader();
+      const body = JSON.stringify({ leader: leader.name });
+      const answer = await fetch(`${leader.api}/switchover`, { method: 'POST', body });
+      refusal = answer.ok ? '' : await answer.text();
+      return answer.ok;
+    };
+
+    // Patroni may know its synchronous standby a little later than the standby itself: an operator asks again.
+    await until('Patroni switches over', ask, RECOVERY_MS).catch((cause) => {
+      throw new Error(`Patroni refused: ${refusal}`, { cause });
+    });
     await this.#untilWhole();
   }
 
