@@ -35,6 +35,9 @@ describe('the value', () => {
       const diff = card(page).getByRole('region', { name: 'Your changes' });
       await diff.getByRole('deletion').getByText('1000').waitFor();
       await diff.getByRole('insertion').getByText('2.5').waitFor();
+      // A switch that is half under the bar at the foot counts as too small.
+      const covered = page.getByRole('switch', { name: 'new-checkout in staging' });
+      await covered.evaluate((element) => element.scrollIntoView({ block: 'center' }));
       await check();
       await page.getByRole('button', { name: 'Save in development' }).click();
       await page.getByText('new-checkout is on, value').first().waitFor();
