@@ -5,6 +5,7 @@ import type { ManagementApp } from '../management/api/operation.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { mountAccessTokens } from '../nouns/access-tokens/access-token-routes.ts';
 import { mountAuditChain } from '../nouns/audit-chain/chain-routes.ts';
+import { mountCodeReferences } from '../nouns/code-references/code-reference-routes.ts';
 import {
   type DashboardEvents,
   mountClients,
@@ -92,6 +93,7 @@ export function mountNouns(
   mountRolloutPlans(app, context);
   mountSearch(app, context);
   mountUsage(app, context);
+  mountCodeReferences(app, context);
   mountAccessTokens(app, context);
   mountRelayTokens(app, context);
   mountPublications(app, context);

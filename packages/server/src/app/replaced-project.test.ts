@@ -66,9 +66,15 @@ const BODIES: Readonly<Record<string, object>> = {
     environment: 'production',
     steps: [{ rolloutPct: 5 }, { rolloutPct: 50, waitMinutes: 5 }],
   },
+  reportCodeReferences: { repository: 'r', commit: 'c', flags: [] },
   createWebhook: { name: 'another', url: 'https://127.0.0.1/' },
   replayWebhook: { seq: 1 },
   skipWebhookChange: { seq: 1 },
+};
+
+const QUERIES: Readonly<Record<string, string>> = {
+  compareEnvironments: '?from=staging&to=production',
+  deleteCodeReferences: '?repository=r',
 };
 
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -98,7 +104,7 @@ test('a role in a deleted project does not count in a new project of its name', 
     });
     const url = path.replaceAll(/\{\w+\}/g, (name) => PARAMETERS[name] ?? name);
     const body = method === 'GET' || method === 'DELETE' ? undefined : (BODIES[id] ?? {});
-    const query = id === 'compareEnvironments' ? '?from=staging&to=production' : '';
+    const query = QUERIES[id] ?? '';
     onAuthenticated = replaceProject;
     const { status, json } = await app.call(method, url + query, { token, ...(body && { body }) });
     expect(onAuthenticated).toBeUndefined();

@@ -144,6 +144,15 @@ export const CALLS: Readonly<Record<string, (place: Place) => Prepared | Promise
     const { id } = await app.done('PATCH', target, { body: { value: 'proposed' } });
     return { path: `${path}/proposals/${id}/withdraw` };
   },
+  reportCodeReferences: ({ path }) => ({
+    path: `${path}/code-references`,
+    body: { repository: 'r', commit: 'c', flags: [] },
+  }),
+  deleteCodeReferences: async ({ app, path }) => {
+    const at = `${path}/code-references`;
+    await app.call('PUT', at, { body: { repository: 'r', commit: 'c', flags: [] } });
+    return { path: `${at}?repository=r` };
+  },
   createWebhook: ({ path }) => ({ path: `${path}/webhooks`, body: HOOK }),
   updateWebhook: async (place) => ({ path: await hook(place), body: { status: 'paused' } }),
   rotateWebhook: async (place) => ({ path: `${await hook(place)}/rotate`, body: {} }),

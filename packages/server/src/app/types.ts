@@ -19,6 +19,10 @@ import type {
   StateWrittenSchema,
 } from '../management/api/schemas.ts';
 import type { TokenRecordSchema } from '../nouns/access-tokens/access-token-schemas.ts';
+import type {
+  CodeReferencesSchema,
+  FlagInCodeSchema,
+} from '../nouns/code-references/code-reference-routes.ts';
 import type { ClientsSchema, NamedDeliverySchema } from '../nouns/deliveries/delivery-routes.ts';
 import type { DeclarationSchema, ImportResultSchema } from '../nouns/documents/document-schemas.ts';
 import type { ArchivedFlagsSchema } from '../nouns/flags/flag-routes.ts';
@@ -85,6 +89,10 @@ export type Copied = z.infer<typeof CopiedSchema>;
 export type LastReads = z.infer<typeof LastReadsSchema>;
 /** How often one flag was read. */
 export type FlagUsage = z.infer<typeof FlagUsageSchema>;
+/** What the repositories of a project have reported. */
+export type CodeReferences = z.infer<typeof CodeReferencesSchema>;
+/** Where the code of each repository has one flag. */
+export type FlagInCode = z.infer<typeof FlagInCodeSchema>;
 /** One result of a search. */
 export type SearchHit = z.infer<typeof SearchHitSchema>;
 

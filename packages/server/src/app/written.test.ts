@@ -16,6 +16,8 @@ const EXCEPTIONS = [
   'testInstallationWebhook',
   'replayInstallationWebhook',
   'closeOwnReference',
+  'reportCodeReferences',
+  'deleteCodeReferences',
   // They need a second person; nouns/proposals has their tests.
   ...['approveProposal', 'applyProposal', 'rejectProposal', 'withdrawProposal', 'acknowledgeProposal'],
 ];

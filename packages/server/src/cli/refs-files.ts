@@ -48,6 +48,15 @@ function isInWorkTree(git: string, folder: string): boolean {
   return exitCode === 0 && stdout.toString().trim() === 'true';
 }
 
+/** The path of a folder below the root of its Git repository, with a slash at its end; empty for the root, and without Git. */
+export function pathInRepository(folder: string): string {
+  const git = Bun.which('git');
+  if (git === null || !isInWorkTree(git, folder)) return '';
+  const options = { cwd: folder, stderr: 'ignore' } as const;
+  const { exitCode, stdout } = Bun.spawnSync([git, 'rev-parse', '--show-prefix'], options);
+  return exitCode === 0 ? stdout.toString().replace(/\r?\n$/, '') : '';
+}
+
 /** The paths that Git lists in a folder of a repository. */
 async function* listedByGit(git: string, folder: string): AsyncGenerator<string, void, undefined> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];

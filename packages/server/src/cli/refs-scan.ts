@@ -16,6 +16,8 @@ export interface KeyPlaces {
 export interface References {
   /** Every known key that is used. */
   readonly places: ReadonlyMap<string, KeyPlaces>;
+  /** In how many files each of these is used. */
+  readonly files: ReadonlyMap<string, number>;
   /** Keys that a client reads and that are not known. */
   readonly unknown: readonly KeyPlaces[];
 }
@@ -41,6 +43,7 @@ export async function findReferences({ keys, calls, ...choice }: Search): Promis
   const known = new Set(keys);
   const reads = new RegExp(`(?<![\\w$])(?:${[...READS, ...calls.map(callPattern)].join('|')})`, 'g');
   const places = new Map<string, { key: string; places: string[]; count: number }>();
+  const files = new Map<string, number>();
   const unknown: typeof places = new Map();
 
   const note = (map: typeof places, key: string, place: string) => {
@@ -58,8 +61,15 @@ export async function findReferences({ keys, calls, ...choice }: Search): Promis
     const text = textOf(join(choice.folder, file));
     if (text === undefined || isListOfFlags(text)) continue;
     const lineAt = linesOf(text);
-    for (const { 2: quoted = '', index } of text.matchAll(QUOTED))
-      if (known.has(quoted)) note(places, quoted, `${file}:${lineAt(index)}`);
+    const used = new Set<string>();
+
+    for (const { 2: quoted = '', index } of text.matchAll(QUOTED)) {
+      if (!known.has(quoted)) continue;
+      note(places, quoted, `${file}:${lineAt(index)}`);
+      used.add(quoted);
+    }
+    for (const key of used) files.set(key, (files.get(key) ?? 0) + 1);
+
     for (const { 0: call, index, groups } of text.matchAll(reads)) {
       const end = index + call.length;
       const key = keyOfCall(text.slice(end, end + MOST_OF_CALL), groups?.typed !== undefined);
@@ -68,7 +78,7 @@ export async function findReferences({ keys, calls, ...choice }: Search): Promis
   }
 
   if (searched === 0) throw usageError(`There are no files to search in ${choice.folder}.`);
-  return { places, unknown: [...unknown.values()] };
+  return { places, files, unknown: [...unknown.values()] };
 }
 
 /** A text in quotes that can be a key. */

@@ -179,4 +179,51 @@ describe('the command', () => {
     const refused = await halyard(['refs', path, '--project', 'shop', '--fail-on', 'everything']);
     expect(refused).toMatchObject({ exitCode: 2, out: '' });
   }, 60_000);
+
+  test('reports paths from the root of the repository, and takes a report back', async () => {
+    await halyard('project create app');
+    for (const key of ['used', 'idle', 'gone-by'])
+      await halyard(`flag set ${key} --project app --env staging --on`);
+    await halyard('flag archive gone-by --project app');
+    const root = codeBase('reported', {
+      'web/a.ts': "isEnabled('used');\nisEnabled('used')\nisEnabled('gone-by')",
+      'web/deep/b.ts': 'let key = "used"',
+      'api/c.ts': '"idle"',
+    });
+    Bun.spawnSync(['git', 'init', '-q'], { cwd: root });
+    const refs = ['refs', `${root}/web`, '--project', 'app', '--fail-on', 'none'];
+
+    const nameless = await halyard([...refs, '--report', '--commit', 'abc1234']);
+    expect(nameless).toMatchObject({ exitCode: 2, out: '' });
+    expect(nameless.err).toContain('--report needs --repository');
+    const named = ['--repository', 'acme/app', '--commit', 'abc1234', '--link', 'https://git.example/{path}'];
+    const reported = await halyard([...refs, '--report', ...named]);
+    expect(reported).toMatchObject({ exitCode: 0, err: 'Reported 3 flags of app.\n' });
+
+    const inCode = async (key: string) => {
+      const headers = { Authorization: `Bearer ${node.adminToken}` };
+      const path = `/api/projects/app/flags/${key}/code-references`;
+      return await (await fetch(`${node.url}${path}`, { headers })).json();
+    };
+    const first = [1, 2].map((line) => ({ path: 'web/a.ts', line }));
+    expect(await inCode('used')).toMatchObject({
+      repositories: [
+        {
+          repository: 'acme/app',
+          commit: 'abc1234',
+          link: 'https://git.example/{path}',
+          places: 3,
+          files: 2,
+          first: [...first, { path: 'web/deep/b.ts', line: 1 }],
+        },
+      ],
+    });
+    expect(await inCode('idle')).toMatchObject({ repositories: [{ places: 0, files: 0, first: [] }] });
+    expect(await inCode('gone-by')).toMatchObject({ repositories: [{ places: 1 }] });
+
+    const forget = ['refs', '--project', 'app', '--forget', '--repository', 'acme/app'];
+    expect((await halyard(forget)).exitCode).toBe(0);
+    expect(await inCode('used')).toEqual({ repositories: [] });
+    expect((await halyard(forget)).err).toContain('has no report here');
+  }, 60_000);
 });

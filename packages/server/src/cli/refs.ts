@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
-import { namesIn, option, required } from './options.ts';
-import { formatTable, wantsJson } from './output.ts';
+import { namesIn, option, required, toggle } from './options.ts';
+import { formatTable, printDone, wantsJson } from './output.ts';
+import { removeReport, requireReport, sendReport } from './refs-report.ts';
 import { findReferences, type KeyPlaces, type References } from './refs-scan.ts';
 
 /** The findings of which `--fail-on` makes exit code 5. */
@@ -14,9 +15,9 @@ type Failure = (typeof FAILURES)[number];
 
 /** `halyard refs` */
 export const refsCommand = command({
-  usage: 'refs <folder>',
+  usage: 'refs [folder]',
   about: 'Find where a code base uses the flags of a project, and which flags it does not use.',
-  argumentHelp: { folder: 'Folder to search' },
+  argumentHelp: { folder: 'Folder to search (default: this one)' },
   options: {
     project: required('<project>', 'Project of the flags'),
     exclude: option(
@@ -30,37 +31,59 @@ export const refsCommand = command({
     format: option('<format>', 'Write a table, JSON, or annotations for GitHub Actions', {
       choices: ['table', 'json', 'github'],
     }),
+    report: toggle('Report to the server how often and where each flag was found, for the dashboard'),
+    repository: option('<name>', 'With --report or --forget: name of the code, such as acme/shop'),
+    commit: option('<commit>', 'With --report: the commit that is searched'),
+    link: option('<address>', 'With --report: address of a place, with {commit}, {path} and {line} in it'),
+    forget: toggle('Search nothing, and remove what the repository reported', { conflicts: 'report' }),
   },
   help:
     'A key in quotes counts as used. A key is unknown if the code reads it and the project has no such flag: with a client of Halyard\n' +
     "or OpenFeature, as in isEnabled('new-chekout'), or with a function that --call names.\n\n" +
     'Skips what Git or a .gitignore ignores, prose such as README.md, changelogs, lockfiles, exports of flags, binary files and files\n' +
-    'above 1 MB. Tests count unless --exclude names them.',
+    'above 1 MB. Tests count unless --exclude names them.\n\n' +
+    'A report takes the place of the one that the same name sent before. It has paths and lines, and no text of the source. Report one\n' +
+    'branch only: the one whose code runs.',
   examples: [
     'halyard refs src --project shop',
     `halyard refs . --project shop --exclude '*.test.ts,fixtures/' --call checkFlag,features.isOn`,
     'halyard refs . --project shop --format github --fail-on unknown,archived,unused',
+    `halyard refs . --project shop --report --repository acme/shop --commit "$(git rev-parse HEAD)" \\\n  --link 'https://github.com/acme/shop/blob/{commit}/{path}#L{line}'`,
+    'halyard refs --project shop --forget --repository acme/old-shop',
   ],
-  run: async ({ folder, project, exclude, call, failOn, format, ...options }, shell) => {
+  run: async (input, shell) => {
+    const { folder = '.', project, exclude, call, failOn, format, report: isReported, forget } = input;
+    const client = connect(shell, input);
+    if (forget) {
+      const repository = await removeReport(client, project, input);
+      return printDone(shell, input, `Removed what ${repository} reported.`);
+    }
+
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
       throw usageError(`${folder} is not a folder.`);
     const failures = readFailures(failOn);
+    if (isReported) requireReport(input);
     const search = { folder, exclude: patternsIn(exclude), calls: call === undefined ? [] : namesIn(call) };
 
-    const client = connect(shell, options);
     const flags = await keysOf(client, project);
     const archived = await keysOf(client, project, { archived: 'true' });
-    const found = await findReferences({ ...search, keys: [...flags, ...archived] });
+    const keys = [...flags, ...archived];
+    const found = await findReferences({ ...search, keys });
     const report: Report = {
       flags: placesOf(found, flags),
       archived: placesOf(found, archived).filter(({ count }) => count > 0),
       unknown: found.unknown,
     };
 
-    const isJson = format === 'json' || (format === undefined && wantsJson(shell, options));
+    const isJson = format === 'json' || (format === undefined && wantsJson(shell, input));
     if (isJson) shell.write(`${JSON.stringify(report)}\n`);
     else if (format === 'github') shell.write(annotationsOf(report, { folder, project, failures }));
     else shell.write(formatReport(report));
+
+    if (isReported) {
+      await sendReport(client, project, { folder, keys, found, options: input });
+      shell.writeError(`Reported ${keys.length} flags of ${project}.\n`);
+    }
 
     const problems = problemsOf(report, { project, failures });
     if (problems.length > 0) throw new CliError(problems.join(' '), { exitCode: EXIT.different });

@@ -78,8 +78,8 @@ export function checkExpiry(expiresAt: number | undefined, now: number): void {
   throw invalid('"expiresAt" is not in the future: send a later time, or leave it out to never expire.');
 }
 
-/** Names must not contain control characters, which break terminals and log lines, or halves of characters. */
-function hasControl(text: string): boolean {
+/** Whether a text has control characters, which break terminals and log lines, or halves of characters. */
+export function hasControl(text: string): boolean {
   return /[\p{Cc}\p{Cs}]/u.test(text);
 }
 

@@ -3,6 +3,7 @@ import pino from 'pino';
 import { StorageError } from '../domain/errors.ts';
 import { ChainRunner } from '../nouns/audit-chain/chain-runner.ts';
 import { verifyAudit } from '../nouns/audit-chain/verification.ts';
+import { storeReport } from '../nouns/code-references/code-reference-table.ts';
 import type { AuditFilter } from '../nouns/history/audit-search-query.ts';
 import { insertDelivery } from '../nouns/webhooks/delivery-table.ts';
 import { insertWebhook } from '../nouns/webhooks/webhook-table.ts';
@@ -103,7 +104,7 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
     expect(await loadSnapshot(home.database)).toEqual(before);
   });
 
-  test('a program that does not know webhooks can delete a project that has some', async () => {
+  test('a program that does not know webhooks and reports about code can delete a project that has some', async () => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store);
     const settings = {
@@ -116,11 +117,14 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
     await home.store.commit(ADA, (tx) => insertWebhook(tx, webhook, 'secret'));
     const attempt = { messageId: 'm', trigger: 'test', outcome: 'delivered', at: 0, durationMs: 1 } as const;
     expect(await home.store.unlogged((tx) => insertDelivery(tx, 'w', attempt))).toMatchObject({ number: 1 });
+    const report = { repository: 'r', commit: 'c', reportedAt: 0, reportedBy: 'token:ci' };
+    const flags = [{ key: 'k', places: 1, files: 1, first: [{ path: 'a.ts', line: 1 }] }];
+    await home.store.unlogged((tx) => storeReport(tx, project.id, { report, flags }));
     // What version 0.1.0 does.
     for (const table of ['flag_states', 'environments', 'flags', 'project_keys'])
       await home.database.query(`DELETE FROM ${table} WHERE project_id = $1`, [project.id]);
     await home.database.query('DELETE FROM projects WHERE id = $1', [project.id]);
-    for (const table of ['webhooks', 'webhook_deliveries'])
+    for (const table of ['webhooks', 'webhook_deliveries', 'code_reports', 'code_references'])
       expect(await home.database.query(`SELECT * FROM ${table}`)).toEqual([]);
   });
 

@@ -33,8 +33,11 @@ export interface Committed<T> {
 export interface Store extends Queryable {
   /** Runs reads in one consistent snapshot. */
   read<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
-  /** Runs writes that are no change in one transaction: no log row, no audit row. `work` may run again, as in {@link commit}. */
-  unlogged<T>(work: (tx: UnloggedTx) => Promise<T>): Promise<T>;
+  /**
+   * Runs writes that are no change in one transaction: no log row, no audit row. `work` may run again, as in {@link commit}. The rights
+   * of `author` are checked as there; without one, the server writes for itself.
+   */
+  unlogged<T>(work: (tx: UnloggedTx) => Promise<T>, author?: Actor): Promise<T>;
   /**
    * Runs one operation in one transaction: state, change log and audit log commit together. Rejects with `RightsChanged`, and
    * changes nothing, when the actor's credential has ended by then or gives other rights. When the connection is
@@ -85,11 +88,21 @@ export class SqlStore implements Store {
     return this.#database.query<Row>(text, parameters);
   }
 
-  unlogged<T>(work: (tx: UnloggedTx) => Promise<T>): Promise<T> {
+  async unlogged<T>(work: (tx: UnloggedTx) => Promise<T>, author?: Actor): Promise<T> {
     const { now } = this.#sources;
-    return this.#database.transaction((transaction) =>
-      work({ query: (text, parameters) => transaction.query(text, parameters), now }),
-    );
+    try {
+      return await this.#database.transaction(async (transaction) => {
+        const result = await work({
+          query: (text, parameters) => transaction.query(text, parameters),
+          now,
+        });
+        if (author !== undefined) await new AuthorCheck([author], now).lock(transaction);
+        return result;
+      });
+    } catch (error) {
+      if (error instanceof AssertionFailed) throw new RightsChanged({ cause: error });
+      throw error;
+    }
   }
 
   async commit<T>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<Committed<T>> {

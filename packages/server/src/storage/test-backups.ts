@@ -1,4 +1,5 @@
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
+import { storeReport } from '../nouns/code-references/code-reference-table.ts';
 import { insertKey } from '../nouns/keys/key-table.ts';
 import { listTables } from './copy-tables.ts';
 import type { OpenDatabase } from './database.ts';
@@ -7,6 +8,11 @@ import { openSqlite } from './engines/sqlite.ts';
 import { migrate, openDatabase } from './schema.ts';
 import { SqlStore } from './store.ts';
 import { ADA, changing, makeKey, seed } from './test-records.ts';
+
+const REPORT = {
+  report: { repository: 'r', commit: 'c', reportedAt: 1, reportedBy: 'token:ci' },
+  flags: [{ key: 'flag-0', places: 1, files: 1, first: [{ path: 'ä b.ts', line: 1 }] }],
+};
 
 /** The program that makes the backups of tests. */
 export const HALYARD = { halyard: '1.2.3' };
@@ -44,6 +50,7 @@ export class BackupPlaces {
     ]);
     await store.commit(ADA, changing(environment, ...states));
     await store.commit(ADA, (tx) => insertKey(tx, makeKey(project), 'digest-of-a-key'));
+    await store.unlogged((tx) => storeReport(tx, project.id, REPORT));
     await database.query(
       `INSERT INTO stream_presence (node_id, environment_id, key_id, streams, seen_at)
         VALUES ('fleeting-node', 'e', 'k', 1, 2)`,

@@ -162,7 +162,10 @@ export class TestApp {
     const { store } = this.home;
     return {
       query: (text, parameters) => store.query(text, parameters),
-      unlogged: (work) => store.unlogged(work),
+      unlogged: async (work, author) => {
+        if (author !== undefined) await this.node.beforeCommit();
+        return store.unlogged(work, author);
+      },
       read: (work) => store.read(work),
       commit: async (actor, work) => {
         await this.node.beforeCommit();

@@ -2,7 +2,7 @@ import type { Project } from '../../domain/project.ts';
 import type { Queryable, Statement } from '../../storage/database.ts';
 import { removeProjectRoles } from '../../storage/rights.ts';
 import { byText, insertNew, type NullableColumns, withoutNulls } from '../../storage/rows.ts';
-import type { Tx } from '../../storage/tx.ts';
+import type { Tx, UnloggedTx } from '../../storage/tx.ts';
 
 const SELECT = 'SELECT id, name, created_at AS "createdAt", usage_since AS "usageSince" FROM projects';
 
@@ -29,7 +29,7 @@ export function selectProject(name: string): Statement {
  * Locks the project until commit; before its environments, so that two operations never wait for each other. Needed to
  * add an environment, and to change what all environments of the project must agree on.
  */
-export async function lockProject(tx: Tx, id: string): Promise<void> {
+export async function lockProject(tx: UnloggedTx, id: string): Promise<void> {
   await tx.query('UPDATE projects SET name = name WHERE id = $1', [id]);
 }
 
@@ -67,7 +67,7 @@ export async function storeUsage(
   ]);
 }
 
-/** The tables whose rows belong to a project, referencing ones first. The schema removes webhooks with their project. */
+/** The tables whose rows belong to a project, referencing ones first. The schema removes webhooks and reports about code. */
 const TABLES_OF_PROJECT = [
   'flag_states',
   'environments',

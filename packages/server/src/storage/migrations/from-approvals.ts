@@ -234,4 +234,28 @@ export const STEPS_FROM_APPROVALS: readonly MigrationStep[] = [
     'CREATE INDEX audit_log_by_environment ON audit_log (environment_id, seq) WHERE repeated IS NULL',
     'CREATE INDEX audit_log_by_actor ON audit_log (actor, seq) WHERE repeated IS NULL',
   ],
+
+  [
+    // Where the code of repositories has flags: the newest report of each. A program that does not know them can delete a project.
+    `CREATE TABLE code_reports (
+      project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+      repository TEXT NOT NULL,
+      commit_id TEXT NOT NULL,
+      link TEXT,
+      reported_at BIGINT NOT NULL,
+      reported_by TEXT NOT NULL,
+      PRIMARY KEY (project_id, repository)
+    )`,
+    // The flags that it looked for. first_places: a JSON list of paths and lines.
+    `CREATE TABLE code_references (
+      project_id TEXT NOT NULL,
+      repository TEXT NOT NULL,
+      flag_key TEXT NOT NULL,
+      places BIGINT NOT NULL,
+      files BIGINT NOT NULL,
+      first_places TEXT NOT NULL,
+      PRIMARY KEY (project_id, repository, flag_key),
+      FOREIGN KEY (project_id, repository) REFERENCES code_reports (project_id, repository) ON DELETE CASCADE
+    )`,
+  ],
 ];
