@@ -221,6 +221,42 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   await page.goto(`${node.url}/projects/counted/clean-up?why=unread`);
   const candidate = page.getByRole('row', { name: /idle/ });
   await candidate.getByText('not read for 30 days').waitFor();
+  expect(await page.getByRole('columnheader', { name: 'In the code' }).count()).toBe(0);
+
+  // What the code says of it, once a pipeline has reported.
+  const report = (flags: readonly object[]) =>
+    management.request('PUT', '/api/projects/counted/code-references', {
+      body: {
+        repository: 'web',
+        commit: 'abc1234',
+        link: 'https://git.example/{commit}/{path}#L{line}',
+        flags,
+      },
+    });
+  await report([{ key: 'idle', places: 0, files: 0 }]);
+  await page.reload();
+  await candidate.getByText('no place found').waitFor();
+  await candidate.getByText('abc1234, just now').waitFor();
+  await report([{ key: 'idle', places: 3, files: 2, first: [{ path: 'src/a b?.ts', line: 7 }] }]);
+  await page.reload();
+  await candidate.getByRole('link', { name: '3 places in 2 files' }).click();
+  const code = page.getByRole('region', { name: 'In the code' });
+  const place = code.getByRole('link', { name: 'src/a b?.ts:7' });
+  expect(await place.getAttribute('href')).toBe('https://git.example/abc1234/src/a%20b%3F.ts#L7');
+  await code.getByText('and 2 more places').waitFor();
+  await check();
+  // No report names this one.
+  const answered = page.waitForResponse(/busy\/code-references$/);
+  await page.goto(`${node.url}/projects/counted/flags/busy`);
+  expect(await (await answered).json()).toEqual({ repositories: [] });
+  await reads
+    .getByRole('row', { name: /^staging/ })
+    .or(reads.getByText('Last 30 days'))
+    .first()
+    .waitFor();
+  expect(await code.count()).toBe(0);
+  await page.goto(`${node.url}/projects/counted/clean-up?why=unread`);
+  await candidate.getByText('3 places in 2 files').waitFor();
   expect(await page.locator('header [aria-current]').allTextContents()).toEqual(['Flags']);
   expect(await page.getByRole('tab').allTextContents()).toEqual([
     'Ready to remove 0',

@@ -25,6 +25,7 @@ export const queryKeys = {
   proposals: (project: string) => ['proposals', project],
   rollouts: (project: string) => ['rollouts', project],
   usage: (project: string) => ['usage', project],
+  codeReferences: (project: string) => ['code-references', project],
   history: (project: string) => ['history', project],
   compare: (project: string) => ['compare', project],
   deliveries: (project: string) => ['deliveries', project],

@@ -26,6 +26,14 @@ export type StateRecord = FlagRecord['environments'][string];
 export type LastReads = Received<server.LastReads>;
 /** How often one flag was read. */
 export type FlagUsage = Received<server.FlagUsage>;
+/** What the repositories of a project have reported about its flags. */
+export type CodeReferences = Received<server.CodeReferences>;
+/** Where the code of each repository has one flag. */
+export type FlagInCode = Received<server.FlagInCode>;
+/** The search of one repository at one commit. */
+export type CodeReport = Omit<CodeReferences['repositories'][number], 'flags'>;
+/** A place in a source tree. */
+export type CodePlace = FlagInCode['repositories'][number]['first'][number];
 /** The kind of value that code expects of a flag. */
 export type FlagValueKind = FlagRecord['valueKind'];
 /** A flag with its states by environment. */

@@ -1,12 +1,14 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { FlagRecord, LastReads, ProjectRecord } from '../../api/types.ts';
+import { findingsOf } from '../../api/code-references.ts';
+import type { CodeReferences, FlagRecord, LastReads, ProjectRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
 import { useOwnerName } from '../../components/people-picker.tsx';
 import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { ReadTime, TimeAgo } from '../../components/time-ago.tsx';
+import { FoundInCode } from '../../flags/code-references/found-in-code.tsx';
 import { lastChange, staleDays } from '../../flags/flag-filter.ts';
 import type { Selection } from '../../flags/selection.ts';
 import { type Reason, reasonsOf } from './candidates.ts';
@@ -23,6 +25,7 @@ export function CandidateTable({
   reason,
   flags,
   lastReads,
+  code,
   selection,
 }: {
   project: ProjectRecord;
@@ -30,6 +33,8 @@ export function CandidateTable({
   flags: readonly FlagRecord[];
   /** `undefined` where reads are not known, which then have no column. */
   lastReads: LastReads | undefined;
+  /** What repositories have reported. Without a report there is no column. */
+  code: CodeReferences | undefined;
   /** `undefined` where the person may not change flags. */
   selection: Selection | undefined;
 }) {
@@ -37,7 +42,16 @@ export function CandidateTable({
   const shown = isWhole ? flags : flags.slice(0, MOST);
   const keys = flags.map(({ key }) => key);
   const areAll = selection !== undefined && keys.every((key) => selection.keys.has(key));
-  const all = [columns.flag, columns.why, columns.read, columns.changed, columns.created, columns.owner];
+  const reported = code !== undefined && code.repositories.length > 0 ? code : undefined;
+  const all = [
+    columns.flag,
+    columns.why,
+    ...(reported === undefined ? [] : [columns.code]),
+    ...(lastReads === undefined ? [] : [columns.read]),
+    columns.changed,
+    columns.created,
+    columns.owner,
+  ];
 
   if (flags.length === 0)
     return (
@@ -54,16 +68,14 @@ export function CandidateTable({
         </Button>
       )}
 
-      <RecordTable
-        label={messages.list(messages.reasons[reason])}
-        columns={lastReads === undefined ? all.filter((column) => column !== columns.read) : all}
-      >
+      <RecordTable label={messages.list(messages.reasons[reason])} columns={all}>
         {shown.map((flag) => (
           <CandidateRow
             key={flag.key}
             project={project}
             flag={flag}
             lastReads={lastReads}
+            code={reported}
             isSelected={selection?.keys.has(flag.key) ?? false}
             onToggle={selection && (() => selection.toggle(flag.key))}
           />
@@ -83,12 +95,14 @@ function CandidateRow({
   project,
   flag,
   lastReads,
+  code,
   isSelected,
   onToggle,
 }: {
   project: ProjectRecord;
   flag: FlagRecord;
   lastReads: LastReads | undefined;
+  code: CodeReferences | undefined;
   isSelected: boolean;
   onToggle: (() => void) | undefined;
 }) {
@@ -127,6 +141,16 @@ function CandidateRow({
         )}
       </RecordCell>
 
+      {code !== undefined && (
+        <RecordCell label={columns.code.label}>
+          <FoundInCode
+            project={project.name}
+            flagKey={key}
+            findings={findingsOf(code, key)}
+            isNamed={code.repositories.length > 1}
+          />
+        </RecordCell>
+      )}
       {lastReads !== undefined && (
         <RecordCell label={columns.read.label} className="lg:whitespace-nowrap">
           <ReadTime at={readAt} />

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useMemo } from 'react';
 import { useParams } from 'wouter';
+import { useCodeReferences } from '../../api/code-references.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
@@ -44,6 +45,7 @@ function CleanUp({
 }) {
   const [params, setParams] = useSearchState();
   const { data: lastReads } = useLastReads(project);
+  const { data: code } = useCodeReferences(project.name);
   const environments = project.environments.length;
   const byReason = useMemo(
     () => candidates(flags, archived, { environments, lastReads, now: Date.now() }),
@@ -67,6 +69,7 @@ function CleanUp({
         reason={each}
         flags={byReason[each]}
         lastReads={lastReads}
+        code={code}
         selection={canEdit && each !== 'archived' ? selection : undefined}
       />
     </>

@@ -39,6 +39,7 @@ export const messages = {
   columns: {
     flag: { label: 'Flag' },
     why: { label: 'Why' },
+    code: { label: 'In the code' },
     read: { label: 'Last read' },
     changed: { label: 'Last change' },
     created: { label: 'Created' },

@@ -29,7 +29,7 @@ import { FlagDetails } from './flag-details.tsx';
 import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
 import { FlagSkeleton } from './flag-skeleton.tsx';
 import { messages } from './messages.tsx';
-import { Panels, SIDE_PANELS, TOP_PANELS } from './panels.tsx';
+import { END_PANELS, Panels, SIDE_PANELS, TOP_PANELS } from './panels.tsx';
 
 const FlagHistory = lazy(async () => ({ default: (await import('./flag-history.tsx')).FlagHistory }));
 const CopyBetweenDialog = lazy(async () => ({
@@ -192,6 +192,7 @@ function Overview({ project, flag, history }: ScreenProps) {
           <Panels panels={SIDE_PANELS} props={{ project, flag }} />
           {!isArchived && <EvaluateBox project={project} flag={flag} />}
           <PendingSchedules project={project} flagKey={flag.key} />
+          <Panels panels={END_PANELS} props={{ project, flag }} />
         </aside>
       </div>
       <DraftBars ref={setBars} />

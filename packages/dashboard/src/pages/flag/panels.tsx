@@ -36,6 +36,16 @@ export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
   },
 ];
 
+/** Boxes at the end of the side: long ones, which move nothing else down. */
+export const END_PANELS: readonly Panel<FlagPanelProps>[] = [
+  {
+    name: 'code',
+    Content: lazy(async () => ({
+      default: (await import('../../flags/code-references/code-panel.tsx')).CodePanel,
+    })),
+  },
+];
+
 /** The panels of a list. One that fails is left out, so that the rest of the page keeps working. */
 export function Panels<Props extends object>({
   panels,

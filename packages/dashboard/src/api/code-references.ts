@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query';
+import { queryKeys } from './query-cache.ts';
+import { api, request } from './request.ts';
+import type { CodeReferences, CodeReport, FlagInCode } from './types.ts';
+
+/** Pipelines report with a push, and no event says so. */
+const REFRESH_MS = 5 * 60_000;
+
+/** What one repository says about one flag that it has looked for. */
+export interface Finding extends CodeReport {
+  readonly places: number;
+  readonly files: number;
+}
+
+/** What the repositories of a project have reported about its flags. */
+export function useCodeReferences(project: string) {
+  return useQuery({
+    queryKey: queryKeys.codeReferences(project),
+    queryFn: ({ signal }) =>
+      request<CodeReferences>('GET', api`projects/${project}/code-references`, { signal }),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** Where the code of each repository has one flag. */
+export function useFlagInCode(project: string, key: string) {
+  return useQuery({
+    queryKey: [...queryKeys.codeReferences(project), key],
+    queryFn: ({ signal }) =>
+      request<FlagInCode>('GET', api`projects/${project}/flags/${key}/code-references`, { signal }),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** What the repositories that have looked for a flag say about it. Of a flag that none has looked for nothing is known. */
+export function findingsOf({ repositories }: CodeReferences, key: string): readonly Finding[] {
+  return repositories.flatMap(({ flags, ...report }) => {
+    const found = Object.hasOwn(flags, key) ? flags[key] : undefined;
+    return found === undefined ? [] : [{ ...report, ...found }];
+  });
+}
