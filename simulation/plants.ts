@@ -16,8 +16,14 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'older snapshot is loaded',
     file: `${SERVER}/replication/follower.ts`,
-    from: "if (loaded.epoch === cursor?.epoch && (place === 'lost' || loaded.seq < cursor.seq))",
+    from: 'if (isSame && (isLost || loaded.seq < cursor.seq))',
     to: 'if (false)',
+  },
+  {
+    name: 'rows in the places of lost ones are not noticed',
+    file: `${SERVER}/replication/follower.ts`,
+    from: "|| (place && (await find(session, cursor)) === 'lost')",
+    to: '',
   },
   {
     name: 'an earlier epoch is loaded',
@@ -28,8 +34,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'another history of its epoch is loaded',
     file: `${SERVER}/replication/follower.ts`,
-    from: "(place === 'lost' || loaded.seq < cursor.seq)",
-    to: '(loaded.seq < cursor.seq)',
+    from: "(place === 'lost' || (place && (await find(session, cursor)) === 'lost'))",
+    to: 'false',
   },
   {
     name: 'behind is not answered',

@@ -228,7 +228,10 @@ describe('a follower whose log does not continue', () => {
     expect([source.snapshots, follower.seq]).toEqual([2, seq]);
   });
 
-  test('does not go back when rows are lost between the look at the log and the snapshot', async () => {
+  test.each([
+    ['rows are lost', 0],
+    ['rows are lost and others take their places', 3],
+  ])('does not go back when %s between the look at the log and the snapshot', async (_, later) => {
     const { database, source, follower, until, write } = await setUp();
     await follower.waitForApplied(await write(1));
     const { epoch } = follower.cursor ?? {};
@@ -237,6 +240,7 @@ describe('a follower whose log does not continue', () => {
     source.beforeLoading = async () => {
       source.tamper = (rows) => rows;
       await loseRows(database, 2);
+      for (let n = 0; n < later; n++) await write(10 + n);
     };
     await write(2);
     await until('live', 2);

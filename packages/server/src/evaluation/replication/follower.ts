@@ -231,9 +231,11 @@ export class Follower {
 
     const { cursor: loaded, ...contents } = await session.snapshot();
     // Readers of one address are never taken back within a history. A copy may not have the epoch yet that began after a
-    // lost row. (Spec: S14.12)
-    if (loaded.epoch === cursor?.epoch && (place === 'lost' || loaded.seq < cursor.seq))
-      throw new StoreOutage(`the source ends at row ${loaded.seq}, and this node has row ${cursor.seq}`);
+    // lost row. Asked again: since the first look, rows may have been lost and others have taken their places. (Spec: S14.12)
+    const isSame = loaded.epoch === cursor?.epoch;
+    const isLost = isSame && (place === 'lost' || (place && (await find(session, cursor)) === 'lost'));
+    if (isSame && (isLost || loaded.seq < cursor.seq))
+      throw new StoreOutage(`the source ends at row ${loaded.seq}, and lacks row ${cursor.seq} of this node`);
     // Nor to an earlier one. A relay cannot judge: its upstream has compared what it gives with the relay's proof.
     if (
       source.beginEpochAfter &&
