@@ -68,9 +68,14 @@ function useReads(project: string, isEnabled: boolean) {
   });
 }
 
+/** When a flag was last read (ISO 8601). Flag keys are free: `constructor` is one, and every object has that. */
+export function lastReadOf(key: string, { lastReads }: LastReads): string | undefined {
+  return Object.hasOwn(lastReads, key) ? lastReads[key] : undefined;
+}
+
 /** Whether a flag has existed for 30 days and was not read in that time. `now` is epoch milliseconds. */
-export function isUnread({ key, createdAt }: FlagRecord, { lastReads }: LastReads, now: number): boolean {
-  const readAt = lastReads[key];
+export function isUnread({ key, createdAt }: FlagRecord, lastReads: LastReads, now: number): boolean {
+  const readAt = lastReadOf(key, lastReads);
   return isLongAgo(createdAt, now) && (readAt === undefined || isLongAgo(readAt, now));
 }
 

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { findingsOf } from '../../api/code-references.ts';
 import type { CodeReferences, FlagRecord, LastReads, ProjectRecord } from '../../api/types.ts';
+import { lastReadOf } from '../../api/usage.ts';
 import { links } from '../../browser/links.ts';
 import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
@@ -112,7 +113,7 @@ function CandidateRow({
   const now = Date.now();
   const days = staleDays(flag, environments, now);
   const reasons = reasonsOf(flag, { environments, lastReads, now });
-  const readAt = lastReads?.lastReads[key];
+  const readAt = lastReads && lastReadOf(key, lastReads);
 
   return (
     <RecordRow isSelected={isSelected}>

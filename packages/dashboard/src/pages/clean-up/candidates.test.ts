@@ -30,7 +30,7 @@ test('a flag may be removed for each reason that holds, and a permanent one for 
     ]),
     flag('off', [off, off]),
     flag('missing-somewhere', [on]),
-    flag('without-states', []),
+    flag('constructor', []),
     flag('different', [on, off]),
     flag('new', [on, on], { createdAt: at(3) }),
     flag('limit', [on, on], { permanent: true }),
@@ -52,8 +52,8 @@ test('a flag may be removed for each reason that holds, and a permanent one for 
 
   expect(keysOf(true)).toEqual([
     ['done', ['done', 'full-rollout', 'done-and-read']],
-    ['unread', ['done', 'without-states', 'different']],
-    ['same', ['half', 'off', 'without-states']],
+    ['unread', ['done', 'constructor', 'different']],
+    ['same', ['half', 'off', 'constructor']],
     ['archived', ['gone']],
   ]);
   expect(keysOf(false)[1]).toEqual(['unread', []]);
