@@ -13,14 +13,21 @@ export function deliveryText({ seen, streams, slowestMs }: DeliveryRecord): stri
   return `Seen by ${seen} of ${streams} ${streams === 1 ? 'stream' : 'streams'}, slowest ${slowest}`;
 }
 
-/** The delivery of a change over all its environments; `undefined` while unknown. */
+/**
+ * The delivery of a change over all its environments; `undefined` while unknown. A change of several flags is several deliveries to the
+ * same streams: those that have taken the last one have the earlier ones, so that each stream counts once.
+ */
 export function sumOf(deliveries: readonly DeliveryRecord[]): DeliveryRecord | undefined {
   const [first] = deliveries;
   if (first === undefined || deliveries.length === 1) return first;
+
+  const inOrder = [...deliveries].sort((one, other) => one.seq - other.seq);
+  const last = [...new Map(inOrder.map((each) => [each.environment, each])).values()];
+
   return {
     ...first,
-    streams: deliveries.reduce((sum, { streams }) => sum + streams, 0),
-    seen: deliveries.reduce((sum, { seen }) => sum + seen, 0),
+    streams: last.reduce((sum, { streams }) => sum + streams, 0),
+    seen: last.reduce((sum, { seen }) => sum + seen, 0),
     slowestMs: Math.max(...deliveries.map(({ slowestMs }) => slowestMs)),
   };
 }
