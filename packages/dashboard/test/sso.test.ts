@@ -46,6 +46,7 @@ test(
       expected: /401/,
     });
     await button(page).waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Sign in with Example ID');
     await check();
     await button(page).click();
     await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();

@@ -18,6 +18,8 @@ const words = messages.namedValues;
 
 interface Row extends NamedValue {
   readonly id: number;
+  /** Whether it was added here. */
+  readonly isNew?: boolean;
 }
 
 /**
@@ -96,7 +98,9 @@ export function NamedValuesDialog({
       <div>
         <Button
           ref={adding}
-          onClick={() => setRows([...rows, { ...EMPTY, id: 1 + Math.max(-1, ...rows.map(({ id }) => id)) }])}
+          onClick={() =>
+            setRows([...rows, { ...EMPTY, id: 1 + Math.max(-1, ...rows.map(({ id }) => id)), isNew: true }])
+          }
         >
           <Plus size={14} aria-hidden /> {words.add}
         </Button>
@@ -115,7 +119,7 @@ export function NamedValuesDialog({
 const EMPTY: NamedValue = { name: '', text: '', description: '' };
 
 function ValueRow({
-  row: { name, text, description },
+  row: { name, text, description, isNew },
   isText,
   problem,
   onEdit,
@@ -139,6 +143,7 @@ function ValueRow({
       <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-1.5 sm:grid-cols-[10rem_minmax(0,1fr)_minmax(0,1fr)_auto]">
         <input
           aria-label={words.nameOf(label)}
+          autoFocus={isNew}
           {...(problem?.control === 'name' ? wrong : {})}
           placeholder={words.name}
           maxLength={64}

@@ -46,7 +46,7 @@ function SsoSignIn({
   return (
     <div className="flex flex-col gap-4">
       {problem !== undefined && <FormError>{messages.ssoProblems[problem](sso.label)}</FormError>}
-      <Button kind="primary" onClick={() => location.assign(ssoAddress(sso, target))}>
+      <Button kind="primary" autoFocus onClick={() => location.assign(ssoAddress(sso, target))}>
         <span className="truncate">{messages.signInWith(sso.label)}</span>
       </Button>
       {isFirst && <p className="text-xs text-ink-3">{messages.ssoFirst}</p>}

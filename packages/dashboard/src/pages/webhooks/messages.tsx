@@ -72,6 +72,7 @@ export const messages = {
   createTitle: 'New webhook',
   createAction: 'Create webhook',
   created: 'Webhook created',
+  saved: (name: string) => `${name} updated`,
   editTitle: (name: string) => `Edit ${name}`,
   editAction: 'Save',
   nameHint: 'Lower-case letters, digits and “-”, such as “chat”.',

@@ -11,6 +11,7 @@ import { LostSecret } from '../../components/lost-secret.tsx';
 import { MultiSelect } from '../../components/multi-select.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
+import { toast } from '../../components/toasts.tsx';
 import { messages } from './messages.tsx';
 
 /** The members of its project that a webhook needs. A webhook of the installation has {@link INSTALLATION} instead. */
@@ -84,6 +85,7 @@ export function EditWebhookDialog({
     submit: async () => {
       const { url, ...others } = draft;
       await updateWebhook(project.name, name, url === '' ? others : draft);
+      toast({ kind: 'done', title: messages.saved(name) });
       onClose();
     },
     stale: [queryKeys.webhooks(project.name)],
