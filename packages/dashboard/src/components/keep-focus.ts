@@ -67,8 +67,9 @@ function restoreFocus(): void {
     return;
   }
 
-  // A row that was scrolled out of view comes back, and the new screen of an address takes the focus itself.
-  if (latest.closest('[data-row]') !== null || location.pathname !== path) return;
+  // A row that was scrolled out of view comes back while the list has others, and the new screen of an address takes the focus itself.
+  const canComeBack = latest.closest('[data-row]') !== null && document.querySelector('[data-row]') !== null;
+  if (canComeBack || location.pathname !== path) return;
   placeBefore()?.focus({ preventScroll: true });
 }
 

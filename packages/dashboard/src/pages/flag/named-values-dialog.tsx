@@ -118,6 +118,8 @@ export function NamedValuesDialog({
 
 const EMPTY: NamedValue = { name: '', text: '', description: '' };
 
+const takeFocus = (field: HTMLInputElement | null) => field?.focus();
+
 function ValueRow({
   row: { name, text, description, isNew },
   isText,
@@ -143,7 +145,7 @@ function ValueRow({
       <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-1.5 sm:grid-cols-[10rem_minmax(0,1fr)_minmax(0,1fr)_auto]">
         <input
           aria-label={words.nameOf(label)}
-          autoFocus={isNew}
+          ref={isNew ? takeFocus : undefined}
           {...(problem?.control === 'name' ? wrong : {})}
           placeholder={words.name}
           maxLength={64}
