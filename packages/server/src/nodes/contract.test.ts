@@ -65,6 +65,7 @@ test('each operation accepts what the document describes, and answers as it desc
   await useRollouts();
   await useWebhooks();
   await readFlags();
+  await useCodeReferences();
   await useTokens();
   await usePeople();
   await removeAll();
@@ -212,6 +213,16 @@ async function readFlags(): Promise<void> {
   await ask('GET', `/api/keys/${id}`);
   await ask('POST', `/api/keys/${id}/replace`, { endsAt: '2100-01-01T00:00:00Z' });
   await ask('DELETE', `/api/keys/${id}`);
+}
+
+async function useCodeReferences(): Promise<void> {
+  const link = 'https://code.example/acme/shop/{commit}/{path}#L{line}';
+  const flags = [{ key: 'a', places: 2, files: 1, first: [{ path: 'src/main.ts', line: 7 }] }];
+  const path = `${PROJECT}/code-references`;
+  await ask('PUT', path, { repository: 'acme/shop', commit: 'abc1234', link, flags });
+  await ask('GET', path);
+  await ask('GET', `${PROJECT}/flags/a/code-references`);
+  await ask('DELETE', `${path}?repository=acme%2Fshop`);
 }
 
 async function readReceipt(key: string): Promise<void> {
