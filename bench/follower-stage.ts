@@ -145,7 +145,7 @@ export interface Phase {
 /** Makes changes at a rate, and waits until every follower has them. */
 export async function runPhase(stage: Stage, perSecond: number, seconds: number): Promise<Phase> {
   const { pools, write } = stage;
-  // Processes of the server may end meanwhile.
+  // A server process may end during the phase; its time then counts as 0.
   const serverCpu = () => sum(stage.pids().map((pid) => cpuTimeMs(pid) || 0));
   const before = { server: serverCpu(), followers: cpuTimeMs(...pools.pids) };
   const begunAt = now();

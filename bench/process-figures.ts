@@ -16,7 +16,7 @@ export function cpuTimeMs(...pids: readonly number[]): number {
   );
 }
 
-/** What work gave, how long it took, and what processor time some processes used meanwhile, in milliseconds. */
+/** The result of some work, how long it took, and the processor time of some processes during it, in milliseconds. */
 export interface Metered<T> {
   readonly result: T;
   readonly tookMs: number;

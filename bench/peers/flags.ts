@@ -22,7 +22,7 @@ export function peerFlags(count: number): readonly PeerFlag[] {
   }));
 }
 
-/** The same flags after one change: the text of flag 1 is another one. */
+/** The same flags after one change: flag 1 has a new text. */
 export function changed(flags: readonly PeerFlag[], serial: number): readonly PeerFlag[] {
   return flags.map((flag, index) => (index === 1 ? { ...flag, value: `change ${serial} of a text` } : flag));
 }

@@ -76,7 +76,7 @@ export async function startPeer(
   };
 }
 
-/** What a program answers to `--version` or the like: its version number, or `as given` where there is none. */
+/** The version number that a program prints for `--version` or the like, or `as given` if it prints none. */
 export async function versionOf(command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: 10_000 });
   const text = `${await new Response(child.stdout).text()}${await new Response(child.stderr).text()}`;

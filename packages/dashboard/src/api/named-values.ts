@@ -33,8 +33,8 @@ export function declaresValues({ namedValues, hasNamedValues }: FlagRecord): boo
 }
 
 /**
- * The name of a value that a change leaves as it is; only the server knows any other. It compares texts, so `1.0` is another
- * value than `1`: `isSameText` says whether the texts may be the same.
+ * The name of a value that a change leaves as it is. Only the server can name a new value: it compares texts, so `1.0` is not
+ * `1`. `isSameText` says whether the texts may be the same.
  */
 export function keptName(
   before: StateRecord | undefined,

@@ -38,7 +38,7 @@ const MOST = { places: 1000, unknown: 10_000 } as const;
 /** Characters of a call that are looked through for its key. */
 const MOST_OF_CALL = 2000;
 
-/** Finds keys in the files of a folder. Throws where there are none: then nothing is known of any flag. */
+/** Finds keys in the files of a folder. Throws if there are no files: a search of nothing says nothing about flags. */
 export async function findReferences({ keys, calls, ...choice }: Search): Promise<References> {
   const known = new Set(keys);
   const reads = new RegExp(`(?<![\\w$])(?:${[...READS, ...calls.map(callPattern)].join('|')})`, 'g');

@@ -74,7 +74,7 @@ describe.each(['1', '2'])('raw requests to a node with --workers %s', (workers) 
       Array.from({ length: 40 }, (_, at) => (at % 2 ? 200 : 404)),
     );
 
-    // 404 comes from `missing`, so no answer is another request's.
+    // Only `missing` gets 404, so the statuses show that no answer was sent to the wrong request.
     const project = request('GET /api/projects/raw', administrators);
     for (const [first, second, statuses] of [
       [request('GET /healthz'), missing, [200, 404]],

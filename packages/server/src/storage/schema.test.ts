@@ -16,7 +16,7 @@ import { ADA, auditEntries, readLog, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
-/** The version before the one that writes the logs anew. */
+/** The last version before the migration that rewrites the logs. */
 const OLDER = 26;
 
 const ENTRY_COLUMNS = `id, seq, position, actor, ip, note, action, project_id, environment_id, target, before, after, at,

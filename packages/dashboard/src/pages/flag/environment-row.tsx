@@ -96,7 +96,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
             />
             <span
               className={classNames(
-                // One width below each other, so that the switches stand in a line.
+                // All words get the same width on a narrow page, so that the switches line up.
                 'whitespace-nowrap max-@3xl:w-12',
                 state?.enabled ? 'font-medium' : 'text-ink-3',
               )}

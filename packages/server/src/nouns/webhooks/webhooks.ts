@@ -147,7 +147,7 @@ export function updateWebhook(
 
 /**
  * Skips the change that a webhook delivers next. The changes behind it are tried at once unless the webhook is paused or disabled.
- * Same errors as {@link getWebhook}; `not_found` if that is another change, such as after it was delivered. (Spec: S22.1)
+ * Same errors as {@link getWebhook}; `not_found` if `seq` is not that change, as after its delivery. (Spec: S22.1)
  */
 export function skipWebhookChange(
   context: ManagementContext,

@@ -153,9 +153,9 @@ export const STEPS_FROM_SIGN_ON: readonly MigrationStep[] = [
   ],
 
   [
-    // Environments whose flags are read without a key. One that was deleted and created again is another one, which the time of
-    // its creation tells, also where a node deleted it that does not know publications. Until their files are removed, those
-    // that are no longer wanted stay. path: project/environment.
+    // Environments whose flags are read without a key. The time of creation shows that an environment was deleted and created
+    // again, even if a node deleted it that does not know publications. Unwanted publications stay until their files are
+    // removed. path: project/environment.
     `CREATE TABLE publications (
       environment_id TEXT NOT NULL PRIMARY KEY,
       environment_created_at BIGINT NOT NULL,
