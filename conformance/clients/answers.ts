@@ -53,6 +53,13 @@ export function changeOf({ set, removed = [], ...change }: SentChange): string {
   return changeEvent({ ...change, removed }, JSON.stringify(set));
 }
 
+/** Serves the next map, in which `a` is 2. */
+export function serveNext(exchange: Exchange, run: Run): void {
+  run.flags = { a: { enabled: true, value: 2 } };
+  run.revision = 2;
+  serveStream(exchange, run);
+}
+
 /** Sends comments on a stream, as signs of life. */
 export function keepAlive(exchange: Exchange, run: Run): void {
   run.every(HEARTBEAT_MS, () => exchange.write(':\n\n'));
@@ -114,6 +121,12 @@ export function refuseForAnHour(exchange: Exchange): void {
 /** Refuses the key. */
 export function refuseKey(exchange: Exchange): void {
   exchange.refuse(401, 'invalid_api_key');
+}
+
+/** What is wrong unless the client asked for exactly so many streams. */
+export function wrongStreams(run: Run, expected: number): readonly string[] {
+  const count = run.count('/v1/stream');
+  return count === expected ? [] : [`${count} streams were asked for`];
 }
 
 /** The gaps between one request for a path and the next, in milliseconds. */

@@ -142,6 +142,12 @@ export const steadyReason = (key: string, value: number, reason: string, forMs: 
 /** A state that is on and has a value. */
 export const on = (value: unknown) => ({ enabled: true, value });
 
+/** Ten thousand flags, several megabytes as a map. The value of each begins with its number. */
+export function manyFlags(): Flags {
+  const flags = Array.from({ length: 10_000 }, (_, at) => [`flag-${at}`, on(`${at} ${'x'.repeat(300)}`)]);
+  return Object.fromEntries(flags);
+}
+
 function numberRead(key: string, value: number): ReadStep {
   return { key, type: 'integer', default: -1, expect: { value } };
 }

@@ -1,10 +1,11 @@
-import { sendChange } from '../answers.ts';
+import { sendChange, wrongStreams } from '../answers.ts';
 import type { Run } from '../run.ts';
 import {
   act,
   close,
   event,
   type Flags,
+  manyFlags,
   on,
   open,
   read,
@@ -16,6 +17,7 @@ import {
   steadyNumber,
   verdict,
 } from '../scenario.ts';
+import { restored } from './order.ts';
 
 /** Sends a change to the open stream, and lets the server have its map. */
 export function change(run: Run, set: Flags, removed: readonly string[] = []): void {
@@ -28,7 +30,7 @@ export function change(run: Run, set: Flags, removed: readonly string[] = []): v
 
 /** What is wrong where one stream that was asked for changes was enough. */
 export const isAlone = (run: Run) => [
-  ...(run.count('/v1/stream') === 1 ? [] : [`${run.count('/v1/stream')} streams were asked for`]),
+  ...wrongStreams(run, 1),
   ...(run.stream.request.query.get('changes') === '1' ? [] : ['changes were not asked for']),
 ];
 
@@ -145,32 +147,7 @@ const ALL: readonly Omit<Scenario, 'needs'>[] = [
     name: 'a-restore-in-the-middle-of-a-stream',
     clause: 'C9.2',
     sentence: 'A change from nothing to a lower revision is an older map, which is believed as C2.21 says.',
-    prepare: (run) => {
-      run.revision = 50;
-      run.flags = { a: on(50), gone: on(1) };
-    },
-    steps: [
-      open({ timeScale: 0.03 }),
-      ready(),
-      event('READY'),
-      act('restore'),
-      steadyNumber('a', 50, 1_000),
-      readNumber('a', 2, 8_000),
-      event('CONFIGURATION_CHANGED', ['a', 'gone']),
-      status('ready'),
-      act('change'),
-      readNumber('a', 3, 5_000),
-      close,
-      verdict,
-    ],
-    acts: {
-      restore: (run) => {
-        run.revision = 2;
-        run.flags = { a: on(2) };
-        sendChange(run.stream, { from: null, to: 2, set: run.flags });
-      },
-      change: (run) => run.publish({ a: on(3) }),
-    },
+    ...restored((run) => sendChange(run.stream, { from: null, to: 2, set: run.flags })),
   },
   {
     name: 'a-node-behind-that-catches-up-by-changes',
@@ -282,8 +259,3 @@ const ALL: readonly Omit<Scenario, 'needs'>[] = [
 
 /** How changes are read, by clients that ask for them. (C9.1, C9.2 and C9.5) */
 export const CHANGES: readonly Scenario[] = ALL.map((scenario) => ({ ...scenario, needs: 'changes' }));
-
-function manyFlags(): Flags {
-  const flags = Array.from({ length: 10_000 }, (_, at) => [`flag-${at}`, on(`${at} ${'x'.repeat(300)}`)]);
-  return Object.fromEntries(flags);
-}

@@ -1,8 +1,9 @@
-import { beginStream, frameOf, inTurn, openSilently, refuseBusy, serveStream, stall } from '../answers.ts';
-import type { Exchange } from '../exchange.ts';
+import { beginStream, frameOf, inTurn, openSilently, refuseBusy, serveNext, stall } from '../answers.ts';
 import {
+  type Answer,
   act,
   close,
+  manyFlags,
   on,
   open,
   read,
@@ -43,6 +44,26 @@ const NO_MAPS = [
   frameOf({ error: 'internal_error', message: 'An error in the place of a map.' }),
 ];
 
+/** Streams that each break in its own way after the first map, and then a good one, which the client follows. */
+export const recovery = (broken: readonly Answer[]): Pick<Scenario, 'prepare' | 'steps' | 'acts'> => ({
+  prepare: (run) => {
+    run.onRest = stall;
+    run.onStream = inTurn(...broken, serveNext);
+  },
+  steps: [
+    open({ timeScale: 0.02 }),
+    ready(),
+    act('all-sent'),
+    readNumber('a', 2, 5_000),
+    status('ready'),
+    close,
+    verdict,
+  ],
+  acts: {
+    'all-sent': (run) => run.until('a stream after each of them', () => run.streams.length > broken.length),
+  },
+});
+
 /** What may be in a map. (C2.7 to C2.10) */
 export const MAPS: readonly Scenario[] = [
   {
@@ -73,31 +94,12 @@ export const MAPS: readonly Scenario[] = [
     name: 'frames-that-are-no-map',
     clause: 'C2.8',
     sentence: 'A frame that is not a map ends the stream; the map stays, and the next stream is followed.',
-    prepare: (run) => {
-      run.onRest = stall;
-      const broken = NO_MAPS.map((text) => (exchange: Exchange) => {
+    ...recovery(
+      NO_MAPS.map((text) => (exchange, run) => {
         openSilently(exchange, run);
         exchange.write(text);
-      });
-      run.onStream = inTurn(...broken, (exchange) => {
-        run.flags = { a: on(2) };
-        run.revision = 2;
-        serveStream(exchange, run);
-      });
-    },
-    steps: [
-      open({ timeScale: 0.02 }),
-      ready(),
-      act('all-sent'),
-      readNumber('a', 2, 5_000),
-      status('ready'),
-      close,
-      verdict,
-    ],
-    acts: {
-      'all-sent': (run) =>
-        run.until('a stream after each of them', () => run.streams.length > NO_MAPS.length),
-    },
+      }),
+    ),
   },
   {
     name: 'a-first-frame-that-is-no-map',
@@ -168,8 +170,7 @@ export const MAPS: readonly Scenario[] = [
     clause: 'C2.10',
     sentence: 'A map of several megabytes is taken, by the stream as by REST.',
     prepare: (run) => {
-      const flags = Array.from({ length: 10_000 }, (_, at) => [`flag-${at}`, on(`${at} ${'x'.repeat(300)}`)]);
-      run.flags = { a: on(1), ...Object.fromEntries(flags) };
+      run.flags = { a: on(1), ...manyFlags() };
     },
     steps: [
       open(),
@@ -190,19 +191,12 @@ export const MAPS: readonly Scenario[] = [
     sentence: 'A frame that has no end is given up, and what is there stays.',
     prepare: (run) => {
       run.onRest = stall;
-      run.onStream = inTurn(
-        (exchange) => {
-          openSilently(exchange, run);
-          const piece = new Uint8Array(1024 * 1024).fill(0x78);
-          exchange.write('data: ');
-          for (let megabytes = 0; megabytes < 34; megabytes++) exchange.write(piece);
-        },
-        (exchange) => {
-          run.flags = { a: on(2) };
-          run.revision = 2;
-          serveStream(exchange, run);
-        },
-      );
+      run.onStream = inTurn((exchange) => {
+        openSilently(exchange, run);
+        const piece = new Uint8Array(1024 * 1024).fill(0x78);
+        exchange.write('data: ');
+        for (let megabytes = 0; megabytes < 34; megabytes++) exchange.write(piece);
+      }, serveNext);
     },
     steps: [
       open(),

@@ -39,6 +39,36 @@ const nodeAt = (revision: number, flags: Flags) => (exchange: Exchange, run: Run
 const restAt = (revision: number, flags: Flags) => (exchange: Exchange) =>
   exchange.json(200, { environment: ENVIRONMENT, flags }, { 'X-Flags-Revision': String(revision) });
 
+/** A server that goes back from revision 50 to 2, as after a restore; `announce` is how its client hears of that. (C2.21) */
+export const restored = (announce: (run: Run) => void): Pick<Scenario, 'prepare' | 'steps' | 'acts'> => ({
+  prepare: (run) => {
+    run.revision = 50;
+    run.flags = { a: on(50), gone: on(1) };
+  },
+  steps: [
+    open({ timeScale: 0.03 }),
+    ready(),
+    event('READY'),
+    act('restore'),
+    steadyNumber('a', 50, 1_000),
+    readNumber('a', 2, 8_000),
+    event('CONFIGURATION_CHANGED', ['a', 'gone']),
+    status('ready'),
+    act('change'),
+    readNumber('a', 3, 5_000),
+    close,
+    verdict,
+  ],
+  acts: {
+    restore: (run) => {
+      run.revision = 2;
+      run.flags = { a: on(2) };
+      announce(run);
+    },
+    change: (run) => run.publish({ a: on(3) }),
+  },
+});
+
 /** Dead connections, and the order of maps. (C2.17 to C2.22) */
 export const ORDER: readonly Scenario[] = [
   {
@@ -246,32 +276,7 @@ export const ORDER: readonly Scenario[] = [
     name: 'a-restored-database',
     clause: 'C2.21',
     sentence: 'Lower revisions that stay for a minute, on three connections, are believed.',
-    prepare: (run) => {
-      run.revision = 50;
-      run.flags = { a: on(50), gone: on(1) };
-    },
-    steps: [
-      open({ timeScale: 0.03 }),
-      ready(),
-      event('READY'),
-      act('restore'),
-      steadyNumber('a', 50, 1_000),
-      readNumber('a', 2, 8_000),
-      event('CONFIGURATION_CHANGED', ['a', 'gone']),
-      status('ready'),
-      act('change'),
-      readNumber('a', 3, 5_000),
-      close,
-      verdict,
-    ],
-    acts: {
-      restore: (run) => {
-        run.revision = 2;
-        run.flags = { a: on(2) };
-        run.stream.end();
-      },
-      change: (run) => run.publish({ a: on(3) }),
-    },
+    ...restored((run) => run.stream.end()),
   },
   {
     name: 'one-node-far-behind',

@@ -1,4 +1,13 @@
-import { beginStream, frameOf, inTurn, keepAlive, openSilently, restAsked, stall } from '../answers.ts';
+import {
+  beginStream,
+  frameOf,
+  inTurn,
+  keepAlive,
+  openSilently,
+  restAsked,
+  stall,
+  wrongStreams,
+} from '../answers.ts';
 import type { Run } from '../run.ts';
 import {
   act,
@@ -25,7 +34,7 @@ const streamOf = (bytes: (string | Uint8Array)[]) => (run: Run) => {
 };
 
 const isAlone = (run: Run) => [
-  ...(run.count('/v1/stream') === 1 ? [] : [`${run.count('/v1/stream')} streams were asked for`]),
+  ...wrongStreams(run, 1),
   ...(run.count('/v1/flags') === 0 ? [] : ['REST was asked beside a live stream']),
 ];
 
