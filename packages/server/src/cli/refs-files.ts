@@ -32,35 +32,32 @@ export async function* filesOf({ folder, exclude }: FileChoice): AsyncGenerator<
   const excluded = ignoring(exclude);
   const isOut = (file: string) => noCode(file) || excluded(file);
 
-  const git = Bun.which('git');
-  if (git !== null && isInWorkTree(git, folder)) {
-    for await (const file of listedByGit(git, folder)) if (!isOut(file)) yield file;
+  if (pathInRepository(folder) !== undefined) {
+    for await (const file of listedByGit(folder)) if (!isOut(file)) yield file;
     return;
   }
   const isBuilt = ignoring(BUILT);
   yield* walk(folder, '', [(file) => isOut(file) || isBuilt(file)]);
 }
 
-/** Whether a folder belongs to the files of a Git repository. Inside `.git`, it does not. */
-function isInWorkTree(git: string, folder: string): boolean {
-  const options = { cwd: folder, stderr: 'ignore' } as const;
-  const { exitCode, stdout } = Bun.spawnSync([git, 'rev-parse', '--is-inside-work-tree'], options);
-  return exitCode === 0 && stdout.toString().trim() === 'true';
-}
-
-/** The path of a folder below the root of its Git repository, with a slash at its end; empty for the root, and without Git. */
-export function pathInRepository(folder: string): string {
+/**
+ * The path of a folder below the root of its Git repository, with a slash at its end; empty for the root. `undefined` without Git,
+ * and for a folder that is in no repository, or inside `.git`.
+ */
+export function pathInRepository(folder: string): string | undefined {
   const git = Bun.which('git');
-  if (git === null || !isInWorkTree(git, folder)) return '';
-  const options = { cwd: folder, stderr: 'ignore' } as const;
-  const { exitCode, stdout } = Bun.spawnSync([git, 'rev-parse', '--show-prefix'], options);
-  return exitCode === 0 ? stdout.toString().replace(/\r?\n$/, '') : '';
+  if (git === null) return undefined;
+  const { exitCode, stdout } = Bun.spawnSync([git, 'rev-parse', '--is-inside-work-tree', '--show-prefix'], {
+    cwd: folder,
+    stderr: 'ignore',
+  });
+  return exitCode === 0 ? /^true\r?\n(.*?)\r?\n?$/s.exec(stdout.toString())?.[1] : undefined;
 }
 
 /** The paths that Git lists in a folder of a repository. */
-async function* listedByGit(git: string, folder: string): AsyncGenerator<string, void, undefined> {
+async function* listedByGit(folder: string): AsyncGenerator<string, void, undefined> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const listing = Bun.spawn([git, ...args], { cwd: folder, stdout: 'pipe', stderr: 'ignore' });
+  const listing = Bun.spawn(['git', ...args], { cwd: folder, stdout: 'pipe', stderr: 'ignore' });
   const decoder = new TextDecoder();
   let rest = '';
   for await (const bytes of listing.stdout) {

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { type ApiClient, apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { pathInRepository } from './refs-files.ts';
@@ -42,14 +43,17 @@ export async function sendReport(
     readonly options: ReportOptions;
   },
 ): Promise<void> {
-  const root = pathInRepository(folder);
-  const named = { ...requireReport(options), ...(options.link !== undefined && { link: options.link }) };
+  const root = pathInRepository(folder) ?? '';
+  const named = { ...requireReport(options), ...defined({ link: options.link }) };
   const bodyWith = (most: number) => {
     const flags = keys.map((key) => flagIn(found, key, { root, most }));
     return JSON.stringify({ ...named, flags });
   };
 
-  const text = PLACES.map(bodyWith).find((each) => Buffer.byteLength(each) <= MOST.bytes);
+  // Lazily: only reports up to the one that fits are written.
+  const text = PLACES.values()
+    .map(bodyWith)
+    .find((each) => Buffer.byteLength(each) <= MOST.bytes);
   if (text === undefined)
     throw usageError(`${keys.length} flags are too many for one report of ${MOST.bytes} bytes.`);
   await client.request({
