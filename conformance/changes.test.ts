@@ -62,6 +62,7 @@ conformance('26. Stream of changes', (subject) => {
     const stream = await world.changes();
     expect(stream.headers.get('X-Flags-Revision')).toBe('1');
     await stream.nextFrame();
+
     await world.putText('flag', '{ "enabled": true, "value": [1.0, "\\u00e9"] }');
     await stream.nextFrame();
     await world.put('gone', { enabled: true }, 'staging');
@@ -88,6 +89,7 @@ conformance('26. Stream of changes', (subject) => {
     const world = await World.make(subject());
     const [maps, first] = [await world.stream(), new ChangeReader(await world.changes())];
     const last = 48;
+
     const writing = Promise.all(
       Array.from({ length: 4 }, async (_, writer) => {
         for (let round = 0; round < last / 4; round++) {
@@ -105,6 +107,7 @@ conformance('26. Stream of changes', (subject) => {
     const byRevision: object[] = [];
     for (let revision = 0; revision <= last; revision++)
       byRevision.push(JSON.parse((await maps.nextFrame()).data));
+
     for (const reader of [first, ...late]) {
       const opened = Number(reader.stream.headers.get('X-Flags-Revision'));
       for (let revision = opened; revision <= last; revision++) {
@@ -126,6 +129,7 @@ conformance('26. Stream of changes', (subject) => {
     const [maps, changes] = [await world.stream('production', key), await world.changes('production', key)];
     const [kept, ending] = [await world.changes(), await world.changes('preview', preview.key)];
     for (const stream of [maps, changes, kept, ending]) await stream.nextFrame();
+
     const own = ['date', 'x-request-id'];
     const headersOf = ({ headers }: SseReader) => [...headers].filter(([name]) => !own.includes(name));
     expect(headersOf(changes)).toEqual(headersOf(maps));

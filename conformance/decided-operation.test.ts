@@ -157,6 +157,7 @@ conformance('14. Decided: failures and operation', (subject) => {
     const host = `Host: ${new URL(world.url).host}`;
     const line = 'GET /v1/flags?env=production HTTP/1.1';
     const post = 'POST /v1/flags/batch HTTP/1.1';
+
     for (const request of [
       'nonsense\r\n\r\n',
       `FOO /v1/flags HTTP/1.1\r\n${host}\r\n${key}\r\n\r\n`,
@@ -181,6 +182,7 @@ conformance('14. Decided: failures and operation', (subject) => {
       });
       for (const status of statuses) expect([400, 413, 431, 505]).toContain(status);
     }
+
     expect(await world.flags()).toEqual({ flag: { enabled: true } });
   });
 });

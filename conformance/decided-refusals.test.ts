@@ -50,6 +50,7 @@ conformance('10. Decided: one refusal for every bad key', (subject) => {
       'only in Authorization': [['Authorization', `Bearer ${world.key}`]],
       'only in a cookie': [['Cookie', `X-Service-Key=${world.key}`]],
     };
+
     for (const target of [
       '/v1/flags?env=production',
       '/v1/flags/none?env=none',
@@ -60,6 +61,7 @@ conformance('10. Decided: one refusal for every bad key', (subject) => {
         answers.set(cause, await world.raw(target, { headers }));
       expectAllAlike(answers);
     }
+
     const batches = new Map<string, RawAnswer>();
     for (const [cause, headers] of Object.entries(causes)) {
       const length = ['Content-Length', '0'] as const;

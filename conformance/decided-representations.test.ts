@@ -141,9 +141,11 @@ conformance('11. Decided: representations', (subject) => {
       expect(tag).not.toBe(plain.headers.get('ETag'));
       expect((await read(encoding, tag)).status).toBe(304);
     }
+
     for (const refused of ['gzip;q=0', 'identity', 'br', '', 'gzip;q=0, *;q=0']) {
       expect((await read(refused)).headers.get('Content-Encoding')).toBeNull();
     }
+
     for (const [accepted, encoding] of [
       ['deflate, gzip;q=0.5', 'gzip'],
       ['zstd;q=0.1, gzip;q=0.9', 'gzip'],

@@ -118,6 +118,7 @@ conformance('15. OFREP: bulk evaluations', (subject) => {
         state: { enabled: true, value: `value ${index} ✓`, ...(index % 10 === 0 && { rolloutPct: 50 }) },
       }));
       await world.management.change(world.project, 'production', flags);
+
       const tags = new Set<string | null>();
       for (const targetingKey of ['user-1', 'user-2']) {
         const ask = (encoding: string, tag?: string) => evaluateAll(world, { targetingKey, encoding, tag });
@@ -125,6 +126,7 @@ conformance('15. OFREP: bulk evaluations', (subject) => {
         const text = await plain.text();
         expect(plain.headers.get('Content-Encoding')).toBeNull();
         tags.add(plain.headers.get('ETag'));
+
         for (const [encoding, decode] of [
           ['gzip', gunzipSync],
           ['zstd', zstdDecompressSync],
@@ -140,6 +142,7 @@ conformance('15. OFREP: bulk evaluations', (subject) => {
           expect([again.status, again.headers.get('ETag'), await again.text()]).toEqual([304, tag, '']);
           expect((await ask('identity', tag)).status).toBe(200);
         }
+
         for (const refused of ['gzip;q=0', 'br', ''])
           expect((await ask(refused)).headers.get('Content-Encoding')).toBeNull();
       }

@@ -160,11 +160,13 @@ conformance('16. OFREP: event stream', (subject) => {
     const path = await streamPath(world);
     const ticketOf = (address: string) => new URLSearchParams(address.split('?')[1]).get('ticket') ?? '';
     const [id, environment, expiry, signature] = ticketOf(path).split('.');
+
     const revoked = await world.management.createKey(world.project, ['production']);
     const ofRevoked = await streamPath(world, { key: revoked.key });
     await world.management.revokeKey(revoked.id);
     const ofStaging = ticketOf(await streamPath(world, { environment: 'staging' })).split('.')[1];
     const ofOther = ticketOf(await streamPath(other)).split('.');
+
     const refused = {
       missing: '/ofrep/v1/stream',
       empty: '/ofrep/v1/stream?ticket=',
@@ -179,6 +181,7 @@ conformance('16. OFREP: event stream', (subject) => {
       'the key itself': `/ofrep/v1/stream?ticket=${world.key}`,
       'in a header': '/ofrep/v1/stream',
     };
+
     const bodies = new Set<string>();
     for (const [name, address] of Object.entries(refused)) {
       const headers: [string, string][] = [['X-Request-Id', 'r1']];
@@ -188,6 +191,7 @@ conformance('16. OFREP: event stream', (subject) => {
       expect(answer.headers.get('Content-Type')).toBe('application/json');
       bodies.add(answer.text);
     }
+
     expect([...bodies].map((body) => JSON.parse(body))).toEqual([
       {
         error: 'invalid_api_key',

@@ -91,6 +91,7 @@ conformance('15. OFREP', (subject) => {
       return await fetch(url, { method: 'POST', body: '{}', headers });
     };
     const { key } = world;
+
     for (const headers of [
       { 'X-Service-Key': key },
       { 'X-API-Key': key },
@@ -101,6 +102,7 @@ conformance('15. OFREP', (subject) => {
       { Authorization: 'Basic dXNlcjpwYXNz', 'X-API-Key': key },
     ])
       expect([headers, (await ask(headers)).status]).toEqual([headers, 200]);
+
     for (const headers of [
       {},
       { Authorization: key },
@@ -189,11 +191,13 @@ conformance('15. OFREP', (subject) => {
       'i-list': '[1]',
       'j-null': 'null',
     };
+
     for (const [key, value] of Object.entries(values))
       await world.putText(
         key,
         value === undefined ? '{"enabled":false}' : `{"enabled":true,"value":${value}}`,
       );
+
     const path = '/environments/production/openfeature/v0/manifest';
     const answer = await fetch(`${world.url}${path}`, { headers: { Authorization: `Bearer ${world.key}` } });
     expect(answer.status).toBe(200);
@@ -210,6 +214,7 @@ conformance('15. OFREP', (subject) => {
         { key: 'i-list', type: 'object', defaultValue: [] },
       ],
     });
+
     const tag = answer.headers.get('ETag') ?? '';
     const again = await world.fetch(path, { headers: { 'If-None-Match': tag } });
     expect([again.status, again.headers.get('X-Manifest-Capabilities')]).toEqual([304, 'read']);

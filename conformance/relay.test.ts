@@ -13,6 +13,7 @@ conformance('relays', (subject) => {
     try {
       const ask = (path: string, key = world.key) =>
         fetch(`${relay.url}${path}`, { headers: { 'X-Service-Key': key } });
+
       for (const path of [
         '/v1/flags?env=production',
         '/v1/flags/a?env=production',
@@ -25,6 +26,7 @@ conformance('relays', (subject) => {
           expect([name, relayed.headers.get(name)]).toEqual([name, own.headers.get(name)]);
         if (own.ok) expect(await relayed.text()).toBe(await own.text());
       }
+
       // The key opens staging, and this relay does not have it.
       const elsewhere = await ask('/v1/flags?env=staging');
       expect([elsewhere.status, await elsewhere.json()]).toMatchObject([
@@ -33,11 +35,13 @@ conformance('relays', (subject) => {
       ]);
       const other = await management.createKey(project, ['staging']);
       expect((await ask('/v1/flags?env=staging', other.key)).status).toBe(401);
+
       const open = (query: string) =>
         openSse(`${relay.url}/v1/stream?${query}`, { headers: { 'X-Service-Key': world.key } });
       const stream = await open('env=production');
       const changes = await open('env=production&changes=1');
       expect((await stream.nextFrame()).data).toBe('{"a":{"enabled":true,"value":{"b":[1,"é"]}}}');
+
       await management.putState(project, 'staging', 'a', { enabled: true });
       await management.putState(project, 'production', 'a', { enabled: false });
       expect((await stream.nextFrame()).data).toBe('{"a":{"enabled":false}}');

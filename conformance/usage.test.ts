@@ -82,6 +82,7 @@ conformance('17. Reports of usage', (subject) => {
     const env = 'production';
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, { on: 1 }]));
+
     for (const body of [
       { env, flags: {} },
       { env, flags: { a: { on: 2, off: 3 }, b: {}, absent: { off: 1 } } },
@@ -93,6 +94,7 @@ conformance('17. Reports of usage', (subject) => {
       expect([answer.status, await answer.text()]).toEqual([204, '']);
       expect(answer.headers.get('X-Request-Id')).toBeTruthy();
     }
+
     for (const body of [
       ...['', '[]', '{', 'null', { env }, { flags: {} }, { env: 1, flags: {} }, { env, flags: [] }],
       ...[-1, 1.5, 1e9 + 1, '1', null].map((on) => ({ env, flags: { a: { on } } })),
@@ -101,6 +103,7 @@ conformance('17. Reports of usage', (subject) => {
       `{"env":"production","flags":{}}${' '.repeat(262_144)}`,
     ])
       await expectError(await report(world, body), 'invalid_argument', JSON.stringify(body).slice(0, 80));
+
     await expectError(await report(world, { env: 'nowhere', flags: {} }), 'environment_not_found');
     const wrong = { 'X-Service-Key': 'proj_live_x' };
     await expectError(await report(world, { env, flags: {} }, wrong), 'invalid_api_key');

@@ -136,7 +136,8 @@ function without(answer: EvaluationAnswer, omitted: readonly (keyof EvaluationAn
       !(failed && ['reason', 'variant', 'metadata'].includes(name)) &&
       !(omitted as readonly string[]).includes(name),
   );
-  // `fromEntries` loses the member types; filtering keeps each member's value, so the cast adds nothing false.
+
+  // Of type EvaluationAnswer: its own members, without optional ones. `fromEntries` cannot know that.
   return Object.fromEntries(entries) as unknown as EvaluationAnswer;
 }
 

@@ -250,6 +250,7 @@ async function growthBookProxy({ program, flags, port, url }: RecipeInput) {
       return Object.keys(features).length;
     },
   };
+
   return {
     program: {
       command: ['node', program],

@@ -114,6 +114,7 @@ export async function measurePeers(bench: Bench, options: PeersOptions): Promise
   if (isInstalling && paths.folder !== undefined) {
     for (const sentence of await installPeers(paths.folder, bench.say)) bench.leaveOut(sentence);
   }
+
   await using load = await startLoadMaker(bench.machine);
   const streams = Math.min(STREAMS, bench.machine.fileLimit - 700);
   const subjects = SUBJECTS.filter(({ table }) => chosen.length === 0 || chosen.includes(table));
@@ -125,6 +126,7 @@ export async function measurePeers(bench: Bench, options: PeersOptions): Promise
       bench.leaveOut(`${peer.name}: ${place.missing}`);
       continue;
     }
+
     const name = `${peer.name} ${await peer.version(place.program)}`;
     for (const [flags, same] of Map.groupBy(subjects, (subject) => subject.flags)) {
       bench.say(`peers: ${name}, ${flags} flags`);
@@ -133,6 +135,7 @@ export async function measurePeers(bench: Bench, options: PeersOptions): Promise
         await using again = await start();
         return again.startMs;
       };
+
       try {
         await using running = await start();
         for (const subject of same) {
@@ -144,6 +147,7 @@ export async function measurePeers(bench: Bench, options: PeersOptions): Promise
       }
     }
   }
+
   const tables = [...lines].map(([subject, all]) =>
     written(format, tableOf(all, subject.ratios), subject.title(streams)),
   );

@@ -34,11 +34,13 @@ test('an archive has the same bytes on every machine, whatever the age and permi
       chmodSync(path, name === 'run' ? mode | 0o100 : mode);
       utimesSync(path, age, age);
     }
+
     const archive = await packFolder({
       parent: parent.path,
       name: 'halyard-1.2.3',
       modifiedAt: MODIFIED_AT,
     });
+
     const list = Bun.spawnSync(['tar', '-tvzf', archive], { env: { TZ: 'UTC', PATH: process.env.PATH } });
     expect(String(list.stdout)).toMatch(
       /^-rwxr-xr-x 0\/0 .* 2026-01-02 03:04 halyard-1\.2\.3\/deploy\/run$/m,

@@ -98,11 +98,13 @@ test('watch and audit --follow reconnect after a server restart, and show the ch
   const run = async (line: string) => {
     expect(await runCaptured(line.split(' '), { env })).toMatchObject({ exitCode: 0 });
   };
+
   await run('project create shop');
   const created = await runCaptured(['token', 'create', '--name', 'follower', '--role', 'admin', '--json'], {
     env,
   });
   const follower = JSON.parse(created.out);
+
   // The restart must not come before its first answer: an address that never answered is given up.
   const { promise: isFollowing, resolve: printed } = Promise.withResolvers<void>();
   const following = runCaptured(['audit', '--follow', '--since', '0'], {
@@ -110,6 +112,7 @@ test('watch and audit --follow reconnect after a server restart, and show the ch
     onOutput: () => printed(),
   });
   await within('the audit log is followed', isFollowing);
+
   let restarted: Promise<NodeProcess> | undefined;
   const { promise: bothSawIt, resolve: end } = Promise.withResolvers<void>();
   const seenBy = new Set<string>();
@@ -117,6 +120,7 @@ test('watch and audit --follow reconnect after a server restart, and show the ch
     if (out.includes('fresh')) seenBy.add(who);
     if (seenBy.size === 2) end();
   };
+
   const { promise: watcherIsAlone, resolve: missed } = Promise.withResolvers<void>();
   const restart = async () => {
     await first.stop();
@@ -127,6 +131,7 @@ test('watch and audit --follow reconnect after a server restart, and show the ch
     await within('the watcher finds no server', watcherIsAlone);
     return await startNode({ ...settings, arguments: port });
   };
+
   const command = ['watch', '--project', 'shop', '--env', 'staging'];
   const asJson = runCaptured([...command, '--json'], { env, onOutput: (out) => see('program', out) });
   const ended = within('both watchers see the change', bothSawIt, 100_000).then(() =>
@@ -143,6 +148,7 @@ test('watch and audit --follow reconnect after a server restart, and show the ch
       if (err.includes('No server is running at ')) missed();
     },
   });
+
   await ended;
   expect((await asJson).out).toBe('{}\n{"fresh":{"enabled":true}}\n');
 
