@@ -15,13 +15,13 @@ const NOUNS = 'server/src/nouns';
 export const PLANTS: readonly Plant[] = [
   {
     name: 'older snapshot is loaded',
-    file: `${SERVER}/replication/follower.ts`,
+    file: `${SERVER}/replication/history-check.ts`,
     from: 'if (isSame && (isLost || loaded.seq < cursor.seq))',
     to: 'if (false)',
   },
   {
     name: 'rows in the places of lost ones are not noticed',
-    file: `${SERVER}/replication/follower.ts`,
+    file: `${SERVER}/replication/history-check.ts`,
     from: "|| (place && (await find(session, cursor)) === 'lost')",
     to: '',
   },
@@ -33,7 +33,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'another history of its epoch is loaded',
-    file: `${SERVER}/replication/follower.ts`,
+    file: `${SERVER}/replication/history-check.ts`,
     from: "(place === 'lost' || (place && (await find(session, cursor)) === 'lost'))",
     to: 'false',
   },
@@ -189,7 +189,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'no epoch begins',
-    file: `${SERVER}/replication/follower.ts`,
+    file: `${SERVER}/replication/history-check.ts`,
     from: "if (cursor !== undefined && place === 'lost') await source.beginEpochAfter?.(cursor);",
     to: '',
   },

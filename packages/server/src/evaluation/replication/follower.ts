@@ -8,11 +8,11 @@ import type {
   LogSource,
   Snapshot,
 } from '../../domain/change-log.ts';
-import { precedes } from '../../domain/epoch.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import { Waiters } from '../../domain/waiters.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { isLarge } from '../catalog/payload-parts.ts';
+import { HistoryBrokenError, HistoryCheck } from './history-check.ts';
 import { reconnectDelayMs, sleep, Turns, turn } from './pacing.ts';
 
 /** Callbacks of a {@link Follower}. */
@@ -71,11 +71,6 @@ const ROWS_AT_ONCE = 50;
 /** Longest a write waits for its own node to have applied it, in milliseconds. */
 const APPLY_WAIT_MS = 2000;
 
-/** The log does not continue from this node's cursor; the node must reload a snapshot. */
-class HistoryBrokenError extends Error {
-  override readonly name = 'HistoryBrokenError';
-}
-
 /**
  * Keeps one catalog in step with the log: loads a snapshot, then applies row after row, cursor + 1 or not at all.
  * Wake-ups are only hints; the log is the truth, and a heartbeat on the same session proves that nothing was
@@ -83,6 +78,7 @@ class HistoryBrokenError extends Error {
  */
 export class Follower {
   readonly #options: Required<FollowerOptions>;
+  readonly #historyCheck: HistoryCheck;
   readonly #waiters = new Waiters();
   readonly #closed = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
@@ -98,12 +94,11 @@ export class Follower {
   #alarm: Alarm | undefined;
   #provenAt = Number.NEGATIVE_INFINITY;
   #attempt = 0;
-  /** Since when the log is a copy that lacks the row of the cursor. */
-  #awaitedSince: number | undefined;
   #lostCause: Error | undefined;
 
   constructor(options: FollowerOptions) {
     this.#options = { heartbeatMs: 1000, pollMs: 200, patienceMs: 5000, random: Math.random, ...options };
+    this.#historyCheck = new HistoryCheck(this.#options);
   }
 
   /** Whether the catalog is current and every change will be seen. */
@@ -157,6 +152,7 @@ export class Follower {
         await this.#followOneSession();
       } catch (cause) {
         if (cause instanceof StoreOutage) askedMs = cause.retryAfterMs;
+        if (cause instanceof HistoryBrokenError) this.#mustReload = true;
         this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
       }
       const delayMs = reconnectDelayMs(this.#attempt++, this.#options.random, askedMs);
@@ -220,35 +216,13 @@ export class Follower {
 
   /** Continues from the cursor if the log still has it; otherwise loads a snapshot. */
   async #joinHistory(session: LogSession): Promise<void> {
-    const { source } = this.#options;
-    const cursor = this.#cursor;
-    const place = cursor && (source.beginEpochAfter || !this.#mustReload) && (await find(session, cursor));
-    if (place === 'held' && !this.#mustReload) return;
+    const snapshot = await this.#historyCheck.snapshotFor(session, {
+      cursor: this.#cursor,
+      mustReload: this.#mustReload,
+    });
+    if (snapshot === undefined) return;
 
-    if (cursor !== undefined && place === 'awaited') await this.#awaitCopy(cursor);
-    this.#awaitedSince = undefined;
-    if (cursor !== undefined && place === 'lost') await source.beginEpochAfter?.(cursor);
-
-    const { cursor: loaded, ...contents } = await session.snapshot();
-    // Readers of one address are never taken back within a history. A copy may not have the epoch yet that began after a
-    // lost row. Asked again: since the first look, rows may have been lost and others have taken their places. (Spec: S14.12)
-    const isSame = loaded.epoch === cursor?.epoch;
-    const isLost = isSame && (place === 'lost' || (place && (await find(session, cursor)) === 'lost'));
-    if (isSame && (isLost || loaded.seq < cursor.seq))
-      throw new StoreOutage(`the source ends at row ${loaded.seq}, and lacks row ${cursor.seq} of this node`);
-    // Nor to an earlier one. A relay cannot judge: its upstream has compared what it gives with the relay's proof.
-    if (
-      source.beginEpochAfter &&
-      cursor &&
-      loaded.epoch !== cursor.epoch &&
-      !precedes(cursor.epoch, loaded.epoch)
-    )
-      throw new StoreOutage(`the source has an earlier history than row ${cursor.seq} of this node`);
-    // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
-    if (loaded.changeId !== '' && (await find(session, loaded)) !== 'held') {
-      throw this.#broken(`row ${loaded.seq} of the snapshot differs from the log`);
-    }
-
+    const { cursor, ...contents } = snapshot;
     const turns = new Turns();
     for (const _ of this.#options.catalog.loading(contents)) {
       if (this.#closing.signal.aborted) return;
@@ -257,16 +231,8 @@ export class Follower {
 
     this.#mustReload = false;
     this.#failedReads = { afterSeq: -1, count: 0 };
-    this.#advance(loaded);
-    this.#options.callbacks.loaded?.(loaded);
-  }
-
-  /** A copy lacks a row that was applied. If it still does after a while, the database itself may have lost that row. */
-  async #awaitCopy(cursor: Cursor): Promise<never> {
-    this.#awaitedSince ??= performance.now();
-    if (performance.now() - this.#awaitedSince >= this.#options.patienceMs)
-      await this.#options.source.beginEpochAfter?.(cursor);
-    throw new StoreOutage(`the standby does not have row ${cursor.seq} of this history yet`);
+    this.#advance(cursor);
+    this.#options.callbacks.loaded?.(cursor);
   }
 
   /**
@@ -303,12 +269,14 @@ export class Follower {
     const cursor = this.#cursor;
     const head = await session.head(cursor?.seq);
     if (cursor === undefined || head.epoch !== cursor.epoch || head.seq < cursor.seq) {
-      throw this.#broken(`the log ends at ${head.seq} of a different history than row ${cursor?.seq}`);
+      throw new HistoryBrokenError(
+        `the log ends at ${head.seq} of a different history than row ${cursor?.seq}`,
+      );
     }
     // A session through a pooler may outlive a failover: then its log has other rows than those that were applied.
     this.#checkId(cursor, head.changeId);
     if (head.seq > this.seq) await this.#drain(session);
-    if (head.seq > this.seq) throw this.#broken(`its rows after row ${this.seq} were removed`);
+    if (head.seq > this.seq) throw new HistoryBrokenError(`its rows after row ${this.seq} were removed`);
     this.#alarm?.throwIfFailed();
     this.#provenAt = head.provenAt ?? askedAt;
     this.#becomeLive();
@@ -319,7 +287,7 @@ export class Follower {
   /** `found`: the change id at the cursor's place; `undefined` where that was pruned. */
   #checkId({ seq, changeId }: Cursor, found: string | undefined): void {
     if (found !== undefined && found !== changeId)
-      throw this.#broken(`row ${seq} has changed since it was applied`);
+      throw new HistoryBrokenError(`row ${seq} has changed since it was applied`);
   }
 
   #noteProof(provenAt: number): void {
@@ -343,7 +311,7 @@ export class Follower {
       if (this.#cursor !== undefined) {
         this.#checkId(this.#cursor, afterId);
         if (epoch !== undefined && epoch !== this.#cursor.epoch)
-          throw this.#broken(`row ${this.#cursor.seq} is followed by rows of a different history`);
+          throw new HistoryBrokenError(`row ${this.#cursor.seq} is followed by rows of a different history`);
       }
 
       const turns = new Turns();
@@ -377,7 +345,7 @@ export class Follower {
       }
     } catch (cause) {
       this.#alarm?.throwIfFailed();
-      throw this.#broken(`row ${row.seq} cannot be applied`, cause);
+      throw new HistoryBrokenError(`row ${row.seq} cannot be applied`, { cause });
     }
   }
 
@@ -396,11 +364,13 @@ export class Follower {
   #apply(row: LogRow): void {
     const cursor = this.#cursor;
     if (cursor === undefined) throw new Error('a row was applied before any snapshot');
-    if (row.seq !== cursor.seq + 1) throw this.#broken(`row ${row.seq} follows row ${cursor.seq}`);
+    if (row.seq !== cursor.seq + 1) throw new HistoryBrokenError(`row ${row.seq} follows row ${cursor.seq}`);
     try {
       this.#options.catalog.apply(row);
     } catch (cause) {
-      throw this.#broken(`row ${row.seq} cannot be applied`, cause);
+      // It may be applied in part: no row may follow it, also if the session ends for another reason first.
+      this.#mustReload = true;
+      throw new HistoryBrokenError(`row ${row.seq} cannot be applied`, { cause });
     }
     this.#advance({ ...cursor, seq: row.seq, changeId: row.changeId });
     this.#options.callbacks.applied?.(row);
@@ -409,11 +379,6 @@ export class Follower {
   #advance(cursor: Cursor): void {
     this.#cursor = cursor;
     this.#waiters.check();
-  }
-
-  #broken(problem: string, cause?: unknown): HistoryBrokenError {
-    this.#mustReload = true;
-    return new HistoryBrokenError(`the change log does not continue here: ${problem}`, { cause });
   }
 
   #becomeLive(): void {
@@ -433,20 +398,4 @@ export class Follower {
     if (wasLost && this.#attempt > 0) this.#options.callbacks.stillLost(cause, this.#attempt);
     else if (!wasLost) this.#options.callbacks.lost(cause);
   }
-}
-
-/**
- * Looks for a cursor in the session's log. `held`: it continues there. `awaited`: a copy does not have the row yet. `lost`:
- * the log is shorter, or has another change at its place, or lacks the epoch. `pruned`: the row was removed. `foreign`: an
- * epoch that has ended.
- */
-async function find(
-  session: LogSession,
-  cursor: Cursor,
-): Promise<'held' | 'awaited' | 'lost' | 'pruned' | 'foreign'> {
-  const { epoch, seq, changeId, isCopy } = await session.head(cursor.seq);
-  if (epoch !== cursor.epoch && precedes(cursor.epoch, epoch)) return 'foreign';
-  if (epoch !== cursor.epoch || seq < cursor.seq) return isCopy ? 'awaited' : 'lost';
-  if (changeId === undefined) return 'pruned';
-  return changeId === cursor.changeId ? 'held' : 'lost';
 }
