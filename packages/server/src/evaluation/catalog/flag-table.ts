@@ -53,7 +53,7 @@ export class FlagTable {
     const block = this.#own(at) ?? this.#addBlock();
     const index = lowerBound(block.keys, key);
     block.keys.splice(index, known ? 1 : 0, key);
-    block.fragments.splice(index, known ? 1 : 0, `${JSON.stringify(key)}:${state}`);
+    block.fragments.splice(index, known ? 1 : 0, member(key, state));
     block.bytes = undefined;
     if (block.keys.length >= 2 * BLOCK_SIZE) this.#split(at, block);
     return true;
@@ -132,6 +132,11 @@ export class FlagTable {
     const fragments = block.fragments.splice(BLOCK_SIZE);
     this.#blocks.splice(at + 1, 0, { owner: this, keys, fragments, bytes: undefined });
   }
+}
+
+/** A flag as a member of a map. */
+export function member(key: string, state: StateText): string {
+  return `${JSON.stringify(key)}:${state}`;
 }
 
 function encodeBlock(block: Block): Uint8Array {

@@ -1,7 +1,7 @@
 import { changeEvent, frame, USAGE_HEADER, USAGE_SECONDS } from '@halyard/protocol';
 import type { StateOperation, StateText } from '../../domain/project.ts';
 import { compress, compressAside, type Encoding, MAX_INLINE_BYTES } from '../../http/compression.ts';
-import { FlagTable } from './flag-table.ts';
+import { FlagTable, member } from './flag-table.ts';
 import { compressed, type Representation, represent, representNegotiable } from './representation.ts';
 
 const encoder = new TextEncoder();
@@ -251,11 +251,6 @@ export class LiveEnvironment {
 /** Puts a state into a table; `null` removes the flag. Returns whether that made a difference. */
 export function setState(table: FlagTable, [key, state]: StateOperation): boolean {
   return state === null ? table.delete(key) : table.set(key, state);
-}
-
-/** A flag as a member of a map. */
-function member(key: string, state: StateText): string {
-  return `${JSON.stringify(key)}:${state}`;
 }
 
 /** The state's members at the top level, behind the environment and the key. */

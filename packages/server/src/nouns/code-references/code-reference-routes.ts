@@ -98,11 +98,7 @@ export function mountCodeReferences(app: ManagementApp, context: ManagementConte
     },
     async ({ params, actor }) => {
       const reports = await listCodeReferences(context, actor, params.project);
-      const repositories = reports.map(({ flags, ...report }) => {
-        const counts = [...flags].map(([key, { places, files }]) => [key, { places, files }] as const);
-        return { ...reported(report), flags: new Map(counts) };
-      });
-      return ok({ repositories });
+      return ok({ repositories: reports.map((each) => ({ ...reported(each), flags: each.flags })) });
     },
   );
 
@@ -165,15 +161,12 @@ export function mountCodeReferences(app: ManagementApp, context: ManagementConte
     },
     async ({ params, actor }) => {
       const found = await getCodeReferences(context, actor, params);
-      const repositories = found.map((each) => {
-        const { places, files, first } = each;
-        return {
-          ...reported(each),
-          places,
-          files,
-          first: first.map(({ path, line }) => ({ path, line })),
-        };
-      });
+      const repositories = found.map(({ places, files, first, ...report }) => ({
+        ...reported(report),
+        places,
+        files,
+        first,
+      }));
       return ok({ repositories });
     },
   );

@@ -3,17 +3,17 @@ import { byText, insertRows, type NullableColumns, withoutNulls } from '../../st
 import type { UnloggedTx } from '../../storage/tx.ts';
 
 /** A place in a source tree. */
-export interface CodePlace {
+export type CodePlace = {
   /** Relative to the root of the repository. */
   readonly path: string;
   readonly line: number;
-}
+};
 
 /** How often a flag's key was found. */
-export interface FoundCounts {
+export type FoundCounts = {
   readonly places: number;
   readonly files: number;
-}
+};
 
 /** What a search for one flag found: nothing, too, is a finding. */
 export interface FoundFlag extends FoundCounts {

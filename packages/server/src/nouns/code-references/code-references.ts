@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -95,7 +96,7 @@ export async function reportCodeReferences(
     const report = {
       repository,
       commit,
-      ...(link !== undefined && { link }),
+      ...defined({ link }),
       reportedAt: tx.now(),
       reportedBy: actor.name,
     };

@@ -65,22 +65,20 @@ const STRETCHES = 128;
 /** The searches that make a page one after the other, newest first: through one index, or in the stretches that it names. */
 export async function searchesFor(db: Queryable, filter: AuditFilter): Promise<readonly Search[]> {
   const { projectId, environmentId, target, actor, action, text, since, until, beforeSeq, after } = filter;
-  const equal = (column: string, value: string | undefined): Condition[] =>
-    value === undefined ? [] : [(add) => `${column} = ${add(value)}`];
   const wholeAction = action?.includes('.') ? action : undefined;
   const isCommon = wholeAction === COMMON_ACTION;
 
   // The first is likely to leave the fewest rows; the target has an index together with its project.
-  const byEnvironment = equal('environment_id', environmentId);
-  const byActor = equal('actor', actor);
+  const byEnvironment = is('environment_id =', environmentId);
+  const byActor = is('actor =', actor);
   const choices = [
     projectId === undefined
       ? []
-      : [...equal('target', target), ...(target === undefined ? [] : equal('project_id', projectId))],
+      : [...is('target =', target), ...(target === undefined ? [] : is('project_id =', projectId))],
     byEnvironment,
     byActor,
-    wholeAction === undefined || isCommon ? [] : [...equal('action', wholeAction), () => IS_SELDOM],
-    equal('project_id', projectId),
+    wholeAction === undefined || isCommon ? [] : [...is('action =', wholeAction), () => IS_SELDOM],
+    is('project_id =', projectId),
   ];
   const chosen = choices.find((choice) => choice.length > 0) ?? [];
 
@@ -92,10 +90,10 @@ export async function searchesFor(db: Queryable, filter: AuditFilter): Promise<r
 
   const others: Condition[] = [
     ...choices.filter((choice) => choice !== chosen).flat(),
-    ...(projectId === undefined ? equal('target', target) : []),
-    ...(isCommon ? equal('action', wholeAction) : []),
-    ...(since === undefined ? [] : [((add) => `at >= ${add(since)}`) satisfies Condition]),
-    ...(until === undefined ? [] : [((add) => `at < ${add(until)}`) satisfies Condition]),
+    ...(projectId === undefined ? is('target =', target) : []),
+    ...(isCommon ? is('action =', wholeAction) : []),
+    ...is('at >=', since),
+    ...is('at <', until),
     // A noun alone means all its actions.
     ...(action === undefined || wholeAction !== undefined
       ? []
@@ -149,10 +147,12 @@ async function findStretches(
 
 /** SQLite goes to the first bound on a side, and reads every entry up to a second one. */
 function inRun({ first, before }: Run): readonly Condition[] {
-  return [
-    ...(first === undefined ? [] : [((add) => `seq >= ${add(first)}`) satisfies Condition]),
-    ...(before === undefined ? [] : [((add) => `seq < ${add(before)}`) satisfies Condition]),
-  ];
+  return [...is('seq >=', first), ...is('seq <', before)];
+}
+
+/** A column with an operator, compared with a value if there is one. */
+function is(compared: string, value: Parameter | undefined): readonly Condition[] {
+  return value === undefined ? [] : [(add) => `${compared} ${add(value)}`];
 }
 
 /** Only entries after a place. */
