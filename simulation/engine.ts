@@ -211,7 +211,7 @@ export class SimulatedEngine implements OpenDatabase {
     }
   }
 
-  /** A process that stands still holds up nobody for long. */
+  /** A process that stands still does not hold up others for long. */
   #awaitNext(session: Session): void {
     if (this.#kernel)
       session.stopIdling = this.#kernel.after(IDLE_MS, () => this.#lose(session), this.#server);

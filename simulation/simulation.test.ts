@@ -41,14 +41,14 @@ function storiesOf(seed: number, happened = new Set<string>()): string[] {
   return stories.slice(0, 3).map((story) => `seed ${seed}: ${story}`);
 }
 
-test('simulated readers get what the log says, and writers what they were told, whatever fails', () => {
+test('simulated readers get what the log says, and writers get what was acknowledged, whatever fails', () => {
   const happened = new Set<string>();
   const seeds = [...SEEDS, ...Object.values(MENDED)];
   expect(seeds.flatMap((seed) => storiesOf(seed, happened))).toEqual([]);
   expect(MUST_HAPPEN.filter((what) => !happened.has(what))).toEqual([]);
 });
 
-test('so do those of seeds that nobody has seen before', () => {
+test('so do readers and writers of fresh seeds', () => {
   const until = performance.now() + FRESH_MS;
   const stories: string[] = [];
   do stories.push(...storiesOf(Math.floor(Math.random() * 1e9)));

@@ -61,7 +61,7 @@ describe('onChange', () => {
     expect(heard).toEqual([['a']]);
   });
 
-  test('listeners that throw or reject harm nobody and are reported', async () => {
+  test('listeners that throw or reject do no harm and are reported', async () => {
     const { client, server, codes } = harness();
     let calls = 0;
     client.onChange(() => {
@@ -84,7 +84,7 @@ describe('onChange', () => {
     expect(client.isEnabled('a')).toBe(false);
   });
 
-  test('an onError that throws or rejects harms nobody', async () => {
+  test('an onError that throws or rejects does no harm', async () => {
     for (const onError of [
       () => {
         throw new Error('no');

@@ -142,7 +142,7 @@ describe('the handler', () => {
     expect(response.headers.get('Allow')).toBe('GET, HEAD');
   });
 
-  test('lets in whom the application lets in; a check that throws lets nobody in', async () => {
+  test('lets in readers that the application accepts, and none when its check throws', async () => {
     const { handler } = make({ authorize: (request) => request.headers.get('Cookie') === 'session=1' });
     expect((await handler(get('/v1/flags?env=production'))).status).toBe(401);
     const cookie = { headers: { Cookie: 'session=1' } };
@@ -241,7 +241,7 @@ describe('the handler', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test('ends its streams when a change cannot be told, so that no page misses it', async () => {
+  test('ends its streams when a change cannot be sent, so that no page misses it', async () => {
     const { client, handler } = make({
       expose: (_, { value }) => {
         if (value === 'bad') throw new Error('the rule of the application is wrong');

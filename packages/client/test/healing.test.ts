@@ -29,7 +29,7 @@ const CAUSES: Readonly<Record<string, (request: SeenRequest) => Response | Promi
   '429 without a delay': () => errorAnswer(429, 'rate_limited'),
   '400': () => errorAnswer(400, 'invalid_argument'),
   'a redirect': () => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }),
-  'a 304 nobody asked for': () => new Response(null, { status: 304 }),
+  'a 304 without a condition': () => new Response(null, { status: 304 }),
   'an empty body': () => new Response('', { headers: EVENTS }),
   'a frame cut in half': streamOf('data: {"a":{"enab'),
   'invalid JSON': streamOf('data: {"a":\n\n'),
@@ -126,7 +126,7 @@ describe('a damaged flag', () => {
   });
 
   test.each(['5', 150, -1, null, true, {}])(
-    'is one whose rolloutPct is %p: it is on for nobody rather than for everybody',
+    'is one whose rolloutPct is %p: it is on for no one rather than for everyone',
     async (rolloutPct) => {
       const { client, server } = harness();
       server.flags = { good: { enabled: true }, a: { enabled: true, value: 2, rolloutPct } };

@@ -127,7 +127,7 @@ describe.each(['server', 'web'] as const)('%s: the mapping', (side) => {
 });
 
 describe('server: the life of a provider', () => {
-  test('initialisation ends when flags have been loaded; changes and troubles are told', async () => {
+  test('initialisation ends when flags have been loaded; changes and failures are passed on', async () => {
     const client = createTestClient({ flags: { a: true } });
     await OpenFeature.setProviderAndWait(new ServerProvider(client));
     const seen: string[] = [];
@@ -227,7 +227,7 @@ describe.each([
 test.each([
   ['server', ServerProvider],
   ['web', WebProvider],
-] as const)('%s: whom the client reads for counts where the context names nobody', async (_, Provider) => {
+] as const)('%s: the client’s own targeting key counts where the context has none', async (_, Provider) => {
   const client = createClient({
     apiKey: 'k',
     environment: 'production',
@@ -242,7 +242,7 @@ test.each([
   expect(await read({ targetingKey: 'user-3' })).toMatchObject({ value: 'd', reason: 'SPLIT' });
 });
 
-test('a read that names a targeting key is not told to name one', async () => {
+test('a read that names a targeting key gets no advice to name one', async () => {
   const lines: string[] = [];
   const client = createClient({
     apiKey: 'k',
@@ -256,7 +256,7 @@ test('a read that names a targeting key is not told to name one', async () => {
   expect(lines).toEqual([]);
 });
 
-test('web: changes and troubles are told', async () => {
+test('web: changes and failures are passed on', async () => {
   const client = createTestClient({ flags: { a: true } });
   await WebFeature.setProviderAndWait(new WebProvider(client));
   const seen: string[] = [];

@@ -230,10 +230,10 @@ describe('an address where nothing good is', () => {
   });
 
   test.each([
-    ['nobody listens', () => 'http://127.0.0.1:1', 'network_error'],
+    ['nothing listens', () => 'http://127.0.0.1:1', 'network_error'],
     ['the name does not resolve', () => 'https://no-such-host.invalid', 'network_error'],
-    ['nobody speaks TLS there', () => node.url.replace('http:', 'https:'), 'network_error'],
-    ['nobody ever answers', () => `http://127.0.0.1:${port}`, 'timeout'],
+    ['the server does not speak TLS', () => node.url.replace('http:', 'https:'), 'network_error'],
+    ['the server never answers', () => `http://127.0.0.1:${port}`, 'timeout'],
     ['something else answers', () => `${node.url}/docs`, undefined],
   ])(
     '%s: ready() resolves, reads answer, the error says what',

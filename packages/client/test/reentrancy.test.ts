@@ -139,7 +139,7 @@ test('three ready() at once in the mode manual are one load', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('an error that makes a listener close another client is not told to that one', async () => {
+test('an error that makes a listener close another client does not reach that one', async () => {
   const heard: string[] = [];
   let other: FlagsClient | undefined;
   const { client, another, server } = harness({ onError: () => void other?.close() });
@@ -164,7 +164,7 @@ test('a client that joins in an onError hears of the next failure only', async (
   expect(heard).toEqual(['stream_error']);
 });
 
-test('a listener that is removed while a change is told is not called any more', async () => {
+test('a listener that is removed while a change is passed on is no longer called', async () => {
   const { client } = harness();
   const heard: string[] = [];
   const controller = new AbortController();

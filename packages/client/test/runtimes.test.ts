@@ -81,7 +81,7 @@ test('every runtime that npm has for this machine is here, and what is not tried
 });
 
 test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
-  'ready() is answered before %s ends, where nobody listens',
+  'ready() is answered before %s ends, where nothing listens',
   async (_, { command, flags }) => {
     const child = Bun.spawn([command, ...flags, 'unreachable.mjs'], {
       cwd: built.application,
@@ -121,6 +121,7 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
       stdout: 'pipe',
       stderr: 'pipe',
     });
+
     const errors = new Response(child.stderr).text();
     const lines: string[] = [];
     let rest = '';
@@ -134,6 +135,7 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
         await management.putState('shop', 'production', 'smoke', { enabled: true, value: before + 1 });
       }
     }
+
     expect(await errors).toBe('');
     expect(await child.exited).toBe(0);
     expect(JSON.parse(lines[1] ?? '')).toEqual({
@@ -147,6 +149,7 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
       errors: ['network_error'],
       disposable: true,
     });
+
     expect(await reportsTaken()).toBe(reports + 1);
   },
   60_000,

@@ -285,7 +285,7 @@ describe('hostile options', () => {
     expect(client.status).toBe('failed');
   });
 
-  test('a logger that is none or throws does no harm', async () => {
+  test('a logger that is invalid or throws does no harm', async () => {
     for (const logger of [
       5,
       {},

@@ -251,7 +251,7 @@ describe('ready', () => {
       },
     },
     { b: { enabled: true, value: 10n } },
-  ])('a bootstrap that is none is no bootstrap', async (bootstrap) => {
+  ])('an invalid bootstrap is ignored', async (bootstrap) => {
     const { client } = harness({ bootstrap: bootstrap as never });
     expect(client.isEnabled('b')).toBe(false);
     expect((await client.ready()).status).toBe('ready');

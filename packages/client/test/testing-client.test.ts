@@ -66,7 +66,7 @@ test('a test’s own objects are left alone, and values are what JSON makes of t
   expect(client.getValue('limits', { rows: 0 }).rows).toBe(6);
 });
 
-test('once it is closed it says so, keeps its flags and tells nobody anything', async () => {
+test('once it is closed it says so, keeps its flags and calls no listener', async () => {
   const codes: string[] = [];
   const client = createTestClient({ flags: { a: true }, onError: ({ code }) => codes.push(code) });
   await client.close();

@@ -169,7 +169,7 @@ export class ScriptedServer {
   }
 }
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 export function refuse(): never {
   throw new TypeError('connection refused');
 }

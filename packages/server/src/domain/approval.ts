@@ -11,7 +11,7 @@ export interface Approval {
   readonly isConfirmed: boolean;
   /** Notes that the operation changes this environment. Throws where that is not allowed. */
   covers(environment: Environment): void;
-  /** Called at most once before people are locked, which all operations lock last: takes the locks that {@link finish} needs. */
+  /** Takes the locks that {@link finish} needs. Called at most once, before the lock on people, which all operations take last. */
   lock?(tx: object): Promise<unknown>;
   /** Called in the transaction of the operation, which is the store's, after its work. A rejection rolls back everything. */
   finish(tx: object): Promise<void>;

@@ -29,7 +29,7 @@ export const beforeLastRow = (at: string) => `operation_seq = ${at} AND operatio
 
 /**
  * Numbers of changes that make one stretch of the audit log. The indexes by environment and by actor have the first entry of each pair of both in
- * a stretch, so that most changes write neither; who finds a stretch reads it as a whole.
+ * a stretch, so that most changes write neither; a search that finds a stretch reads all of it.
  */
 export const STRETCH = 64;
 

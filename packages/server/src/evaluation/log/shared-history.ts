@@ -44,8 +44,8 @@ export class SharedHistory {
     if (isBeyond()) await plane.waitForApplied(from.seq);
     if (isOwn() && backlog.continues(from)) return false;
 
-    // The newest epoch is that of the log now, unless a follower proves a later one, which the log has lost. A node of an earlier
-    // one, which has not noticed yet that it is over, knows of no follower whether that is ahead of it.
+    // The newest epoch is that of the log now, unless a follower proves a later one, which the log has lost. A node that has not
+    // noticed yet that its own epoch is over cannot tell which followers are ahead of it.
     const { cursor } = plane.follower;
     const mayBeLost = isOwn() || (cursor !== undefined && !precedes(from.epoch, cursor.epoch));
     let lacks = (mayBeLost && (await this.hasLost(from))) || isBeyond();

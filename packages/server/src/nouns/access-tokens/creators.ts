@@ -6,8 +6,8 @@ import { isSettingsToken } from '../people/grants.ts';
 import { readTokenCreations, type TokenCreation } from './creators-query.ts';
 
 /**
- * The token that an actor was when it made the entry `seq`; `undefined` for a person. Only valid tokens have names of their own, so it is
- * the last one that was created under the name before.
+ * The token that made the entry `seq` as the actor `by`; `undefined` for a person. Two valid tokens never share a name, so it is
+ * the last one that was created under this name before the entry.
  */
 export function tokenActing(
   creations: readonly TokenCreation[],

@@ -60,7 +60,7 @@ describe.each(ENGINES)('reports about code on $name', (engine) => {
     expect(await endOfLog()).toEqual(before);
   });
 
-  test('of a flag that no report names nothing is said, and of one that does not exist neither', async () => {
+  test('a flag that no report names has no repositories, and one that does not exist is refused', async () => {
     expect(await inCode('newer')).toEqual([]);
     const missing = await app.call('GET', `${path}/flags/missing/code-references`);
     expect([missing.status, missing.json.error]).toEqual([404, 'flag_not_found']);

@@ -182,7 +182,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       if (query.remove !== undefined && policy !== 'enforce')
         throw invalid('"remove" goes with "policy=enforce" only: "create-only" removes nothing.');
       if (query.plan !== undefined && query.dryRun === 'true')
-        throw invalid('"plan" goes with an import: a dry run answers with the plan of its own.');
+        throw invalid('"plan" goes with an import: a dry run answers with its own plan.');
 
       const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
       const remove = wordsIn(query.remove, REMOVABLE_SECTIONS);

@@ -1,7 +1,7 @@
 import { detailsOf, detailsRecord, type FlagDetails } from '../../domain/project.ts';
 import { writeJson } from '../../domain/raw-json.ts';
 
-/** Hexadecimal digits that are 15 decimal ones at most, as a revision in `If-Match` is. */
+/** So many hexadecimal digits make a number of at most 15 decimal digits, the most that a revision in `If-Match` has. */
 const DIGITS = 12;
 
 /**
