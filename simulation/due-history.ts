@@ -85,6 +85,7 @@ class DueNode {
         const runners = [scheduleRunner, rolloutRunner].map((runner) =>
           runner({ context, log: LOG, isReady: () => true }),
         );
+        // A sender calls nothing else of its poster than what the model has.
         const poster = receiver as unknown as WebhookSenderParts['poster'];
         const sender = new WebhookSender({ poster, now: context.now, dashboardUrl: '', version: '0' });
         const parts = { context, sender, node: this.owner.name, log: LOG, isReady: () => true };

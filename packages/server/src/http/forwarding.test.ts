@@ -219,7 +219,7 @@ test('a body that stops coming is the fault of its sender, and ends its connecti
     unix: silent.socket,
     fetch: (request: Request) => request.text().then(Response.json),
   };
-  await using _ = Bun.serve(idle as unknown as Bun.Serve.Options<undefined>);
+  await using _ = Bun.serve(idle);
   const patient = forwardTo(silent, { docsUrl, log, idleSeconds: 0.02 });
   await using outside = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 60, fetch: patient });
   const half = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf';

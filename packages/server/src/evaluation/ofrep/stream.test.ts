@@ -16,6 +16,7 @@ function setUp(settings: EvaluationSettings = {}) {
     const request = Object.assign(new Request('http://here/ofrep/v1/evaluate/flags', { headers }), {
       params,
     });
+    // `BunRequest`: an address is made of these members alone.
     const [stream] = eventStreams(context, request as unknown as BunRequest, { key, environment });
     return stream?.endpoint?.requestUri ?? '';
   };

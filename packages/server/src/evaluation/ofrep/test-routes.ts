@@ -60,6 +60,8 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
   const log = pino({ level: 'silent' });
   const files = new OpenFiles(log);
   const usage = new UsageTally(catalog);
+
+  // A read plane: the context uses no other part of it.
   const plane = { catalog, hub, freshness, counters, files, usage } as unknown as Parameters<
     typeof evaluationContext
   >[0];

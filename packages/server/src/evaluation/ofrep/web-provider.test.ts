@@ -166,6 +166,7 @@ describe('a page with the published OFREP provider', () => {
     await untilOpen(1);
     // What the browser has kept since an earlier hour: the tag of then, and an address with a ticket that has ended.
     await page.evaluate(() => {
+      // It runs in the page, whose globals the types of Bun lack.
       const { localStorage } = globalThis as unknown as { localStorage: Record<string, string> };
       for (const [name, text] of Object.entries(localStorage)) {
         const entry = JSON.parse(text);

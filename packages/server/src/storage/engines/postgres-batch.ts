@@ -20,7 +20,7 @@ interface ResultReader extends pg.QueryResult {
   addCommandComplete(message: object): void;
 }
 
-/** pg's class of results. `_types`, which pg sets on every query, decides how columns are read. */
+/** pg's class of results, which its types lack. `_types`, which pg sets on every query, decides how columns are read. */
 const Result = (pg as unknown as { Result: new (rowMode?: string, types?: unknown) => ResultReader }).Result;
 
 /** Texts that one connection keeps prepared at most: more than the program uses often. */
