@@ -96,6 +96,7 @@ async function follow(
   const { checks, count } = parts;
   const wish = parts.wish();
   const asked = askedOf(parts, wish);
+
   const answer = await ask(parts, wish, '/v1/stream', form === 'changes' ? `&${CHANGES_QUERY}` : '');
   count(`stream ${answer.status}`);
   if (answer.status !== 200) {
@@ -103,6 +104,7 @@ async function follow(
     checks.refused(asked, answer.status);
     return;
   }
+
   const { revision: first } = factsOf(answer);
   const stream = { asked, revision: first - 1 };
   const map = new ReadMap((story) => checks.broken('frame', asked.node, `${asked.node} ${story}`));
@@ -115,6 +117,7 @@ async function follow(
       opened(stream);
     } else checks.frame(asked, stream.revision, flags, (writtenAt) => parts.withinMs(parts.place, writtenAt));
   });
+
   const reader = answer.body?.getReader();
   for (;;) {
     const { done, value } = (await reader?.read()) ?? { done: true };

@@ -240,11 +240,13 @@ test('a page reads a published environment of another origin, without a request 
       });
     },
   });
+
   const entry = await Bun.build({
     entrypoints: [join(built.folder, 'published.js')],
     target: 'browser',
     format: 'esm',
   });
+
   const page = await browser.newPage();
   await page.goto(application.url.href);
   const result = await page.evaluate(
@@ -259,6 +261,7 @@ test('a page reads a published environment of another origin, without a request 
     },
     [await entry.outputs[0]?.text(), `${storage.url}shop/production`] as const,
   );
+
   expect(result).toEqual({ status: 'ready', isCurrent: true, isOn: true, revision: 7 });
   // The browser asks whether what it has kept is the newest.
   expect(seen).toEqual([
@@ -266,6 +269,7 @@ test('a page reads a published environment of another origin, without a request 
     'GET /shop/production/7-0a.json null',
     'GET /shop/production/pointer.json "1"',
   ]);
+
   await page.close();
   await storage.stop(true);
 }, 60_000);
@@ -278,10 +282,12 @@ test('the provider that OpenFeature publishes follows flags through the handler,
     'new-checkout': { enabled: true },
   }))
     await management.putState('shop', 'production', name, state);
+
   const entry = join(built.application, 'openfeature-page.js');
   await Bun.write(entry, Bun.file(join(import.meta.dir, 'fixtures/openfeature-page.js')));
   const script = await Bun.build({ entrypoints: [entry], target: 'browser', format: 'esm' });
   const code = await script.outputs[0]?.text();
+
   const ofrep = createFlagsHandler({
     client: upstream,
     expose: (name) => !name.startsWith('internal-'),
@@ -302,6 +308,7 @@ test('the provider that OpenFeature publishes follows flags through the handler,
         ),
     },
   });
+
   const page = await browser.newPage();
   try {
     const complaints: string[] = [];
@@ -312,6 +319,7 @@ test('the provider that OpenFeature publishes follows flags through the handler,
         `${request.method()} ${request.url()} ${JSON.stringify(request.headers())} ${request.postData()}`,
       ),
     );
+
     /** Waits until the page shows these flags. */
     const shows = (expected: object) =>
       page.waitForFunction(
@@ -320,6 +328,7 @@ test('the provider that OpenFeature publishes follows flags through the handler,
         undefined,
         { polling: 'raf' },
       );
+
     const opened = page.waitForRequest((request) => request.url().endsWith('/ofrep/v1/stream'));
     await page.goto(shop.url.href);
     await shows({ checkout: true, banner: 'hello', rollout: 'SPLIT', internal: 'FLAG_NOT_FOUND' });

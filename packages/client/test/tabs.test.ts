@@ -65,6 +65,7 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
      window.errors = [];
      window.client.onStatus(() => {});`,
   );
+
   const { outputs } = await Bun.build({
     entrypoints: [entry],
     target: 'browser',
@@ -77,6 +78,7 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
       outputs.map(async (output) => [output.path.replace(/^\.?\/?/, '/'), await output.text()] as const),
     ),
   );
+
   return Bun.serve({
     port: 0,
     idleTimeout: 0,
@@ -86,6 +88,7 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
       if (code) return new Response(code, { headers: { 'Content-Type': 'text/javascript' } });
       if (pathname === '/flags/v1/stream') {
         if (refuseStream) return await refuseStream();
+
         const response = await handler(request);
         opened++;
         streams.add(request);
@@ -96,6 +99,7 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
           response,
         );
       }
+
       if (pathname.startsWith('/flags/')) return await handler(request);
       if (pathname === '/hang') return await released.then(() => new Response());
       return new Response(

@@ -140,6 +140,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
     const note = { 'X-Change-Note': 'needle' };
     await app.call('PUT', `${path}/environments/staging/flags/a`, { body: { enabled: true }, headers: note });
     const [old] = (await app.call('GET', `/api/audit?project=${name}&q=needle`)).json.entries;
+
     const rows = 21_000;
     const series = {
       sqlite: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n`,
@@ -154,7 +155,9 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
         [old.id],
       ),
     );
+
     const day = (days: number) => new Date(Date.parse(old.at) + days * 86_400_000).toISOString();
+
     for (const filter of [
       'q=needle&target=a',
       'action=flag&target=a',
@@ -167,6 +170,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
       ).json;
       expect(found.entries).toMatchObject([{ action: 'flag.changed', note: 'needle' }]);
     }
+
     for (const filter of [
       'q=nothing',
       'action=relay',
@@ -176,6 +180,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
     ]) {
       expect((await app.call('GET', `/api/audit?${filter}`)).json).toEqual({ entries: [] });
     }
+
     // One read of the store looks through a part of them only.
     const page = await app.home.store.read((db) => readAuditPage(db, { text: 'needle', limit: 1 }));
     expect(page.entries).toEqual([]);

@@ -58,6 +58,7 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
     const { id: linkId } = (
       await app.call('POST', '/api/invitations', { body: { email: `new-${email}`, role: 'viewer' } })
     ).json;
+
     const production = `${path}/environments/production`;
     await app.call('PUT', `${production}/flags/a`, { body: { enabled: true } });
     const later = {
@@ -66,10 +67,12 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
       changes: [{ key: 'a', state: null }],
     };
     const { id: scheduleId } = (await app.call('POST', `${path}/schedules`, { body: later })).json;
+
     const steps = [10, 20].map((rolloutPct) => ({ rolloutPct, waitMinutes: 60 }));
     const plan = { flag: 'b', environment: 'production', steps };
     await app.call('PUT', `${production}/flags/b`, { body: { enabled: false } });
     const { id: planId } = (await app.call('POST', `${path}/rollouts`, { body: plan })).json;
+
     for (const column of ['due_at', 'created_at', 'status_at'])
       await set('rollout_plans', column, planId, value);
     await set('rollout_plans', 'ran', planId, '[{');
@@ -83,6 +86,7 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
     await app.home.database.transaction((tx) =>
       tx.query('UPDATE audit_log SET at = $1 WHERE target = $2', [value, 'a']),
     );
+
     for (const [at, known] of [
       ['/api/operators', operatorId],
       ['/api/invitations', linkId],
@@ -96,9 +100,11 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
       const { status, text } = await app.call('GET', at);
       expect([at, status, text.includes(known)]).toEqual([at, 200, true]);
     }
+
     const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
     const lines = await (await app.app.request('/api/audit?format=ndjson', { headers })).text();
     for (const line of lines.trim().split('\n')) JSON.parse(line);
+
     expect((await app.call('DELETE', `${path}/schedules/${scheduleId}`)).status).toBe(200);
     expect((await app.call('POST', `${path}/rollouts/${planId}/stop`)).status).toBe(200);
     expect((await app.call('DELETE', `/api/invitations/${linkId}`)).status).toBe(200);

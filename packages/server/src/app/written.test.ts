@@ -58,6 +58,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     const own = '/api/session/tokens';
     const mine = await written('createOwnToken', browser.call('POST', own, { body: { name: 'ada-cli' } }));
     await written('revokeOwnToken', browser.call('DELETE', `${own}/${mine.id}`));
+
     const invitation = { body: { email: 'bob@example.com', role: 'viewer' } };
     const invited = await written('inviteOperator', call('POST', '/api/invitations', invitation));
     const acceptance = { body: { token: invited.token, password: PASSWORD } };
@@ -77,6 +78,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('createEnvironment', call('POST', `${project}/environments`, environment));
     const preview = `${project}/environments/preview`;
     await written('updateEnvironment', call('PATCH', preview, { body: { color: 'violet' } }));
+
     await written('createFlag', call('POST', `${project}/flags`, { body: { key: 'a' } }));
     await written('updateFlag', call('PATCH', `${project}/flags/a`, { body: { owner: 'x' } }));
     await written('putFlagState', call('PUT', `${staging}/flags/a`, { body: on }));
@@ -86,11 +88,13 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     );
     await written('revertChange', call('POST', `/api/changes/${patched.seq}/revert`, { body: {} }));
     await written('copyFlagStates', call('POST', `${preview}/copy`, { body: { from: 'staging' } }));
+
     const changes = [{ key: 'a', state: { enabled: false } }];
     await written('changeFlagStates', call('POST', `${staging}/changes`, { body: { changes } }));
     const later = { environment: 'staging', dueAt, changes };
     const schedule = await written('createSchedule', call('POST', `${project}/schedules`, { body: later }));
     await written('cancelSchedule', call('DELETE', `${project}/schedules/${schedule.id}`));
+
     const steps = [10, 20, 30].map((rolloutPct) => ({ rolloutPct, waitMinutes: 60 }));
     const launch = { flag: 'a', environment: 'staging', steps };
     const plan = await written('startRolloutPlan', call('POST', `${project}/rollouts`, { body: launch }));
@@ -99,21 +103,26 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('resumeRolloutPlan', call('POST', `${rollout}/resume`));
     await written('advanceRolloutPlan', call('POST', `${rollout}/advance`));
     await written('stopRolloutPlan', call('POST', `${rollout}/stop`));
+
     await written('deleteFlagState', call('DELETE', `${staging}/flags/a`));
     await written('archiveFlag', call('POST', `${project}/flags/a/archive`));
     await written('restoreFlag', call('POST', `${project}/flags/a/restore`));
     await written('deleteFlag', call('DELETE', `${project}/flags/a?archive=true`));
+
     const declaration = { halyard: 1, project: 'p', environments: ['staging'], flags: { b: {} } };
     await written('importProject', call('POST', '/api/import', { body: declaration }));
+
     const key = { body: { name: 'k', environments: ['staging'] } };
     const { id: keyId } = await written('createProjectKey', call('POST', `${project}/keys`, key));
     await written('replaceProjectKey', call('POST', `/api/keys/${keyId}/replace`, { body: {} }));
     await written('revokeProjectKey', call('DELETE', `/api/keys/${keyId}`));
+
     const token = await written('createAccessToken', call('POST', '/api/tokens', { body: { name: 't' } }));
     await written('revokeAccessToken', call('DELETE', `/api/tokens/${token.id}`));
     const relay = { body: { name: 'r' } };
     const relayToken = await written('createRelayToken', call('POST', '/api/relay-tokens', relay));
     await written('revokeRelayToken', call('DELETE', `/api/relay-tokens/${relayToken.id}`));
+
     const hooks = `${project}/webhooks`;
     const hook = { body: { name: 'h', url: 'https://hook.example/' } };
     const { seq } = await written('createWebhook', call('POST', hooks, hook));
@@ -121,6 +130,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('updateWebhook', call('PATCH', `${hooks}/h`, { body: { format: 'slack' } }));
     await written('rotateWebhook', call('POST', `${hooks}/h/rotate`, { body: {} }));
     await written('deleteWebhook', call('DELETE', `${hooks}/h`));
+
     const siem = await written('createInstallationWebhook', call('POST', '/api/webhooks', hook));
     const skipped = { body: { seq: siem.seq } };
     await written('skipInstallationWebhookChange', call('POST', '/api/webhooks/h/skip', skipped));
@@ -130,6 +140,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     );
     await written('rotateInstallationWebhook', call('POST', '/api/webhooks/h/rotate', { body: {} }));
     await written('deleteInstallationWebhook', call('DELETE', '/api/webhooks/h'));
+
     const publication = `${preview}/publication`;
     await written('publishEnvironment', call('PUT', publication, { body: { withoutKey: true } }));
     await written('withdrawEnvironment', call('DELETE', publication));

@@ -40,6 +40,7 @@ test('a stream is opened only in the project it is authorized for, and ends with
     keyGone: () => {},
     malformed: () => {},
   });
+
   const row = { projectId: 'p1', actor: 'system', at: 0 };
   const made = { name: 'production', revision: 0 };
   catalog.apply({ ...row, seq: 1, changeId: 'a', kind: 'project.created', payload: '{"name":"shop"}' });
@@ -51,6 +52,7 @@ test('a stream is opened only in the project it is authorized for, and ends with
     environmentId: 'e1',
     payload: JSON.stringify(made),
   });
+
   const hub = new Hub({ maxQueuedBytes: 1024 });
   const freshness = {
     canRead: () => true,
@@ -60,19 +62,23 @@ test('a stream is opened only in the project it is authorized for, and ends with
     trouble: () => undefined,
   };
   const open = environmentStreams({ catalog, hub, freshness, files: { admitStream: () => {} } });
+
   let isSignedIn = true;
   const request = new Request('http://here/api/projects/shop/environments/production/stream');
   const other = { request, stillValid: async () => isSignedIn, projectId: 'p0' };
   expect(() => open('shop', 'production', other)).toThrow(
     expect.objectContaining({ code: 'project_not_found' }),
   );
+
   const answer = open('shop', 'production', { request, stillValid: async () => isSignedIn });
   const reader = answer.body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: {}\n\n');
+
   isSignedIn = false;
   jest.advanceTimersByTime(15_000);
   for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read());
   expect(hub.size).toBe(0);
+
   hub.close();
   catalog.close();
 });

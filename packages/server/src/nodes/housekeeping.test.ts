@@ -79,10 +79,12 @@ test('reads of flags are stored in parts; what was not stored counts the next ti
   const environment = { wantsUsage: true, state: () => '{"enabled":true}' };
   // The tally uses no more of an environment.
   const tally = new UsageTally({ environmentWithId: () => environment as never });
+
   const usage = new SqlUsageStore(database);
   let failure: Error | undefined = new StoreOutage('away');
   const parts: number[] = [];
   const logged: string[] = [];
+
   const housekeeping = new Housekeeping({
     readers: { takeUsedKeys: async () => [] },
     logServer: { takeContacts: () => new Set() },
@@ -100,16 +102,19 @@ test('reads of flags are stored in parts; what was not stored counts the next ti
     deliveries: { prune: async () => {} },
     log: pino({}, { write: (line) => void logged.push(JSON.parse(line).msg) }),
   });
+
   tally.add({ environmentId: 'e', flags: flags.slice(0, 500) });
   tally.add({ environmentId: 'f', flags: flags.slice(500) });
   await housekeeping.storeUsage();
   failure = undefined;
   await housekeeping.storeUsage();
+
   expect(parts).toEqual([1000, 1, 1000]);
   const stored = 'SELECT count(*) AS flags, sum(reads) AS reads FROM flag_usage';
   expect(await database.query(stored)).toEqual([{ flags: 1001, reads: 1001 }]);
   await housekeeping.storeUsage();
   expect(parts).toHaveLength(3);
+
   tally.add({ environmentId: 'e', flags: flags.slice(0, 1) });
   failure = new CommitUncertainError('lost during COMMIT', async () => undefined);
   parts.length = 0;
@@ -118,6 +123,7 @@ test('reads of flags are stored in parts; what was not stored counts the next ti
   expect(parts).toEqual([1]);
   // An outage is the follower's to report.
   expect(logged).toEqual(['some reads of flags may be lost: the connection broke while they were stored']);
+
   housekeeping.close();
   await database.close();
 });

@@ -205,11 +205,13 @@ test('receipts, open streams and reads of two tiers reach the node, and a stoppe
     places.map((relay) => openSse(`${relay.url}/v1/stream?env=production`, { headers })),
   );
   await Promise.all(streams.map((stream) => stream.nextFrame()));
+
   const clients = () => management.request('GET', '/api/projects/shop/clients') as Promise<Clients>;
   await until('all streams are counted', async () => {
     const { environments } = await clients();
     return environments.some((each) => each.streams === 5 && each.nodes === 2);
   });
+
   const { seq } = (await management.change('shop', 'production', [
     { key: 'a', state: { enabled: false } },
   ])) as {
@@ -220,6 +222,7 @@ test('receipts, open streams and reads of two tiers reach the node, and a stoppe
     return JSON.stringify(answer ?? {}).includes('"seen":5') ? answer : undefined;
   });
   expect(delivery).toMatchObject({ streams: 5, seen: 5 });
+
   const body = '{"env":"production","flags":{"a":{"on":2,"off":3}}}';
   await until('the relays know that reads are counted', async () => {
     const answers = await Promise.all(
@@ -231,12 +234,14 @@ test('receipts, open streams and reads of two tiers reach the node, and a stoppe
   });
   for (const { url } of [first, second])
     expect((await fetch(`${url}/usage/v1`, { method: 'POST', headers, body })).status).toBe(204);
+
   await second.stop();
   await until('the streams of the second relay are gone', async () =>
     (await clients()).environments.some((each) => each.streams === 2),
   );
   await first.stop();
   await origin.stop();
+
   const again = new Management(await startOrigin());
   const usage = await again.request('GET', '/api/projects/shop/flags/a/usage');
   expect(JSON.stringify(usage)).toContain('"on":4,"off":6');

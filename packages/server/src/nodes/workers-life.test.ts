@@ -110,6 +110,7 @@ test('a worker that cannot follow its supervisor makes the node unready, and no 
   const port = lastingPort();
   const config = parseConfig({ flags: {}, env: { HALYARD_PORT: String(port), HALYARD_LOG_LEVEL: 'silent' } });
   const streams = { size: 0, turnover: 0, streamsByKey: () => new Map<string, Map<string, number>>() };
+
   const fleet = new Fleet({
     size: 1,
     readers: new Readers({
@@ -126,6 +127,7 @@ test('a worker that cannot follow its supervisor makes the node unready, and no 
     onUsage: () => {},
     onEnded: () => {},
   });
+
   try {
     await fleet.start();
     const yes = () => true;
@@ -138,6 +140,7 @@ test('a worker that cannot follow its supervisor makes the node unready, and no 
       trouble: unknown,
       staleSeconds: unknown,
     };
+
     const { canRead, canStream, takesReads, trouble } = fleet.freshness(own);
     expect([canRead(), canStream(), takesReads(), trouble()]).toEqual([
       true,
@@ -145,6 +148,7 @@ test('a worker that cannot follow its supervisor makes the node unready, and no 
       false,
       'Worker processes are not serving yet.',
     ]);
+
     const headers = { 'X-Service-Key': 'any' };
     for (const path of ['/v1/flags?env=production', '/v1/stream?env=production']) {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });

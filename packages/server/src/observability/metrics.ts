@@ -65,6 +65,7 @@ export class Metrics implements ReadPlaneObserver {
     labelNames: ['kind'],
     registers: [this.#registry],
   });
+
   readonly #propagation = new Histogram({
     name: 'halyard_propagation_seconds',
     help: 'Time from the commit of a change (writer clock) until this node hands out its frames.',
@@ -83,6 +84,7 @@ export class Metrics implements ReadPlaneObserver {
     labelNames: ['outcome'],
     registers: [this.#registry],
   });
+
   readonly #receiptsDropped = new Counter({
     name: 'halyard_receipts_dropped_total',
     help: 'Delivery receipts that were not stored: the database was unreachable, or there were too many.',

@@ -52,12 +52,14 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
     await using old = await engine.create();
     const database = await old.connect();
     await migrate(database, { upTo: BEFORE });
+
     const rights = [
       ['viewer', 0],
       ['editor', 0],
       ['editor', 1],
       ['admin', 1],
     ] as const;
+
     for (const [index, [role, isProtected]] of rights.entries()) {
       await database.query(
         `INSERT INTO operators (id, email, name, password_hash, role, can_change_protected, created_at)
@@ -70,6 +72,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
         [`t${index}`, `token-${index}`, role, isProtected, AT],
       );
     }
+
     // Made before there were roles: it may do everything.
     await database.query(
       `INSERT INTO access_tokens (id, name, digest, created_at) VALUES ('t', 'first', 't', ${AT})`,
@@ -79,6 +82,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
         VALUES ('i', 'invite', 'digest-of-link', 'soon', 'editor', 1, 'system', $1, $1)`,
       [AT],
     );
+
     await migrate(database);
     const store = new SqlStore(database);
     const expected = rights.flatMap(([role, isProtected], index) =>
@@ -92,6 +96,7 @@ describe.each(ENGINES)('rights on $name', (engine: TestEngine) => {
       first: { role: 'admin', canChangeProtected: true },
       link: { role: 'editor', canChangeProtected: true },
     });
+
     const tokens = await store.read((reader) => readAccessTokens(reader));
     expect(tokens.filter(({ only, expiresAt }) => only !== undefined || expiresAt !== undefined)).toEqual([]);
   });

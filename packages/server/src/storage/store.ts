@@ -148,6 +148,7 @@ export class SqlStore implements Store {
           await author.check(transaction);
           throw new NothingWritten(result);
         }
+
         const { now } = this.#sources;
         attempt = {
           result,
@@ -155,6 +156,7 @@ export class SqlStore implements Store {
         };
         return attempt;
       });
+
       const committed = appended.committed();
       this.#database.announce(committed);
       return { result, seqs: appended.seqs(committed.after.seq + 1) };
@@ -163,6 +165,7 @@ export class SqlStore implements Store {
       if (error instanceof NothingWritten) return { result: error.result as T, seqs: [] };
       if (error instanceof AssertionFailed) throw new RightsChanged({ cause: error });
       if (!(error instanceof CommitUncertainError) || attempt === undefined) throw error;
+
       const first = await this.#seqOf(attempt.appended.firstId, error);
       this.#database.announce();
       if (first !== undefined) return { result: attempt.result, seqs: attempt.appended.seqs(first) };

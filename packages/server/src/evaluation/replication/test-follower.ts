@@ -127,6 +127,7 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
     await insertEnvironment(transaction, ENVIRONMENT);
     await storeFlag(transaction, COUNTER);
   });
+
   const source = new FaultySource(database);
   const heard: string[] = [];
   const events = new EventTarget();
@@ -134,12 +135,14 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
     heard.push(event);
     events.dispatchEvent(new Event(event));
   };
+
   const catalog = new Catalog({
     changed: (environment, row) => hear(`revision ${row.revision}: ${environment.select(['counter'])}`),
     environmentGone: () => undefined,
     keyGone: () => undefined,
     malformed: () => undefined,
   });
+
   const room: { wait?: () => Promise<void> } = {};
   const callbacks = {
     live: () => hear('live'),
@@ -148,6 +151,7 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
     stillLost: () => hear('still lost'),
   };
   const timings = { heartbeatMs: 50, pollMs: 20, random: () => 0, ...options };
+
   const follower = new Follower({ source, catalog, callbacks, ...timings });
   const running = follower.run();
   onTestFinished(async () => {
@@ -155,6 +159,7 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
     await running;
     await database.close();
   });
+
   /** Waits until the event has happened `times` times in all. */
   const until = async (event: string, times = 1) => {
     while (heard.filter((known) => known === event).length < times) {
@@ -164,6 +169,7 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
       await within(`"${event}" is heard ${times} times in all; so far: ${heard.join(', ')}`, next);
     }
   };
+
   /** Sets the counter to `n`; returns the log row. */
   const write = async (n: number) => {
     const operation = [['counter', `{"enabled":true,"value":${n}}`]] as const;
@@ -172,6 +178,7 @@ export async function setUp(options: Pick<FollowerOptions, 'patienceMs'> = {}) {
     );
     return seq ?? 0;
   };
+
   await until('live');
   return { database, store, source, follower, running, heard, until, write, room };
 }

@@ -190,12 +190,14 @@ describe('DeliveryWatch', () => {
       fc.record({ what: fc.constantFrom('take', 'end', 'join'), who: fc.nat({ max: 9 }) }),
       fc.record({ what: fc.constantFrom('look' as const, 'wait' as const) }),
     );
+
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { clock, watch, readers, join, send, told } = setUp(3);
         const taken = new Map<Reader, number>();
         const sentTo: { who: Set<Reader>; seen: Set<Reader>; sentAt: number; isSettled: boolean }[] = [];
         const received = new Map<Reader, number[]>();
+
         const look = () => {
           for (const [index, round] of sentTo.entries()) {
             if (round.isSettled) continue;
@@ -207,6 +209,7 @@ describe('DeliveryWatch', () => {
             const isDone = round.seen.size + gone.length === round.who.size;
             round.isSettled = isDone || clock.elapsed - round.sentAt >= 5000;
           }
+
           watch.look();
           for (const [index, round] of sentTo.entries()) {
             const progress = told.findLast(({ seq }) => seq === index + 1);
@@ -217,6 +220,7 @@ describe('DeliveryWatch', () => {
             });
           }
         };
+
         for (const each of steps) {
           const reader = 'who' in each ? readers[each.who % readers.length] : undefined;
           if (each.what === 'look') look();
@@ -235,6 +239,7 @@ describe('DeliveryWatch', () => {
             await reader.take();
           }
         }
+
         look();
         expect(told.filter(({ isSettled }) => isSettled).map(({ seq }) => seq)).toEqual([
           ...new Set(told.filter(({ isSettled }) => isSettled).map(({ seq }) => seq)),

@@ -118,12 +118,14 @@ export class TestApp {
         await this.pause();
       },
     };
+
     this.webhooks = new WebhookSender({
       poster: new GuardedPoster({ networks: ['127.0.0.0/8'] }),
       now: () => this.node.now,
       dashboardUrl: this.context.publicUrl,
       version: VERSION,
     });
+
     this.app = createManagementApp({
       context: this.context,
       trustProxy: true,

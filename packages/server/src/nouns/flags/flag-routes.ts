@@ -36,6 +36,23 @@ const path = '/api/projects/{project}/flags';
 
 const DetailsSchema = z.strictObject(flagDetailMembers);
 
+/** Which flags to list, and how. */
+const LIST_QUERY = z.strictObject({
+  archived: z
+    .enum(ARCHIVED_CHOICES)
+    .default('false')
+    .openapi({ description: 'Flags in use (`false`), archived ones (`true`), or all.' }),
+  q: z.string().optional().openapi({ description: 'Text to find in the key, description, tags or owner.' }),
+  tag: z.string().optional().openapi({ description: 'An exact tag.' }),
+  owner: z.string().optional().openapi({ description: 'An exact owner.' }),
+  unchangedSince: TimeSchema.optional().openapi({
+    description:
+      'Only stale flags: those that have been the same in every environment since this time. Leaves out permanent flags.',
+  }),
+  ...valuesQuery,
+  ...pageQuery,
+});
+
 /** Mounts the routes of flags at project level. */
 export function mountFlags(app: ManagementApp, context: ManagementContext): void {
   mount(
@@ -48,24 +65,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       tag,
       role: 'viewer',
       summary: 'List the flags of a project with their states in every environment',
-      query: z.strictObject({
-        archived: z
-          .enum(ARCHIVED_CHOICES)
-          .default('false')
-          .openapi({ description: 'Flags in use (`false`), archived ones (`true`), or all.' }),
-        q: z
-          .string()
-          .optional()
-          .openapi({ description: 'Text to find in the key, description, tags or owner.' }),
-        tag: z.string().optional().openapi({ description: 'An exact tag.' }),
-        owner: z.string().optional().openapi({ description: 'An exact owner.' }),
-        unchangedSince: TimeSchema.optional().openapi({
-          description:
-            'Only stale flags: those that have been the same in every environment since this time. Leaves out permanent flags.',
-        }),
-        ...valuesQuery,
-        ...pageQuery,
-      }),
+      query: LIST_QUERY,
       answer: {
         status: 200,
         description: 'The flags, by key.',

@@ -11,6 +11,25 @@ const FollowedEntrySchema = AuditEntrySchema.extend({
   cursor: z.string().openapi({ description: 'The place of the entry, for `after`.' }),
 }).openapi('FollowedAuditEntry');
 
+/** Where to continue, and which entries to send. */
+const FOLLOW_QUERY = z.strictObject({
+  after: z
+    .string()
+    .max(50)
+    .optional()
+    .openapi({
+      description:
+        'The `next` of the answer before, the `cursor` of an entry, or the `seq` of a change; 0 is the beginning. Without it, the answer ' +
+        'has no entries, and a `next` after all that are there.',
+      example: '812',
+    }),
+  wait: z.enum(['true', 'false']).default('false').openapi({
+    description: 'Whether to wait for a new change, for about five seconds, if there is none yet.',
+  }),
+  project: NameSchema.optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(500),
+});
+
 /** Mounts the route that follows the audit log. */
 export function mountFollow(app: ManagementApp, context: ManagementContext): void {
   mount(
@@ -26,23 +45,7 @@ export function mountFollow(app: ManagementApp, context: ManagementContext): voi
       scope: 'visible',
       summary:
         'Follow the audit log: the entries after a place, oldest first, each exactly once. Only administrators see entries about people and tokens',
-      query: z.strictObject({
-        after: z
-          .string()
-          .max(50)
-          .optional()
-          .openapi({
-            description:
-              'The `next` of the answer before, the `cursor` of an entry, or the `seq` of a change; 0 is the beginning. Without it, the answer ' +
-              'has no entries, and a `next` after all that are there.',
-            example: '812',
-          }),
-        wait: z.enum(['true', 'false']).default('false').openapi({
-          description: 'Whether to wait for a new change, for about five seconds, if there is none yet.',
-        }),
-        project: NameSchema.optional(),
-        limit: z.coerce.number().int().min(1).max(1000).default(500),
-      }),
+      query: FOLLOW_QUERY,
       answer: {
         status: 200,
         description: 'The entries.',

@@ -19,6 +19,33 @@ import { AuditEntrySchema, entryRecord, type NamedAuditEntry } from './audit-sch
 import { revertChange } from './revert.ts';
 import type { RevertDifference } from './revert-plan.ts';
 
+/** Which entries to list, and how. */
+const AUDIT_QUERY = z.strictObject({
+  project: NameSchema.optional(),
+  environment: NameSchema.optional().openapi({ description: 'Requires `project`.' }),
+  target: z.string().optional().openapi({ description: 'A flag key, key id or name.' }),
+  actor: z.string().optional().openapi({ description: 'The full name, as in `operator:ada@example.com`.' }),
+  action: z.string().optional().openapi({
+    description: 'An action such as `flag.archived`, or a noun for all of its actions: `flag`.',
+  }),
+  q: z.string().optional().openapi({ description: 'A text in the target, the actor or the note.' }),
+  since: TimeSchema.optional().openapi({ description: 'Only entries at or after this time.' }),
+  until: TimeSchema.optional().openapi({ description: 'Only entries before this time.' }),
+  before: z.coerce
+    .number()
+    .int()
+    // An empty text would count as 0, and hide all entries.
+    .min(1)
+    .optional()
+    .openapi({ type: 'integer', minimum: 1, description: 'Only entries with a smaller `seq`.' }),
+  cursor: pageQuery.cursor,
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  format: z
+    .enum(['json', 'ndjson'])
+    .default('json')
+    .openapi({ description: '`ndjson` returns all entries, one per line, regardless of the limit.' }),
+});
+
 /** Mounts the route of the audit log. */
 export function mountAudit(app: ManagementApp, context: ManagementContext): void {
   mount(
@@ -34,34 +61,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
       scope: 'visible',
       summary:
         'List audit entries, newest first; the last change is complete even beyond the limit. Only administrators see entries about people and tokens',
-      query: z.strictObject({
-        project: NameSchema.optional(),
-        environment: NameSchema.optional().openapi({ description: 'Requires `project`.' }),
-        target: z.string().optional().openapi({ description: 'A flag key, key id or name.' }),
-        actor: z
-          .string()
-          .optional()
-          .openapi({ description: 'The full name, as in `operator:ada@example.com`.' }),
-        action: z.string().optional().openapi({
-          description: 'An action such as `flag.archived`, or a noun for all of its actions: `flag`.',
-        }),
-        q: z.string().optional().openapi({ description: 'A text in the target, the actor or the note.' }),
-        since: TimeSchema.optional().openapi({ description: 'Only entries at or after this time.' }),
-        until: TimeSchema.optional().openapi({ description: 'Only entries before this time.' }),
-        before: z.coerce
-          .number()
-          .int()
-          // An empty text would count as 0, and hide all entries.
-          .min(1)
-          .optional()
-          .openapi({ type: 'integer', minimum: 1, description: 'Only entries with a smaller `seq`.' }),
-        cursor: pageQuery.cursor,
-        limit: z.coerce.number().int().min(1).max(1000).default(100),
-        format: z
-          .enum(['json', 'ndjson'])
-          .default('json')
-          .openapi({ description: '`ndjson` returns all entries, one per line, regardless of the limit.' }),
-      }),
+      query: AUDIT_QUERY,
       answer: {
         status: 200,
         description: 'The entries.',

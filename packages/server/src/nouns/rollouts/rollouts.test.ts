@@ -37,20 +37,24 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
       ],
     });
     expect(await stateOf(made)).toEqual(ON_AT(5));
+
     pass(59);
     const dueAt = Date.parse(made.plan.dueAt);
     expect(await runDueRollouts(app.context)).toEqual({ settled: [], errors: [], nextDueAt: dueAt });
+
     pass(3);
     expect((await runDueRollouts(app.context)).settled).toEqual([{ id: made.id, status: 'running' }]);
     expect(await stateOf(made)).toEqual(ON_AT(25));
     // A late step moves the ones after it.
     expect(await planOf(made)).toMatchObject({ status: 'running', dueAt: inMinutes(60) });
+
     pass(60);
     expect((await runDueRollouts(app.context)).settled).toEqual([{ id: made.id, status: 'done' }]);
     expect(await stateOf(made)).toEqual({ enabled: true, value: 'v2' });
     const done = await planOf(made);
     expect([done.status, done.dueAt]).toEqual(['done', undefined]);
     expect(await runDueRollouts(app.context)).toEqual({ settled: [], errors: [] });
+
     const entries = await audit(made, 'rollout');
     expect(entries).toMatchObject([
       { target: FLAG, after: { id: made.id, step: 3, of: 3, from: 25, to: 100, startedBy: 'token:admin' } },
@@ -59,6 +63,7 @@ describe.each(ENGINES)('rollout plans on $name', (engine: TestEngine) => {
       { action: 'rollout.started', note: 'launch' },
     ]);
     expect(entries.at(-1).after).toEqual({ id: made.id, from: 0, steps: HOURLY });
+
     const change = (await app.call('GET', `/api/changes/${entries[0].seq}`)).json;
     expect(change).toMatchObject({ actor: 'token:admin', revertible: true });
   });

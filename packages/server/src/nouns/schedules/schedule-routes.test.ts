@@ -36,11 +36,14 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
         { key: 'b', patch: { rolloutPct: 5 } },
       ],
     });
+
     const search = await app.call('GET', `/api/audit?project=${made.name}&q=launch`);
     expect(search.json.entries).toMatchObject([{ action: 'schedule.created', note: 'launch' }]);
     expect(search.json.entries[0].after.note).toBeUndefined();
+
     const early = await runDueSchedules(app.context);
     expect(early).toEqual({ settled: [], errors: [], nextDueAt: Date.parse(made.record.dueAt) });
+
     pass();
     expect((await runDueSchedules(app.context)).settled).toEqual([{ id: made.id, status: 'done' }]);
     expect(await flagsOf(made.path)).toMatchObject({
@@ -51,6 +54,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
       ],
     });
     expect(await runDueSchedules(app.context)).toEqual({ settled: [], errors: [] });
+
     const record = await recordOf(made);
     expect([record.status, record.settledAt]).toEqual(['done', new Date(app.node.now).toISOString()]);
     const change = await app.call('GET', `/api/changes/${record.seq}`);
@@ -63,6 +67,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(change.json.entries.map((one: { action: string }) => one.action)).toEqual([
       ...['schedule.applied', 'flag.changed', 'flag.changed'],
     ]);
+
     const undone = await app.call('POST', `/api/changes/${record.seq}/revert`, { body: {} });
     expect(undone.status).toBe(200);
     expect((await flagsOf(made.path)).flags).toEqual([]);

@@ -179,11 +179,13 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     ]) {
       await app.call('POST', `${path}/flags`, { body: flag });
     }
+
     await app.call('POST', `${path}/environments`, { body: { name: word.toLowerCase() } });
     const key = await app.call('POST', `${path}/keys`, {
       body: { name: `${word} web`, environments: ['staging'] },
     });
     await app.call('POST', `${path}/flags/the-${word}/archive`);
+
     const found = await app.call('GET', `/api/search?q=${word.toUpperCase()}`);
     expect(found.json.results).toEqual([
       { kind: 'environment', project: name, environment: word.toLowerCase() },
@@ -200,11 +202,13 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
       { kind: 'flag', project: name, key: 'owned', description: '' },
       { kind: 'flag', project: name, key: 'striped', description: `like a ${word}` },
     ]);
+
     expect((await app.call('GET', `/api/search?q=${word}&limit=2`)).json.results).toHaveLength(2);
     expect((await app.call('GET', `/api/search?q=${name}`)).json.results[0]).toEqual({
       kind: 'project',
       project: name,
     });
+
     for (const nothing of ['%25', '_', '%20', 'no-such-thing']) {
       expect((await app.call('GET', `/api/search?q=${nothing}`)).json.results).toEqual([]);
     }

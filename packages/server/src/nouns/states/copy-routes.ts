@@ -43,6 +43,7 @@ export const CopiedSchema = z.object({
 /** Mounts the routes that compare environments and copy states between them. */
 export function mountCopy(app: ManagementApp, context: ManagementContext): void {
   mountCompare(app, context);
+
   mount(
     app,
     {
@@ -87,6 +88,7 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
         expected: expectedRevision(request.headers),
         mode: dryRun === 'true' ? 'preview' : 'apply',
       });
+
       const steps = differences.map(({ key, before, after }) => ({
         key,
         before: rawJson(before),

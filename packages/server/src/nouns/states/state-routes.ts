@@ -144,6 +144,7 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
       return ok({ environment: name, revision, ...list }, { ETag: revisionTag(revision) });
     },
   );
+
   mount(
     app,
     {

@@ -68,11 +68,13 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
     const { environment } = await seed(home.store, ['a', 'b']);
     const { watch, database } = watched(home.database);
     const store = new SqlStore(database);
+
     const keys = ['a', 'new', 'b', 'a', 'new'];
     const outcomes = await writeAll(
       store,
       keys.map((key, index) => setting(key, index)),
     );
+
     expect(watch.transactions).toBe(1);
     expect(outcomes).toEqual(
       keys.map((key, index) => ({
@@ -93,10 +95,12 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
         },
       })),
     );
+
     const log = await readLog(home.database, 2, 10);
     expect(log.map(({ seq, revision, payload }) => [seq, revision, JSON.parse(payload)])).toEqual(
       keys.map((key, index) => [3 + index, 1 + index, [[key, text(index)]]]),
     );
+
     await store.read(async (reader) => {
       expect(
         (await readStoredStates(reader, environment.id)).map(({ flagKey, state }) => [flagKey, state]),
@@ -106,6 +110,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
         ['new', text(4)],
       ]);
       expect((await readEnvironment(reader, environment.projectId, 'production'))?.revision).toBe(5);
+
       const entries = (await auditEntries(reader, { limit: 5, environmentId: environment.id })).toReversed();
       expect(entries.map(({ seq, operation, before, note }) => [seq, operation, before, note])).toEqual([
         [3, 3, undefined, 'because'],

@@ -62,6 +62,7 @@ function mountBoth<Body = undefined>(
     { ...operation, path: `/api/projects/{project}/webhooks${path}`, summary: `${summary} (project)` },
     run,
   );
+
   mount(
     app,
     {

@@ -86,11 +86,13 @@ export class WebhookSender {
     const at = now();
     const startedAt = performance.now();
     const passed = () => ({ at, durationMs: Math.round(performance.now() - startedAt) });
+
     const headers = {
       'Content-Type': 'application/json',
       'User-Agent': `Halyard/${version}`,
       ...signatureHeaders(target, { messageId, at, body }),
     };
+
     try {
       const { status, retryAfter, beginning } = await poster.send({
         url: target.url,
@@ -101,6 +103,7 @@ export class WebhookSender {
       // A database may refuse this character.
       const answered = { ...passed(), status, answer: beginning.replaceAll('\0', '') };
       if (status >= 200 && status < 300) return { ...answered, outcome: 'delivered' };
+
       const retryAfterMs = readRetryAfter(retryAfter, at);
       const error = describeStatus(status);
       return { ...answered, outcome: 'failed', error, ...(retryAfterMs && { retryAfterMs }) };

@@ -126,6 +126,7 @@ describe('groups and batches on PostgreSQL', () => {
     await migrate(database);
     const store = new SqlStore(database);
     await seed(store);
+
     const write = (value: number) =>
       writeState(store, {
         actor: ADA,
@@ -136,11 +137,13 @@ describe('groups and batches on PostgreSQL', () => {
       });
     const prepared = async () =>
       (await database.query(`SELECT name FROM pg_prepared_statements WHERE name LIKE 'halyard%'`)).length;
+
     await write(1);
     const count = await prepared();
     expect(count).toBeGreaterThan(5);
     await write(2);
     expect(await prepared()).toBe(count);
+
     // The failure of one statement leaves those before it prepared, and the others not.
     const broken = database.transaction((transaction) =>
       transaction.batch([
@@ -156,11 +159,13 @@ describe('groups and batches on PostgreSQL', () => {
       [{ one: 1 }],
     ]);
     expect(await prepared()).toBe(count + 3);
+
     // What a transaction finds that the pooler sends to another connection of the server.
     await database.query('DEALLOCATE ALL');
     expect(await write(3)).toMatchObject({ result: { changed: true, environmentRevision: 3 } });
     expect(await write(4)).toMatchObject({ result: { changed: true, environmentRevision: 4 } });
     expect(await prepared()).toBe(0);
+
     await database.close();
   });
 
