@@ -32,7 +32,7 @@ export function openFile(dataFolder: string): NodeFile {
   database.run('PRAGMA synchronous = OFF');
   // A quarter of a GiB: the indexes of a million rows are not read back from the file for each row.
   database.run('PRAGMA cache_size = -262144');
-  // Digests are not to be had from SQL, so they pass through a table that is gone at the end.
+  // SQL cannot compute digests, so they come from a temporary table.
   database.run('CREATE TEMP TABLE digests (n INTEGER PRIMARY KEY, digest TEXT NOT NULL)');
   database.run('BEGIN');
 

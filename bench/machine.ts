@@ -16,7 +16,7 @@ export interface Machine {
   readonly cc?: string;
 }
 
-/** Looks the machine over. */
+/** Finds out what the machine has. */
 export async function lookAtMachine(): Promise<Machine> {
   const cores = cpus();
   const load = loadavg()[0] ?? 0;

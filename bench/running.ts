@@ -19,7 +19,7 @@ export interface SubjectStream {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the first frame comes with the connection (default), or only with the next change. */
   readonly opensWith?: 'frame' | 'head';
-  /** The request that makes the frame; another one each time. */
+  /** The request that makes the frame, different each time. */
   readonly change: (serial: number) => ChangeRequest;
 }
 
@@ -35,7 +35,7 @@ export interface Running extends AsyncDisposable {
 export interface Program {
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What it answers with success once it is there. */
+  /** A request that it answers with success once it runs. */
   readonly ready: Pick<RepeatedRequest, 'url'> & Partial<RepeatedRequest>;
   /** Runs before it in the same shell, as in `ulimit -n 512`. */
   readonly shellPrefix?: string;

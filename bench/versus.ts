@@ -8,7 +8,7 @@ import { median } from './statistics.ts';
 /** How often each side is measured. */
 const TURNS = 2;
 
-/** The tree of another commit, with its packages, in a folder that goes with it. Needs git and, once, the registry. */
+/** The tree of another commit, with its packages, in a folder that is removed with it. Needs git and, once, the registry. */
 export async function openCheckout(bench: Bench, commit: string): Promise<Checkout & AsyncDisposable> {
   bench.say(`base: unpacking ${commit}`);
   const folder = temporaryFolder();

@@ -74,7 +74,7 @@ export interface FlagdOutcome {
   readonly failures: readonly string[];
 }
 
-/** Lets one program read the flags of the world, and compares its values with OFREP's. Gives a string if it was skipped: why. */
+/** Lets one program read the flags of the world, and compares its values with OFREP's. Returns why, if it was skipped. */
 export async function tryFlagd(each: FlagdProgram, world: World): Promise<FlagdOutcome | string> {
   const prepared = await prepare(each);
   if (typeof prepared === 'string') return prepared;

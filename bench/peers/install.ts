@@ -21,7 +21,7 @@ export function peerFolder(folder: string) {
 
 /**
  * Fetches what is missing by its package's name, with the registries' ordinary clients, into the folder and nowhere
- * else. Returns a sentence for each that is not to be had here. Unleash Edge is compiled: some 540 crates,
+ * else. Returns a sentence for each that is not available here. Unleash Edge is compiled: some 540 crates,
  * more than ten minutes on two cores that have nothing else to do.
  */
 export async function installPeers(folder: string, say: (text: string) => void): Promise<string[]> {
@@ -57,7 +57,7 @@ export async function installPeers(folder: string, say: (text: string) => void):
       await commands[name]();
     } catch (error) {
       const text = error instanceof Bun.$.ShellError ? error.stderr.toString() : String(error);
-      missing.push(`${name} is not to be had here: ${text.trim().split('\n').at(-1) ?? ''}`);
+      missing.push(`${name} is not available here: ${text.trim().split('\n').at(-1) ?? ''}`);
     }
   }
   return missing;

@@ -234,7 +234,7 @@ async function goFeatureFlag({ program, flags, folder, port, url }: RecipeInput)
 }
 
 async function growthBookProxy({ program, flags, port, url }: RecipeInput) {
-  // What the proxy stands before: it asks for the payload once, and keeps it.
+  // The server behind the proxy, which asks it for the payload once and keeps the answer.
   const payload = (serial?: number) =>
     growthBookPayload(serial === undefined ? flags : changed(flags, serial));
   const json = { headers: { 'Content-Type': 'application/json' } };

@@ -27,7 +27,7 @@ export type WritersCommands = { run(plan: WritersPlan): Promise<WritersResult> }
 
 serveCommands({ run } satisfies WritersCommands);
 
-/** Makes every value of this process another one: a value that is there already would change nothing. */
+/** Makes every value of this process unique: setting the value that a flag has would change nothing. */
 let serial = 0;
 
 async function run(plan: WritersPlan): Promise<WritersResult> {

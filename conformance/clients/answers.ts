@@ -23,7 +23,7 @@ export function serveStream(exchange: Exchange, run: Run): void {
   keepAlive(exchange, run);
 }
 
-/** Sends the map of now to a stream that is open: what differs, where it has brought changes, and else all of it. */
+/** Sends the current map to an open stream: what differs if it is a stream of changes, otherwise the whole map. */
 export function sendMap(exchange: Exchange, { flags, revision }: Run): void {
   const { held } = exchange;
   if (!held || revision === undefined) {
@@ -36,13 +36,13 @@ export function sendMap(exchange: Exchange, { flags, revision }: Run): void {
   sendChange(exchange, { from: held.revision, to: revision, set: Object.fromEntries(set), removed }, flags);
 }
 
-/** What scenarios say of a change; its states may be anything. */
+/** A change as scenarios write it: its states may be anything. */
 type SentChange = Pick<MapChange, 'from' | 'to'> & {
   readonly set: Flags;
   readonly removed?: readonly string[];
 };
 
-/** Sends a change. `flags` is what its reader has then. */
+/** Sends a change. `flags` is the map that its reader has afterwards. */
 export function sendChange(exchange: Exchange, change: SentChange, flags = change.set): void {
   exchange.held = { revision: change.to, flags };
   exchange.write(changeOf(change));
@@ -94,7 +94,7 @@ export function inTurn(...answers: readonly Answer[]): Answer {
   return (exchange, run) => answers[Math.min(count++, answers.length - 1)]?.(exchange, run);
 }
 
-/** Begins a stream with the map of now as older servers do, and leaves it without heartbeats. */
+/** Begins a stream with the current map, as older servers do, and leaves it without heartbeats. */
 export function openSilently(exchange: Exchange, run: Run): void {
   beginStream(exchange, run);
   exchange.write(frameOf(run.flags));

@@ -26,7 +26,7 @@ export class Run {
   flags: Flags = { a: { enabled: true, value: 1 }, b: { enabled: true, value: 'text' } };
   /** `undefined` for a server that does not number its maps. */
   revision: number | undefined = 1;
-  /** Whether it sends changes to those who ask for them; an older server does not. */
+  /** Whether it sends changes to clients that ask for them; an older server does not. */
   knowsChanges = true;
   /** Headers of every default answer. */
   headers: Readonly<Record<string, string>> = {};

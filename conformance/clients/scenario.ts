@@ -62,7 +62,7 @@ export type Step =
 export interface Scenario {
   /** In kebab-case, unique. */
   readonly name: string;
-  /** What a client needs to do for it to concern that client: to ask for changes. Other clients leave it out. */
+  /** What a client must do for the scenario to apply to it: ask for changes. Other clients skip the scenario. */
   readonly needs?: 'changes';
   /** The clause of `docs/client-contract.md` that it proves. */
   readonly clause: string;

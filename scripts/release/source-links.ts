@@ -6,7 +6,7 @@ function sourceOf(path: string, version: string): string {
   return `https://github.com/halyard-flags/halyard/blob/v${version}/${path}`;
 }
 
-/** The text of a page of the repository, with links to what `has` does not have leading to the sources of that version. */
+/** The text of a page of the repository. Links to files that are missing, by `has`, lead to the sources of that version. */
 export function withSourceLinks(
   text: string,
   {
@@ -21,7 +21,7 @@ export function withSourceLinks(
   });
 }
 
-/** Mends the links of all pages of a folder whose files have the same places as in the repository, where they leave it. */
+/** Does so for all pages of a folder, whose files have the same paths as in the repository. */
 export async function mendLinks(folder: string, version: string): Promise<void> {
   for await (const file of new Bun.Glob('**/*.md').scan({ cwd: folder, absolute: true })) {
     const text = await Bun.file(file).text();

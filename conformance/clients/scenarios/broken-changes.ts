@@ -24,7 +24,7 @@ const streamOf = (text: string) => (exchange: Exchange, run: Run) => {
   exchange.write(text);
 };
 
-/** Events in the place of a change that cannot be read. */
+/** Events that are called changes and cannot be read as such. */
 const NO_CHANGES = [
   'event: change\ndata: {"from":1,"to":2,"set":{"a":\n\n',
   'event: change\ndata: null\n\n',
@@ -36,7 +36,7 @@ const NO_CHANGES = [
   'event: change\ndata: {"from":null,"to":2,"set":{"error":"internal_error"},"removed":[]}\n\n',
 ];
 
-/** What becomes of a client that takes it. */
+/** States that no client may take. */
 const POISON = { a: on(99) };
 
 const ALL: readonly Omit<Scenario, 'needs'>[] = [
@@ -164,5 +164,5 @@ const ALL: readonly Omit<Scenario, 'needs'>[] = [
   },
 ];
 
-/** What is done with changes that cannot be applied or read, by clients that ask for them. (C9.3 and C9.4) */
+/** How clients that ask for changes treat those that they cannot apply or read. (C9.3 and C9.4) */
 export const BROKEN_CHANGES: readonly Scenario[] = ALL.map((scenario) => ({ ...scenario, needs: 'changes' }));

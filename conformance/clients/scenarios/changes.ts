@@ -19,7 +19,7 @@ import {
 } from '../scenario.ts';
 import { restored } from './order.ts';
 
-/** Sends a change to the open stream, and lets the server have its map. */
+/** Sends a change to the open stream, and gives the server the map that results. */
 export function change(run: Run, set: Flags, removed: readonly string[] = []): void {
   const rest = Object.entries(run.flags).filter(([key]) => !removed.includes(key));
   const from = run.revision ?? 0;
@@ -28,7 +28,7 @@ export function change(run: Run, set: Flags, removed: readonly string[] = []): v
   sendChange(run.stream, { from, to: run.revision, set, removed }, run.flags);
 }
 
-/** What is wrong where one stream that was asked for changes was enough. */
+/** What is wrong unless the client asked for one stream only, and for changes. */
 export const isAlone = (run: Run) => [
   ...wrongStreams(run, 1),
   ...(run.stream.request.query.get('changes') === '1' ? [] : ['changes were not asked for']),
