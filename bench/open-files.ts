@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lastingPort } from '@halyard/testing';
 import type { Bench } from './bench.ts';
 import { percent } from './format.ts';
 import { openFilled, requestsOf } from './node.ts';
@@ -6,7 +7,7 @@ import { idleShare } from './process-figures.ts';
 import type { RepeatedRequest } from './raw-request.ts';
 import { openRawStream, type RawStream } from './raw-stream.ts';
 import type { Row } from './row.ts';
-import { freePort, startProgram } from './running.ts';
+import { startProgram } from './running.ts';
 import { within } from './within.ts';
 
 /** Files that the servers may have open here. */
@@ -76,7 +77,7 @@ async function measureNode(bench: Bench): Promise<Behavior> {
 }
 
 async function measureBare({ machine }: Bench): Promise<Behavior> {
-  const port = freePort();
+  const port = lastingPort();
   const url = `http://127.0.0.1:${port}`;
   const worker = join(import.meta.dir, 'workers/bare-streams.ts');
   const script = `await (await import(${JSON.stringify(worker)})).serve({ frame: 'data: {}\\n\\n', port: ${port} })`;

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { guardProcess, type TemporaryFolder, temporaryFolder } from '@halyard/testing';
+import { guardProcess, lastingPort, type TemporaryFolder, temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
 import { type Machine, pinned } from './machine.ts';
 import type { Headers } from './node.ts';
-import { fetchChecked, freePort, type Running, startProgram, writeInput } from './running.ts';
+import { fetchChecked, type Running, startProgram, writeInput } from './running.ts';
 import { Worker } from './worker.ts';
 import type { BareFrames, BareStreamsCommands } from './workers/bare-streams.ts';
 
@@ -52,7 +52,7 @@ export async function nginxRecipe(folder: TemporaryFolder, program: string, answ
   const { 'content-type': type = 'application/json', ...fields } = answers.headers;
   const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const added = Object.entries(fields).map(([name, value]) => `add_header ${name} ${quoted(value)};`);
-  const port = freePort();
+  const port = lastingPort();
   mkdirSync(folder.file('root'));
   await writeInput(folder, 'root/file', answers.all);
 

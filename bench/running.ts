@@ -131,14 +131,6 @@ export async function fetchChecked({ url, headers, body, check }: CheckedRequest
   return { response, text, size: Buffer.byteLength(text), flags: check?.(text) ?? 0 };
 }
 
-/** A loopback port that was free a moment ago, for programs that need to know their port. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
-
 /** Writes a file for a program into a folder that is removed with it; returns its path. */
 export async function writeInput(folder: TemporaryFolder, name: string, text: string): Promise<string> {
   await Bun.write(folder.file(name), text);

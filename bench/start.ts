@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomAdminToken, temporaryFolder } from '@halyard/testing';
+import { lastingPort, randomAdminToken, temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
 import { mebibytes, milliseconds, times } from './format.ts';
 import { type Headers, openFilled, requestsOf } from './node.ts';
 import { metered, ownBytes, settledBytes, wakeUps } from './process-figures.ts';
 import type { Row } from './row.ts';
-import { freePort, type Program, startProgram } from './running.ts';
+import { type Program, startProgram } from './running.ts';
 import { median } from './statistics.ts';
 
 const SIZES = [1_000, 10_000] as const;
@@ -57,7 +57,7 @@ export function nodeProgram(
   dataFolder: string,
   headers?: Headers,
 ): Program {
-  const port = freePort();
+  const port = lastingPort();
   const url = `http://127.0.0.1:${port}`;
   const source = [process.execPath, join(checkout.root, 'packages/server/src/main.ts')];
   const arguments_ = ['serve', '--bare', '--log-level', 'error', '--data', dataFolder, '--port', `${port}`];
@@ -75,7 +75,7 @@ export function executableOf({ checkout }: Pick<Bench, 'checkout'>): string {
 }
 
 function bareProgram(): Program {
-  const port = freePort();
+  const port = lastingPort();
   const script = `Bun.serve({ port: ${port}, fetch: () => new Response() })`;
   return { command: [process.execPath, '-e', script], ready: { url: `http://127.0.0.1:${port}` } };
 }

@@ -1,6 +1,6 @@
-import { type TemporaryFolder, temporaryFolder } from '@halyard/testing';
+import { lastingPort, type TemporaryFolder, temporaryFolder } from '@halyard/testing';
 import type { Bench } from '../bench.ts';
-import { expectRight, freePort, type Program, type Running, startProgram } from '../running.ts';
+import { expectRight, type Program, type Running, startProgram } from '../running.ts';
 import { ONE, type PeerFlag } from './flags.ts';
 
 /** A service beside which Halyard is measured, or Halyard itself: what it is, how it starts, what it answers. */
@@ -58,7 +58,7 @@ export async function startPeer(
 ): Promise<RunningPeer> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryFolder());
-  const port = freePort();
+  const port = lastingPort();
   const url = `http://127.0.0.1:${port}`;
   const recipe = await peer.recipe({ bench, program, flags, folder, port, url });
   stack.defer(async () => void (await recipe.end?.()));

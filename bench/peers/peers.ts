@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Management } from '@halyard/testing';
+import { lastingPort, Management } from '@halyard/testing';
 import { ENVIRONMENT, fill, openNode, requestsOf } from '../node.ts';
 import type { ChangeRequest } from '../raw-request.ts';
 import { nginxRecipe } from '../references.ts';
-import { expectRight, freePort, writeInput } from '../running.ts';
+import { expectRight, writeInput } from '../running.ts';
 import { executableOf, nodeProgram } from '../start.ts';
 import { changed, flagdFile, goFeatureFlagFile, growthBookPayload, mapText, ONE } from './flags.ts';
 import { mercure, nchan } from './hubs.ts';
@@ -68,11 +68,11 @@ export const PEERS: readonly Peer[] = [
       const uri = await writeInput(folder, 'flags.json', flagdFile(flags));
       const ports = [
         '--port',
-        `${freePort()}`,
+        `${lastingPort()}`,
         '--ofrep-port',
         `${port}`,
         '--management-port',
-        `${freePort()}`,
+        `${lastingPort()}`,
       ];
       const sources = ['--sources', JSON.stringify([{ uri, provider: 'file' }])];
       const requests = ofrepRequests(url, flags, 'enabled');

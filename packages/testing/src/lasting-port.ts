@@ -1,6 +1,6 @@
 /**
- * A loopback port that is free now and stays so for who stops and comes back: it lies below those that systems give to
- * outgoing connections.
+ * A loopback port that is free now, and stays free for a server that stops and comes back: it lies below the ports that systems
+ * give to outgoing connections.
  */
 export function lastingPort(): number {
   for (let attempts = 1; ; attempts++) {
@@ -9,7 +9,7 @@ export function lastingPort(): number {
       Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true);
       return port;
     } catch (error) {
-      // Taken: another one is not.
+      // Taken: try another.
       if (attempts === 100) throw error;
     }
   }
