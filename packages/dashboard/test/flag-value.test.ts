@@ -257,6 +257,8 @@ describe('the value', () => {
       await check();
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.waitFor({ state: 'detached' });
+      // Another button has replaced the one that opened the dialog.
+      await page.locator('[aria-label="Edit named values"]:focus').waitFor();
 
       const menu = card(page).getByLabel('Named value in development');
       expect(await menu.inputValue()).toBe('seven');

@@ -64,6 +64,7 @@ test('an invitation is accepted in another browser, with its role', async () => 
   await guest.page.getByLabel('Password').fill('a horse of another color');
   await guest.page.getByRole('button', { name: 'Create account' }).click();
   await guest.page.waitForURL('**/projects/shop/flags');
+  await guest.page.locator('h1:focus').waitFor();
   await guest.page.goto('/projects/shop/environments');
   await guest.page.getByText('requires an administrator. Your role is viewer').waitFor();
   expect(await guest.page.getByRole('button', { name: /^(New environment|Edit|Delete|Move)/ }).count()).toBe(

@@ -47,6 +47,8 @@ test('the setup explains the password rule, and leads to a first client in six c
   await click(page.getByRole('button', { name: 'Create account' }));
   const steps = page.getByRole('region', { name: 'Get started' });
   await steps.getByText('3 steps left').waitFor();
+  // The form that had the focus is gone.
+  await page.locator('h1:focus').waitFor();
   await check();
   await click(steps.getByRole('button', { name: 'New key…' }));
   await click(page.getByRole('button', { name: 'Create key' }));

@@ -3,8 +3,14 @@ import { topDialog } from './layers.ts';
 /** How many places are remembered. */
 const MOST = 100;
 
+/** An element that had the focus. Another one may replace it, with the same label. */
+interface Place {
+  readonly element: HTMLElement;
+  readonly label: string | null;
+}
+
 /** Where the focus has been, the latest place last. */
-let places: readonly HTMLElement[] = [];
+let places: readonly Place[] = [];
 
 /** The path of the latest place: after a navigation the new screen takes the focus. */
 let path = '';
@@ -17,13 +23,18 @@ let hasLeft = false;
 
 /**
  * Browsers drop the focus when its element goes away or is disabled: keys then go nowhere, and screen readers start again at
- * the top. From now on, the focus returns to the element once it is enabled again, or moves to the place before it that still
- * exists.
+ * the top. From now on, the focus returns to the element once it is enabled again, or moves to the element that replaced it, or
+ * to the place before it that still exists.
  */
 export function keepFocus(): void {
   addEventListener('focusin', ({ target }) => {
     if (!(target instanceof HTMLElement)) return;
-    places = [...places.filter((place) => place !== target && place.isConnected), target].slice(-MOST);
+    // What is gone may have been replaced, but not by another screen.
+    const isSameScreen = location.pathname === path;
+    const others = places.filter(
+      ({ element }) => element !== target && (element.isConnected || isSameScreen),
+    );
+    places = [...others, { element: target, label: target.ariaLabel }].slice(-MOST);
     path = location.pathname;
     isWaiting = false;
     hasLeft = false;
@@ -48,12 +59,12 @@ export function keepFocus(): void {
 
 /** Notes that nothing has the focus although the latest place could have it. */
 function noteIfLeft(): void {
-  const latest = places.at(-1);
+  const latest = places.at(-1)?.element;
   hasLeft = document.activeElement === document.body && latest !== undefined && canTake(latest);
 }
 
 function restoreFocus(): void {
-  const latest = places.at(-1);
+  const latest = places.at(-1)?.element;
   if (latest === undefined || hasLeft) return;
 
   // It still has the focus: the browser drops it only when it draws the page.
@@ -73,13 +84,21 @@ function restoreFocus(): void {
   placeBefore()?.focus({ preventScroll: true });
 }
 
-/** The latest place that is still there, inside the dialog that is open; otherwise the heading of the screen. */
+/** The latest place that still exists, or was replaced, inside the dialog that is open; otherwise the heading of the screen. */
 function placeBefore(): HTMLElement | null {
   const dialog = topDialog();
-  const inside = places.filter((place) => canTake(place) && (dialog?.contains(place) ?? true));
+  const inside = places
+    .flatMap((place) => presentOf(place, dialog ?? document.querySelector('main')) ?? [])
+    .filter((place) => canTake(place) && (dialog?.contains(place) ?? true));
   if (dialog) return inside.at(-1) ?? dialog.querySelector<HTMLElement>('button, input');
   // Outside of dialogs single keys are commands, which a field would take as text.
   return inside.findLast((place) => !place.matches(FIELD)) ?? document.querySelector<HTMLElement>('main h1');
+}
+
+/** The element of a place, or the one that has replaced it, as a button that edits replaces one that adds. */
+function presentOf({ element, label }: Place, screen: Element | null): HTMLElement | null | undefined {
+  if (element.isConnected || label === null) return element;
+  return screen?.querySelector<HTMLElement>(`[aria-label=${JSON.stringify(label)}]`);
 }
 
 const FIELD = 'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"])';

@@ -21,9 +21,12 @@ const places = new Map<string, Place>();
 let arrival: 'forward' | 'back' | undefined;
 let path = location.pathname;
 
-// Before the router's own listeners, which show the screen. A redirect counts as the navigation that led to it.
+// Before the router's own listeners, which show the screen. A redirect counts as the navigation that led to it, or as one
+// of the person, as after signing in; while the page loads, the person has done nothing yet.
 addEventListener('pushState', () => notice('forward'));
-addEventListener('replaceState', () => notice(arrival));
+addEventListener('replaceState', () =>
+  notice(arrival ?? (navigator.userActivation.hasBeenActive ? 'forward' : undefined)),
+);
 addEventListener('popstate', () => notice('back'));
 
 function notice(how: typeof arrival): void {
