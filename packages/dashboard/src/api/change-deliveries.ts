@@ -33,13 +33,13 @@ export function useNewestDeliveries(project: string): NewestDeliveries | undefin
 }
 
 /**
- * The deliveries of these changes, by their number; those that no node has recorded are absent. Reads the older ones in blocks, which the
- * lines of a list share. `undefined` while something is being read.
+ * Returns a function that finds the delivery of one of these changes, if a node has recorded it. Reads the older ones in blocks, which
+ * the lines of a list share. `undefined` while a block is being read.
  */
 export function useDeliveriesOf(
   { project, bySeq, from }: NewestDeliveries,
   seqs: readonly number[],
-): DeliveriesBySeq | undefined {
+): ((seq: number) => DeliveryRecord | undefined) | undefined {
   const blocks = new Set(seqs.filter((seq) => seq < from).map((seq) => Math.floor(seq / BLOCK)));
   const older = useQueries({
     queries: [...blocks].map((block) => ({
@@ -50,9 +50,8 @@ export function useDeliveriesOf(
     })),
   });
 
-  if (older.length === 0) return bySeq;
   if (older.some(({ data }) => data === undefined)) return undefined;
-  return new Map([...older.flatMap(({ data = [] }) => [...data]), ...bySeq]);
+  return (seq) => bySeq.get(seq) ?? older.find(({ data }) => data?.has(seq))?.data?.get(seq);
 }
 
 async function readBlock(project: string, block: number, signal: AbortSignal): Promise<DeliveriesBySeq> {

@@ -16,7 +16,7 @@ export function LineDeliveries({ project, children }: { project: string; childre
 }
 
 /**
- * How many streams took the change, or each of several changes on one line. Renders nothing for what sends no frame, and outside of
+ * How many streams took the change, or each of several changes on one line. Renders nothing for changes that send no frame, and outside of
  * {@link LineDeliveries}.
  */
 export function LineDelivery({ changes }: { changes: readonly (readonly AuditEntryRecord[])[] }) {
@@ -38,10 +38,10 @@ function Seen({
   changes: readonly (readonly AuditEntryRecord[])[];
 }) {
   const seqs = changes.map((entries) => entries.map(({ seq }) => seq));
-  const bySeq = useDeliveriesOf(newest, seqs.flat());
-  if (bySeq === undefined) return null;
+  const deliveryOf = useDeliveriesOf(newest, seqs.flat());
+  if (deliveryOf === undefined) return null;
 
-  const known = seqs.flatMap((each) => sumOf(each.flatMap((seq) => bySeq.get(seq) ?? [])) ?? []);
+  const known = seqs.flatMap((each) => sumOf(each.flatMap((seq) => deliveryOf(seq) ?? [])) ?? []);
   const whole = known.filter(({ seen, streams }) => seen >= streams);
   const [only] = known;
   if (only === undefined)
