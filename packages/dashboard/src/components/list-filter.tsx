@@ -57,6 +57,13 @@ export function ListFilter({
   );
 }
 
+/** Returns a function that says whether a text has all words of the search above the list. */
+export function useListSearch(): (text: string) => boolean {
+  const [search] = useSearchState();
+  const words = (search.get('q') ?? '').toLowerCase().split(/\s+/);
+  return (text) => words.every((word) => text.toLowerCase().includes(word));
+}
+
 /** Filters beside a search. On a narrow screen a button opens them below it; `startsOpen`: they are open at once. */
 export function FoldedFilters({
   startsOpen = false,

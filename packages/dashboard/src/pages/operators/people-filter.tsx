@@ -1,7 +1,7 @@
 import { useProjects } from '../../api/projects.ts';
 import type { OperatorRecord } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
-import { ListFilter } from '../../components/list-filter.tsx';
+import { ListFilter, useListSearch } from '../../components/list-filter.tsx';
 import { messages } from './messages.tsx';
 
 /** Finds people by name or e-mail (`q` in the address), and by a project that they can see (`project`). */
@@ -21,12 +21,11 @@ export function PeopleFilter({ shown, total }: { shown: number; total: number })
 /** The people among `people` that the filter in the address finds. */
 export function useFoundPeople(people: readonly OperatorRecord[]): readonly OperatorRecord[] {
   const [search] = useSearchState();
-  const words = (search.get('q') ?? '').toLowerCase().split(/\s+/);
+  const isFound = useListSearch();
   const project = search.get('project') ?? '';
 
   return people.filter(({ name, email, role, projects = [] }) => {
-    const text = `${name} ${email}`.toLowerCase();
     const isThere = project === '' || role !== 'none' || projects.some((each) => each.project === project);
-    return isThere && words.every((word) => text.includes(word));
+    return isThere && isFound(`${name} ${email}`);
   });
 }

@@ -9,13 +9,12 @@ import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { useCreateCommand } from '../../components/commands.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
-import { ListFilter } from '../../components/list-filter.tsx';
+import { ListFilter, useListSearch } from '../../components/list-filter.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { mayChange, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
-import { wordsOf } from '../../flags/flag-filter.ts';
 import { memberTexts as texts } from './messages.tsx';
 
 const dialogs = () => import('../operators/operator-dialogs.tsx');
@@ -95,7 +94,7 @@ function roleHere({ role, projects = [] }: OperatorRecord, project: string) {
   return role === 'none' ? undefined : { role: role satisfies Role, isOwn };
 }
 
-/** Those of the people who have a role here, with a search by name, e-mail (`q` in the address) and role (`role`). */
+/** The people who have a role here, with a search by name and e-mail (`q` in the address) and by role (`role`). */
 function Members({
   project,
   people,
@@ -106,13 +105,12 @@ function Members({
   canChange: boolean;
 }) {
   const [search] = useSearchState();
-  const words = wordsOf(search.get('q') ?? '');
+  const isFound = useListSearch();
   const role = search.get('role') ?? '';
   const members = people.filter((person) => roleHere(person, project) !== undefined);
   const shown = members.filter((person) => {
-    const text = `${person.name} ${person.email}`.toLowerCase();
     const isOfRole = role === '' || roleHere(person, project)?.role === role;
-    return isOfRole && words.every((word) => text.includes(word));
+    return isOfRole && isFound(`${person.name} ${person.email}`);
   });
   const roles = RANKS.slice(1).map((rank) => [rank, ROLE_NAMES[rank]] as const);
 
