@@ -156,24 +156,23 @@ const FlagTableHead = memo(function FlagTableHead({
             {messages.list.owner}
           </th>
         )}
-        {hasRead && (
-          <th scope="col" aria-sort={ariaSort(sort, 'read')} className={`${CELL} text-right text-ink-3`}>
-            <SortButton sort={sort} sortKey="read" className="flex-row-reverse">
-              {messages.list.read}
-            </SortButton>
-          </th>
-        )}
-        {hasChange && (
-          <th scope="col" aria-sort={ariaSort(sort, 'changed')} className={`${CELL} text-right text-ink-3`}>
-            <SortButton sort={sort} sortKey="changed" className="flex-row-reverse">
-              {messages.list.changed}
-            </SortButton>
-          </th>
-        )}
+        {hasRead && <TimeHead sort={sort} sortKey="read" />}
+        {hasChange && <TimeHead sort={sort} sortKey="changed" />}
       </tr>
     </thead>
   );
 });
+
+/** The head of a column of times, which stand at its right edge. */
+function TimeHead({ sort, sortKey }: { sort: Sort; sortKey: 'read' | 'changed' }) {
+  return (
+    <th scope="col" aria-sort={ariaSort(sort, sortKey)} className={`${CELL} text-right text-ink-3`}>
+      <SortButton sort={sort} sortKey={sortKey} className="flex-row-reverse">
+        {messages.list[sortKey]}
+      </SortButton>
+    </th>
+  );
+}
 
 function EnvironmentHead({ column: { environment, ariaIndex, leftPx, isLast } }: { column: PlacedColumn }) {
   return (

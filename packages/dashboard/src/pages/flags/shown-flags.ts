@@ -65,12 +65,12 @@ export function useShownFlags(
 /** The order of the list as its heads know it: the newest change is the first when that head is pressed. */
 function sortOf(sort: FlagFilter['sort'], setFilter: (members: { sort: string }) => void): Sort {
   const [by, isReversed] = ORDERS[sort];
-  const next: Readonly<Record<string, string>> = {
-    key: sort === 'key' ? '-key' : '',
-    read: sort === 'read' ? '-read' : sort === '-read' ? '' : 'read',
-    changed: sort === 'changed' ? '-changed' : sort === '-changed' ? '' : 'changed',
+  const nextOf = (column: string): string => {
+    if (sort === column) return `-${column}`;
+    // By key is the order without a choice.
+    return sort === `-${column}` || column === 'key' ? '' : column;
   };
-  return { by, isReversed, toggle: (column) => setFilter({ sort: next[column] ?? '' }) };
+  return { by, isReversed, toggle: (column) => setFilter({ sort: nextOf(column) }) };
 }
 
 const ORDERS: Readonly<Record<FlagFilter['sort'], readonly [column: string, isReversed: boolean]>> = {

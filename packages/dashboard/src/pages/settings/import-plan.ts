@@ -68,14 +68,13 @@ export function thingsOf(plan: ImportPlan): readonly ChangedThing[] {
 
 /** The names of the things that one of two plans changes and the other does not, or changes in another way. */
 export function namesOfOthers(one: ImportPlan, other: ImportPlan): readonly string[] {
-  const texts = (plan: ImportPlan) => new Set(thingsOf(plan).map((thing) => JSON.stringify(thing)));
-  const differing = texts(one).symmetricDifference(texts(other));
-  const things = [...thingsOf(one), ...thingsOf(other)];
-  return [
-    ...new Set(
-      things.filter((thing) => differing.has(JSON.stringify(thing))).map(({ noun, name }) => name || noun),
-    ),
-  ];
+  const namesByText = (plan: ImportPlan) =>
+    new Map(thingsOf(plan).map((thing) => [JSON.stringify(thing), thing.name || thing.noun]));
+  const [before, after] = [namesByText(one), namesByText(other)];
+  const names = [...before, ...after].flatMap(([text, name]) =>
+    before.has(text) && after.has(text) ? [] : [name],
+  );
+  return [...new Set(names)];
 }
 
 /** What the project has, the document lacks and the import leaves alone: how many of each noun. */

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { WebhookDelivery, WebhookRecord } from '../../api/types.ts';
-import { replayWebhook, useWebhookDeliveries } from '../../api/webhooks.ts';
+import { INSTALLATION, replayWebhook, useWebhookDeliveries } from '../../api/webhooks.ts';
 import { toastFailure } from '../../components/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
@@ -90,7 +90,10 @@ function GroupItem({
             {seq === undefined ? (
               <span className="font-medium">{messages.testMessage}</span>
             ) : (
-              <ChangedPlaces project={project || undefined} change={{ ...newest, seq }} />
+              <ChangedPlaces
+                project={project === INSTALLATION ? undefined : project}
+                change={{ ...newest, seq }}
+              />
             )}
             <Environments delivery={newest} />
           </p>
