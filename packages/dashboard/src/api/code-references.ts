@@ -32,7 +32,7 @@ export function useFlagInCode(project: string, key: string) {
   });
 }
 
-/** What the repositories that have looked for a flag say about it. Of a flag that none has looked for nothing is known. */
+/** What each repository says that has looked for a flag; empty if no repository has. */
 export function findingsOf({ repositories }: CodeReferences, key: string): readonly Finding[] {
   return repositories.flatMap(({ flags, ...report }) => {
     const found = Object.hasOwn(flags, key) ? flags[key] : undefined;

@@ -15,7 +15,7 @@ export function deliveryText({ seen, streams, slowestMs }: DeliveryRecord): stri
 
 /**
  * The delivery of a change over all its environments; `undefined` while unknown. A change of several flags is several deliveries to the
- * same streams: those that have taken the last one have the earlier ones, so that each stream counts once.
+ * same streams: a stream that has taken the last one has the earlier ones, so each stream counts once.
  */
 export function sumOf(deliveries: readonly DeliveryRecord[]): DeliveryRecord | undefined {
   const [first] = deliveries;

@@ -87,7 +87,7 @@ export function useForm<Name extends string = never>({
     props: { ref, noValidate: true, onSubmit },
     isBusy,
     isTried: tries > 0,
-    // What it is being submitted for may be true already, and then looks like a problem.
+    // The change may have arrived already, and would make the input look wrong.
     problem: (name) => (tries > 0 && !isBusy ? problems?.[name] : undefined),
     error,
   };
@@ -174,12 +174,14 @@ export function FormDialog({
       <form className="flex flex-col gap-4" {...form.props}>
         {children}
         <RefusalNote error={error} />
+
         <DialogActions>
           {obstacle !== undefined && (
             <p id={id} aria-live="polite" className="min-w-0 flex-1 basis-40 self-center text-ink-2">
               {obstacle}
             </p>
           )}
+
           <Button onClick={onClose} data-autofocus={focused === 'cancel' || undefined}>
             Cancel
           </Button>

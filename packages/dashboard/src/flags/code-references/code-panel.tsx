@@ -11,7 +11,7 @@ const FEW = 5;
 
 type Found = FlagInCode['repositories'][number];
 
-/** Where the code of each repository has the flag. Nothing where none has looked for it. */
+/** Where the code of each repository has the flag. Renders nothing if no repository has looked for it. */
 export function CodePanel({ project, flag }: FlagPanelProps) {
   const id = useId();
   const { data } = useFlagInCode(project.name, flag.key);

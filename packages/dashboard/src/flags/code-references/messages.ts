@@ -10,5 +10,5 @@ export const messages = {
   showAll: (count: number) => `Show ${count} places`,
   morePlaces: (count: number) => (count === 1 ? 'and 1 more place' : `and ${count} more places`),
   placesOf: (repository: string) => `Places in ${repository}`,
-  note: 'As “halyard refs --report” has found it. A key that code puts together is not found.',
+  note: 'Found by “halyard refs --report”, which misses keys that the code builds at run time.',
 } as const;

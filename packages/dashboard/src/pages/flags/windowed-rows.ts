@@ -48,7 +48,7 @@ export interface RowSizes {
   readonly columns: number;
 }
 
-/** What the keys, the highlight and tests find a drawn row by. */
+/** The attributes by which keys, the highlight and tests find a drawn row. */
 export function rowMarks({ index, flag, isSelected, isMarked }: FlagItemProps) {
   return {
     'data-row': index,

@@ -51,7 +51,7 @@ function Planned({ project, onCreate }: { project: string; onCreate: (() => void
   const [only] = useEnvironmentFilter(project);
   const isShown = ({ environment }: { readonly environment?: string | undefined }) =>
     only === undefined || environment === only.name;
-  // The axis moves, and what becomes overdue says so, while the screen is open.
+  // While the screen is open, the axis moves, and items become overdue.
   useTimeRefresh();
 
   return (

@@ -55,7 +55,7 @@ export const messages = {
     showKeys: 'Show these shortcuts',
     search: 'Search the list',
     create: 'Create a flag, a key, a schedule…',
-    message: 'Go to the newest message, as to undo',
+    message: 'Go to the newest message, for example to undo',
     escape: 'Close, or clear the search',
     table: 'Flag table',
     next: 'Next flag',
