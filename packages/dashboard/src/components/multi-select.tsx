@@ -70,6 +70,7 @@ export function MultiSelect({
         <span className="truncate">{isFiltering ? (summary ?? selected.join(', ')) : none}</span>
         <ChevronDown size={13} className="shrink-0 text-ink-3" aria-hidden />
       </button>
+
       {isOpen && (
         <Popover anchor={anchor} align={align} onClose={() => setOpen(false)}>
           <OptionList

@@ -60,6 +60,7 @@ export function Tabs({
       >
         {tabs.map((tab) => {
           const isSelected = tab === current;
+
           return (
             <button
               key={tab.name}

@@ -29,6 +29,7 @@ export function describeHoldings(holdings: Fields): string {
       one.optionalText('note') ?? '',
     ]),
   ];
+
   const staying = [
     ...section('token created', stays.list('tokens'), describeToken),
     ...section('key created', stays.list('keys'), (one) => [

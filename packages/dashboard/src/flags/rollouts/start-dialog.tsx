@@ -120,6 +120,7 @@ export function StartDialog({
         {reachPct > 0 && reachPct < 100 && messages.beginsAbove(reachPct)}
         {state?.enabled !== true && messages.turnsOn}
       </p>
+
       <ChoiceField
         legend={messages.plan}
         layout="grid"
@@ -127,6 +128,7 @@ export function StartDialog({
         selected={choice}
         onSelect={choose}
       />
+
       <fieldset>
         <legend className="mb-1 font-medium">{messages.steps}</legend>
         <ol className="space-y-2">
@@ -141,10 +143,12 @@ export function StartDialog({
             />
           ))}
         </ol>
+
         <Button kind="quiet" className="mt-1 -ml-2 px-2" onClick={() => change(withStep(steps))}>
           <Plus size={14} aria-hidden /> {messages.addStep}
         </Button>
       </fieldset>
+
       <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
         {/* While it starts, the flag may have reached the first step already. */}
         {problem === undefined || form.isBusy ? (
@@ -159,6 +163,7 @@ export function StartDialog({
           <span className={form.isTried ? 'text-danger' : 'text-ink-2'}>{problem.message}</span>
         )}
       </p>
+
       <NoteField value={note} onChange={setNote} />
       <AnywayField error={form.error} isChecked={anyway} onChange={setAnyway} />
     </FormDialog>
@@ -200,6 +205,7 @@ function StepRow({
         />
         <span className="text-ink-2">%</span>
       </span>
+
       {isWait && (
         <input
           aria-label={messages.lengthOf(position)}
@@ -208,6 +214,7 @@ function StepRow({
           {...field('wait')}
         />
       )}
+
       <Select
         label={messages.whenOf(position)}
         className="w-33"
@@ -216,6 +223,7 @@ function StepRow({
         onSelect={(when) => onChange(withWhen(step, when as When))}
         choices={whens}
       />
+
       {step.when === 'at' && (
         <input
           type="datetime-local"
@@ -224,6 +232,7 @@ function StepRow({
           {...field('time')}
         />
       )}
+
       {onRemove && (
         <IconButton label={messages.removeStep(position)} onClick={onRemove}>
           <X size={14} aria-hidden />

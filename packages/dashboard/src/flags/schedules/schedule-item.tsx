@@ -45,6 +45,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
     <li className="flex items-start gap-3 border-t border-line px-3 py-3 first:border-t-0">
       <div className="min-w-0 flex-1">
         <Due project={project} schedule={schedule} />
+
         <ul className="mt-1.5 space-y-0.5">
           {changes.map((step) => (
             <li key={step.key} className="flex flex-wrap items-baseline gap-x-2">
@@ -58,12 +59,14 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
             </li>
           ))}
         </ul>
+
         {note !== undefined && <p className="mt-1 break-words text-ink-2">“{note}”</p>}
         {error !== undefined && (
           <p className="mt-1.5 rounded-md bg-danger-soft px-2.5 py-1.5 break-words text-danger">{error}</p>
         )}
         <Origin schedule={schedule} />
       </div>
+
       {canCancel && (
         <Button kind="quiet" disabled={cancel.isPending} onClick={() => void askAndCancel()}>
           {messages.cancel}

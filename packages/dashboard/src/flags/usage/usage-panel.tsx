@@ -65,6 +65,7 @@ function Usage({
     <>
       <Bars label={messages.last24Hours} reads={hours} stepMs={HOUR_MS} count={24} now={now} />
       <Bars label={messages.last30Days} reads={days} stepMs={DAY_MS} count={30} now={now} />
+
       {!isUnread ? (
         <table className="mt-3 w-full text-xs">
           <thead>
@@ -82,6 +83,7 @@ function Usage({
               ))}
             </tr>
           </thead>
+
           <tbody>
             {listed.map((each) => (
               <EnvironmentRow
@@ -95,6 +97,7 @@ function Usage({
       ) : (
         <p className="mt-2 text-xs text-ink-3">{areOthersRead ? messages.unread : messages.waiting}</p>
       )}
+
       {listed.length < environments.length && (
         <p className="mt-1 text-xs text-ink-3">{messages.more(environments.length - listed.length)}</p>
       )}
@@ -168,6 +171,7 @@ function Bars({
         <span className="text-ink-3">{label}</span>
         <span className="font-medium">{text}</span>
       </figcaption>
+
       <svg
         className="mt-1 block h-10 w-full forced-color-adjust-none"
         viewBox={`0 0 ${count} 1`}
@@ -179,6 +183,7 @@ function Bars({
         {bars.map((bar, index) => {
           const x = (first + index) * stepMs;
           const [onHeight, offHeight] = [bar.on / most, bar.off / most];
+
           return (
             <g key={x}>
               <title>{`${timeText(x, stepMs)}: ${messages.reads(bar.on, bar.off)}`}</title>

@@ -93,6 +93,7 @@ function CleanUp({
           }))}
         />
       </Page>
+
       {selected.length > 0 && (
         <div className="sticky bottom-0 z-10">
           <PartBoundary place={messages.title}>

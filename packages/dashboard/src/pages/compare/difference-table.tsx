@@ -59,6 +59,7 @@ export function DifferenceTable({
           />
         </div>
       )}
+
       <RecordTable
         label={messages.differences}
         columns={[
@@ -85,6 +86,7 @@ export function DifferenceTable({
           />
         ))}
       </RecordTable>
+
       {differences.length > most && (
         <div className="p-2 text-center">
           <Button kind="quiet" onClick={() => setMost(most + STEP)}>
@@ -136,6 +138,7 @@ function DifferenceRow({
                 className={classNames('transition-transform', isOpen && 'rotate-90')}
               />
             </button>
+
             {isSelected !== undefined && (
               <Checkbox
                 label={messages.select(key)}
@@ -143,6 +146,7 @@ function DifferenceRow({
                 onChange={() => onSelect(!isSelected)}
               />
             )}
+
             <span className="min-w-0">
               <Link
                 href={links.flag(project, key)}
@@ -156,6 +160,7 @@ function DifferenceRow({
             </span>
           </span>
         </RecordHead>
+
         <RecordCell label={from.name}>
           <StateSummary state={fromState} value={<ValueSide value={value} side={0} />} />
         </RecordCell>
@@ -166,6 +171,7 @@ function DifferenceRow({
           {names.join(', ')}
         </RecordCell>
       </RecordRow>
+
       {isOpen && (
         <tr id={id} className={classNames('max-lg:block', isSelected && 'bg-accent-soft')}>
           <td colSpan={4} className="px-4 pb-3 max-lg:block lg:pl-11">

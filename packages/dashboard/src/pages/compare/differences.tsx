@@ -43,6 +43,7 @@ export function Differences({
 
   if (error && data === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
   if (data === undefined || isPlaceholderData) return <SkeletonRows />;
+
   return (
     <>
       {data.differences.length === 0 ? (
@@ -64,6 +65,7 @@ export function Differences({
           />
         </>
       )}
+
       {keys.length > 0 && (
         <SelectionBar
           count={keys.length}

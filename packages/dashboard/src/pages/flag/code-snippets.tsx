@@ -47,6 +47,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
       <h2 id={id} className="mb-2 text-base font-semibold">
         {words.title}
       </h2>
+
       <div className="grid gap-3 sm:grid-cols-2">
         <SelectField
           label={words.language}
@@ -62,6 +63,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
           choices={project.environments.map((each) => each.name)}
         />
       </div>
+
       {packages.length > 0 && (
         <p className="mt-3 text-xs text-ink-2">
           {words.packages}
@@ -73,12 +75,14 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
           {client !== undefined && words.installHint((text) => <DocsLink to={client}>{text}</DocsLink>)}
         </p>
       )}
+
       <div className="mt-3">
         <CodeBlock
           label={words.label(name, flag.key, environment)}
           code={snippetOf(language, { baseUrl, environment, key: flag.key, value })}
         />
       </div>
+
       <p className="mt-2 text-xs text-ink-3">
         {IN_PAGES.has(language)
           ? words.pageHint((text) => <DocsLink to={HANDLER}>{text}</DocsLink>)

@@ -83,6 +83,7 @@ export function SaveBar({
       <p className="flex min-w-0 items-center gap-1.5 text-ink-2">
         {words.unsaved} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
       </p>
+
       <input
         ref={reason}
         aria-label={words.reason(name)}
@@ -95,6 +96,7 @@ export function SaveBar({
         value={note}
         onChange={(event) => onNote(event.target.value)}
       />
+
       <div className="flex flex-wrap gap-2">
         <Button onClick={onDiscard}>{words.discard}</Button>
         <Button disabled={!canSave} onClick={onSchedule}>
@@ -140,6 +142,7 @@ export function OvertakenBanner({
           </span>
           <StateSummary state={record?.state} />
         </p>
+
         <div className="flex flex-wrap gap-2">
           <Button aria-expanded={isShown} aria-controls={id} onClick={() => setShown(!isShown)}>
             {isShown ? words.hideTheirs : words.showTheirs}
@@ -148,11 +151,13 @@ export function OvertakenBanner({
           <Button onClick={onKeep}>{words.keepEditing}</Button>
         </div>
       </div>
+
       <div id={id} hidden={!isShown} className="mt-2 rounded-md border border-line bg-surface px-3 pb-3">
         <section aria-label={words.theirChange} className="mt-2">
           <p className="mb-1 text-xs font-medium text-ink-2">{words.theirChange}</p>
           <StateDiff before={before} after={record?.state} />
         </section>
+
         <p className="mt-2 border-t border-line pt-2 text-xs font-medium text-ink-2">{words.inEffect}</p>
         <ScrollRegion label={words.inEffect} className="mt-1 max-h-60 overflow-auto">
           <pre className="font-mono text-xs whitespace-pre-wrap wrap-anywhere">

@@ -72,12 +72,14 @@ export function EnvironmentMatrix({
   const shown =
     isLong && wanted === '' && !isWhole ? firstOf(found, (name) => name === open || dirty.has(name)) : found;
   if (listed.length === 0) return null;
+
   return (
     <section aria-labelledby={id} className="@container">
       <div className="mb-2 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
         <h2 id={id} className="text-base font-semibold">
           {words.title} <span className="font-normal text-ink-3">{listed.length}</span>
         </h2>
+
         {isLong && (
           <input
             type="search"
@@ -89,6 +91,7 @@ export function EnvironmentMatrix({
           />
         )}
       </div>
+
       <div className="overflow-hidden rounded-lg border border-line bg-surface">
         <p
           aria-hidden
@@ -98,6 +101,7 @@ export function EnvironmentMatrix({
             <span key={head}>{head}</span>
           ))}
         </p>
+
         <ul aria-label={words.title}>
           {shown.map((environment) => {
             const { name } = environment;
@@ -123,6 +127,7 @@ export function EnvironmentMatrix({
             );
           })}
         </ul>
+
         {found.length === 0 && <p className="px-4 py-6 text-center text-ink-2">{words.noMatch}</p>}
         {shown.length < found.length && (
           <div className="border-t border-line p-2 text-center">

@@ -30,6 +30,7 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
       <h2 id={id} className="text-base font-semibold">
         {words.title}
       </h2>
+
       <label htmlFor={`${id}-key`} className="mt-2 mb-1 block text-ink-2">
         {words.label}
       </label>
@@ -42,6 +43,7 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
         value={targetingKey}
         onChange={(event) => setTargetingKey(event.target.value)}
       />
+
       {targetingKey === '' ? (
         <p className="mt-2 text-xs text-ink-3">{words.hint}</p>
       ) : (
@@ -51,6 +53,7 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
             <strong className="font-semibold text-ink">{placeOf(flag.key, targetingKey)}</strong>{' '}
             {words.place[1]}
           </p>
+
           <ul className="mt-2 divide-y divide-line">
             {environments.slice(0, most).map((environment) => (
               <li key={environment.name} className="py-2" data-evaluation={environment.name}>

@@ -31,6 +31,7 @@ export function FlagHistory({
       <h2 id="flag-history" className="mb-2 text-base font-semibold">
         {words.title}
       </h2>
+
       <Loaded reading={{ data: entries, error: history.error, refetch: history.refetch }} rows={3}>
         {(shown) =>
           shown.length === 0 ? (
@@ -52,12 +53,14 @@ export function FlagHistory({
           )
         }
       </Loaded>
+
       <RefusalNote error={history.olderError} />
       {history.hasOlder && (
         <Button className="mt-2" disabled={history.isLoadingOlder} onClick={history.loadOlder}>
           {history.isLoadingOlder ? words.loading : words.older}
         </Button>
       )}
+
       {reverting !== undefined && (
         <RevertDialog
           key={reverting}

@@ -169,6 +169,7 @@ function Overview({ project, flag, history }: ScreenProps) {
         <div className="flex min-w-0 flex-col gap-4">
           <Panels panels={TOP_PANELS} props={{ project, flag }} />
           {isArchived && <ArchivedNotice project={project} flag={flag} />}
+
           <EnvironmentMatrix
             project={project}
             flag={flag}
@@ -188,6 +189,7 @@ function Overview({ project, flag, history }: ScreenProps) {
             )}
           />
         </div>
+
         <aside aria-label={words.about} className="flex min-w-0 flex-col gap-4">
           <Panels panels={SIDE_PANELS} props={{ project, flag }} />
           {!isArchived && <EvaluateBox project={project} flag={flag} />}
@@ -195,6 +197,7 @@ function Overview({ project, flag, history }: ScreenProps) {
           <Panels panels={END_PANELS} props={{ project, flag }} />
         </aside>
       </div>
+
       <DraftBars ref={setBars} />
       {scheduling !== undefined && (
         <ScheduleDialog
@@ -204,6 +207,7 @@ function Overview({ project, flag, history }: ScreenProps) {
           onClose={() => setScheduling(undefined)}
         />
       )}
+
       {copyTo !== undefined && (
         <DialogPart title={messages.card.copyTitle(copyTo)} onClose={() => setCopyTo(undefined)}>
           <CopyBetweenDialog

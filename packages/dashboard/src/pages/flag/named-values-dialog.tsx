@@ -153,6 +153,7 @@ function ValueRow({
           value={name}
           onChange={(event) => onEdit({ name: event.target.value })}
         />
+
         <textarea
           aria-label={words.valueOf(label)}
           {...(problem?.control === 'value' ? wrong : {})}
@@ -169,6 +170,7 @@ function ValueRow({
             onEdit({ text: isPlain && target.value !== '' ? JSON.stringify(target.value) : target.value })
           }
         />
+
         <input
           aria-label={words.descriptionOf(label)}
           placeholder={words.description}
@@ -177,6 +179,7 @@ function ValueRow({
           value={description}
           onChange={(event) => onEdit({ description: event.target.value })}
         />
+
         <IconButton
           label={words.remove(label)}
           className="col-start-2 row-start-1 sm:col-start-4"
@@ -185,6 +188,7 @@ function ValueRow({
           <Trash size={14} aria-hidden />
         </IconButton>
       </div>
+
       {problem !== undefined && (
         <p id={id} className="text-xs text-danger">
           {problem.text}

@@ -37,6 +37,7 @@ export function NamedValuesFact({
             {words.fact}
           </AddFact>
         )}
+
         {values.map(({ name, text, description }) => (
           <span
             key={name}
@@ -46,12 +47,14 @@ export function NamedValuesFact({
             {name}
           </span>
         ))}
+
         {canEdit && values.length > 0 && flag.valueKind !== 'none' && (
           <IconButton label={words.edit} className="size-6" onClick={() => setOpen(true)}>
             <Pencil size={12} aria-hidden />
           </IconButton>
         )}
       </dd>
+
       {isOpen && (
         <DialogPart title={words.title(flag.key)} onClose={() => setOpen(false)}>
           <NamedValuesDialog project={project} flag={flag} values={values} onClose={() => setOpen(false)} />

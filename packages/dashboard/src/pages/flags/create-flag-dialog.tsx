@@ -76,6 +76,7 @@ export function CreateFlagDialog({
         />
         <SlugOffer text={key} pattern={FLAG_KEY_PATTERN} onUse={setKey} />
       </div>
+
       <Field label={words.description} hint={words.descriptionHint}>
         {(control) => (
           <textarea
@@ -87,6 +88,7 @@ export function CreateFlagDialog({
           />
         )}
       </Field>
+
       <ChoiceField
         legend={words.valueKind}
         hint={VALUE_KIND_HINT}
@@ -95,6 +97,7 @@ export function CreateFlagDialog({
         selected={valueKind}
         onSelect={setValueKind}
       />
+
       <div className="grid gap-4 sm:grid-cols-2">
         <TagField
           label={words.tags}
@@ -111,6 +114,7 @@ export function CreateFlagDialog({
           onChange={setOwner}
         />
       </div>
+
       <InitialStates environments={project.environments} enabledIn={enabledIn} onChange={setEnabledIn} />
     </FormDialog>
   );

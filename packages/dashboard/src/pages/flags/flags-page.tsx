@@ -109,6 +109,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
               {messages.count(flags.length, shown.flags.length)}
             </span>
           </h1>
+
           <span className="flex items-center gap-2">
             <Suspense>{!filter.isArchived && <CleanUpLink project={project} flags={flags} />}</Suspense>
             {flags.length > 0 && <ViewBar project={project} density={density} onDensity={setDensity} />}
@@ -119,6 +120,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
             )}
           </span>
         </div>
+
         {(flags.length > 0 || filter.isArchived) && (
           <FilterBar
             project={project}
@@ -130,6 +132,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           />
         )}
       </div>
+
       {isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS && (
         // The screen works without it, so its failure is not worth a message.
         <PartBoundary place="get-started" frame={() => null}>
@@ -138,6 +141,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           </Suspense>
         </PartBoundary>
       )}
+
       {shown.flags.length === 0 ? (
         <NoFlagsShown project={project.name} shown={shown} onCreate={canEdit ? setNewKey : undefined} />
       ) : (
@@ -163,6 +167,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           </FlagMarks>
         </div>
       )}
+
       {selection.keys.size > 0 && (
         <SelectedFlags
           project={project}
@@ -172,6 +177,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           selection={selection}
         />
       )}
+
       {newKey !== undefined && (
         <DialogPart title={messages.newFlag} onClose={() => setNewKey(undefined)}>
           <CreateFlagDialog

@@ -120,6 +120,7 @@ function endingKinds(ends: Holdings['ends']): readonly Kind[] {
         detail: <TimeAgo at={dueAt} />,
       })),
     },
+
     {
       title: kinds.plans,
       things: ends.plans.map(({ id, project, environment, flag, status }) => ({
@@ -129,6 +130,7 @@ function endingKinds(ends: Holdings['ends']): readonly Kind[] {
         detail: status,
       })),
     },
+
     {
       title: kinds.proposals,
       things: ends.proposals.map(({ id, project, createdAt, note }) => ({

@@ -125,7 +125,6 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const environment = useEnvironments(project).find(({ name }) => name === item.environment);
-  const [first] = item.keys;
   const Icon = iconOf(item);
 
   return (
@@ -144,18 +143,7 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
         >
           <span className="flex min-w-0 items-center gap-2">
             <Icon size={13} aria-hidden className={classNames('shrink-0', ICON_COLORS[item.status])} />
-            <span className="min-w-0 font-mono text-xs" title={item.keys.length === 1 ? first : undefined}>
-              {item.keys.length === 1 && first !== undefined ? (
-                <>
-                  <span className="sr-only">{first}</span>
-                  <span aria-hidden>
-                    <CutKey flag={first} />
-                  </span>
-                </>
-              ) : (
-                messages.flags(item.keys.length)
-              )}
-            </span>
+            <Flags keys={item.keys} />
             <span className="flex max-w-1/2 shrink-0 text-xs text-ink-2 md:ml-auto">
               <span className="sr-only"> {messages.inEnvironment} </span>
               {environment === undefined ? item.environment : <EnvironmentBadge environment={environment} />}
@@ -172,5 +160,21 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
         </div>
       )}
     </li>
+  );
+}
+
+/** The key of the only flag, cut where it does not fit, or how many flags there are. */
+function Flags({ keys }: { keys: readonly string[] }) {
+  const [first, ...others] = keys;
+  if (first === undefined || others.length > 0)
+    return <span className="min-w-0 font-mono text-xs">{messages.flags(keys.length)}</span>;
+
+  return (
+    <span className="min-w-0 font-mono text-xs" title={first}>
+      <span className="sr-only">{first}</span>
+      <span aria-hidden>
+        <CutKey flag={first} />
+      </span>
+    </span>
   );
 }

@@ -122,6 +122,7 @@ export function ImportDialog({
       )}
       {preview.isPending && <SkeletonRows rows={3} />}
       {isOther && <OtherProject name={plan.project} />}
+
       {plan !== undefined && !isOther && (
         <>
           {guarded.map((environment) => (
@@ -135,6 +136,7 @@ export function ImportDialog({
               steps={stepsIn(plan, environment.name)}
             />
           ))}
+
           {isNothing(plan) && <p className="text-ink-2">{messages.nothing}</p>}
           <ImportPreview plan={plan} environments={project.environments} />
           {count > 0 && !needsApproval && (

@@ -114,15 +114,18 @@ function Results({
   const found = useSearchCommands(project, text);
   const recent = text.trim() === '' ? recentOf(project, [...flags, ...general]) : [];
   const screens = general.filter((each) => each.group === words.groups.goTo && isNamed(each, text));
+
   // A Set keeps the first place of each.
   const others = [...new Set([...screens, ...(text.trim() === '' ? [] : flags), ...general, ...found])];
   // The palette knows each by its ID.
   const offers = [...recent, ...others.filter(({ id }) => !recent.some((each) => each.id === id))];
+
   // Last, so that Enter never creates a flag where something exists by that name.
   const sorted = [
     ...offers.filter(({ id }) => id !== CREATE_FLAG),
     ...offers.filter(({ id }) => id === CREATE_FLAG),
   ];
+
   const groups = Map.groupBy(sorted, ({ group }) => group);
   const [first] = [...groups.values()].flat();
   // Search results arrive later than the text changes: the selection follows them.
@@ -132,6 +135,7 @@ function Results({
   return (
     <>
       {groups.size === 0 && <p className="px-3 py-8 text-center text-ink-2">{words.noMatch(text)}</p>}
+
       {[...groups].map(([group, commands]) => (
         <Command.Group
           key={group}
