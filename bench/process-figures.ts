@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { sum } from './statistics.ts';
 
-/** The kernel says processor time in ticks of a hundredth of a second. A figure must cover many of them. */
+/** The kernel reports processor time in ticks of a hundredth of a second. A figure must cover many of them. */
 export const TICK_MS = 10;
 
 /** Processor time that processes have used so far, all threads, in milliseconds; `NaN` where there is no `/proc`. */

@@ -135,7 +135,7 @@ function rowsOf({
   if (!own || !bare || !ownReads || !bareReads) throw new Error('a side was not measured');
   const rate = (side: Side) => count / median(side.openingSeconds);
   const last = (side: Side) => median(side.lastMs);
-  // Of all changes: the kernel says processor time in ticks.
+  // Of all changes: the kernel reports processor time in ticks.
   const cpu = (side: Side) => sum(side.cpuMs) / side.cpuMs.length;
   const describe = (side: Side) => `${milliseconds(last(side))} (${milliseconds(cpu(side))} CPU)`;
   const wait = ({ p99Ms, maxMs }: typeof ownReads) => `${milliseconds(p99Ms)} (max ${milliseconds(maxMs)})`;

@@ -234,7 +234,7 @@ async function measureStreams(
   const change = (n: number) => readers.change(stream, SINGLE_CHANGES + n);
   await change(1);
   const changes: { firstMs: number; lastMs: number }[] = [];
-  // The time of all of them: the kernel says it in ticks.
+  // The time of all of them: the kernel counts it in ticks.
   const { cpuMs } = await metered(pids, async () => {
     for (let n = 2; n < CHANGES + 2; n++) changes.push(await change(n));
   });

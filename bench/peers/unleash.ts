@@ -114,7 +114,7 @@ export function clientRequests(url: string, flags: readonly PeerFlag[], one: str
   };
 }
 
-export function frontendRequests(url: string, flags: readonly PeerFlag[], _one: string) {
+export function frontendRequests(url: string, flags: readonly PeerFlag[]) {
   const headers = { Authorization: FRONTEND_TOKEN };
   const context = '?userId=user-4711';
   type Toggle = { name: string; enabled: boolean; toggles?: Toggle[] };
