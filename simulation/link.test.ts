@@ -21,3 +21,22 @@ test('what is sent on one connection arrives in its order, also at the end of a 
 
   expect(arrived).toEqual(Array.from({ length: 1_000 }, (_, message) => message));
 });
+
+test('what a hole has held back arrives before what follows it on its connection', () => {
+  const kernel = new Kernel(1);
+  const link = new Link('link', kernel, Chance.of(1, 'link'), 1);
+  const arrived: number[] = [];
+  for (let round = 0; round < 200; round++) {
+    const lane = link.lane();
+
+    // Some arrive in the hole, others are on their way when it ends.
+    link.slow(10);
+    for (let message = 0; message < 5; message++)
+      kernel.after(message, () => lane(kernel.owner, () => arrived.push(5 * round + message)));
+    kernel.after(9, () => link.dig());
+    kernel.after(13 + round / 100, () => link.heal());
+    kernel.runUntil(kernel.now + 50);
+  }
+
+  expect(arrived).toEqual(Array.from({ length: 1_000 }, (_, message) => message));
+});

@@ -36,16 +36,23 @@ export class Link {
     this.#slowMs = ms;
   }
 
-  /** One direction of a connection: what is sent on it arrives in order. */
+  /**
+   * One direction of a connection: what is sent on it arrives in order. A message that a hole has held back may come after the time at
+   * which the next one was to arrive, so each arrival brings the oldest message that is on its way.
+   */
   lane(): Lane {
+    const underWay: (() => void)[] = [];
     let lastAt = 0;
     const deaths = this.#deaths;
+    const takeNext = () => underWay.shift()?.();
+
     return (owner, work) => {
       const send = () => {
         if (deaths !== this.#deaths) return;
+        underWay.push(work);
         const at = this.#kernel.now + (this.delayMs + this.#slowMs) * this.#chance.between(0.9, 1.2);
         lastAt = Math.max(lastAt, at);
-        const arrive = () => (this.#isHoled ? this.#hold(owner, work) : work());
+        const arrive = () => (this.#isHoled ? this.#hold(owner, takeNext) : takeNext());
         this.#kernel.at(lastAt, arrive, owner);
       };
       if (this.#isHoled) this.#held.push(send);
