@@ -2,7 +2,7 @@ import { LiveEnvironment } from '../packages/server/src/evaluation/catalog/live-
 import type { Bench } from './bench.ts';
 import { bytes, microseconds, times } from './format.ts';
 import { flagKey } from './node.ts';
-import type { Row } from './row.ts';
+import { type Row, rowOf } from './row.ts';
 import { median } from './statistics.ts';
 
 const SIZES = [100, 1_000, 10_000] as const;
@@ -18,20 +18,18 @@ export async function measureChangeCost(bench: Bench): Promise<readonly Row[]> {
   const growth = last.changeMs / first.changeMs;
   const mapGrowth = last.frameBytes / first.frameBytes;
   return [
-    ...costs.map(({ size, frameBytes, changeMs, stringifyMs }) => ({
-      what: `one change of ${size} flags (frame ${bytes(frameBytes)}), applied and framed`,
-      measured: microseconds(changeMs),
-      reference: `JSON.stringify of the map: ${microseconds(stringifyMs)}`,
-      ratio: times(changeMs / stringifyMs),
-    })),
-    {
-      what: `growth of that from ${SIZES[0]} to ${last.size} flags`,
-      measured: times(growth),
-      reference: `growth of the map: ${times(mapGrowth)}`,
-      ratio: times(growth / mapGrowth),
-      goal: '<= 0.50 x',
-      isReached: growth / mapGrowth <= 0.5,
-    },
+    ...costs.map(({ size, frameBytes, changeMs, stringifyMs }) =>
+      rowOf(
+        `one change of ${size} flags (frame ${bytes(frameBytes)}), applied and framed`,
+        microseconds,
+        changeMs,
+        { beside: ['JSON.stringify of the map', stringifyMs] },
+      ),
+    ),
+    rowOf(`growth of that from ${SIZES[0]} to ${last.size} flags`, times, growth, {
+      beside: ['growth of the map', mapGrowth],
+      goal: { '<= 0.50 x': growth / mapGrowth },
+    }),
   ];
 }
 

@@ -1,17 +1,16 @@
 import { CHANGES_QUERY } from '@halyard/protocol';
 import type { Bench } from './bench.ts';
-import { mebibytes, milliseconds, percent, times } from './format.ts';
+import { mebibytes, milliseconds, percent } from './format.ts';
 import { openFilled } from './node.ts';
-import { metered, peakBytes, resetPeak, residentBytes } from './process-figures.ts';
-import { StreamReaders } from './readers.ts';
-import { answersOf, frameOf, startBareStreams, startLoop } from './references.ts';
-import type { Row } from './row.ts';
-import type { Running, SubjectStream } from './running.ts';
-import { median, sum } from './statistics.ts';
+import { withPeak } from './process-figures.ts';
+import { type ChangeFigures, meteredChange, middleOf, StreamReaders } from './readers.ts';
+import { inTurn } from './rounds.ts';
+import { type Row, rowOf } from './row.ts';
+import type { SubjectStream } from './running.ts';
 
 const FLAGS = 1_000;
 const STREAMS = 1_000;
-/** All forms in turn, so often; the first change of each turn warms up. */
+/** Both forms in turn, so often; the first change of each turn warms up. */
 const TURNS = 3;
 const CHANGES_IN_TURN = 4;
 /** So many streams and flags, whose whole maps would be 8 GB for each change. */
@@ -20,16 +19,7 @@ const BURST = 20;
 /** Streams that are opened at once: the first event of each is a whole map, and the answer to a question has its time. */
 const OPENED_AT_ONCE = 1_000;
 
-/** What is sent for a change, and by whom. */
-interface Form {
-  readonly name: string;
-  readonly pids: readonly number[];
-  readonly stream: SubjectStream;
-  readonly lastMs: number[];
-  readonly cpuMs: number[];
-}
-
-/** Streams of changes beside those of whole maps, and these beside loops that send the same bytes. */
+/** Streams of changes beside those of whole maps. */
 export async function measureChangeStreams(bench: Bench): Promise<readonly Row[]> {
   return [...(await measureForms(bench)), ...(await measureMany(bench))];
 }
@@ -40,60 +30,33 @@ function asChanges(stream: SubjectStream): SubjectStream {
 }
 
 async function measureForms(bench: Bench): Promise<Row[]> {
-  await using started = new AsyncDisposableStack();
-  const node = started.use(await openFilled(bench, FLAGS));
-  const answers = await answersOf(node);
-  const bare = started.use(await startBareStreams(bench.machine, { frame: frameOf(answers) }));
-  const loop = started.use(await startLoop(bench, answers));
-  const formOf = (name: string, running: Running | undefined, stream = running?.stream): Form[] =>
-    running && stream ? [{ name, pids: running.pids, stream, lastMs: [], cpuMs: [] }] : [];
-  const forms = [
-    ...formOf('whole maps', node),
-    ...formOf('changes', node, asChanges(node.stream)),
-    ...formOf('a loop over bare Bun.serve streams', bare),
-    ...formOf('a loop over send in C', loop),
-  ];
-
+  bench.say(`large-maps: ${STREAMS} streams of ${FLAGS} flags in each form, ${TURNS} turns`);
+  await using node = await openFilled(bench, FLAGS);
+  const { pids, stream } = node;
   let serial = 0;
-  for (let turn = 1; turn <= TURNS; turn++) {
-    bench.say(`large-maps: ${STREAMS} streams of ${FLAGS} flags in each form, turn ${turn} of ${TURNS}`);
-    for (const { pids, stream, lastMs, cpuMs } of forms) {
-      await using readers = new StreamReaders(bench.machine);
-      await readers.open(stream, STREAMS);
-      for (let n = 0; n < CHANGES_IN_TURN; n++) {
-        const measured = await metered(pids, () => readers.change(stream, ++serial));
-        if (n === 0) continue;
-        lastMs.push(measured.result.lastMs);
-        cpuMs.push(measured.cpuMs);
-      }
+  const turns = await inTurn([stream, asChanges(stream)], TURNS, async (form) => {
+    await using readers = new StreamReaders(bench.machine);
+    await readers.open(form, STREAMS);
+    const changes: ChangeFigures[] = [];
+    for (let n = 0; n < CHANGES_IN_TURN; n++) {
+      changes.push(await meteredChange(readers, { pids, stream: form }, ++serial));
     }
-  }
+    return changes.slice(1);
+  });
 
-  const [maps, changes, ...others] = forms;
+  const [maps, changes] = [...turns.values()].map((all) => middleOf(all.flat()));
   if (maps === undefined || changes === undefined) return [];
-  const what = `a change to ${STREAMS} streams of ${FLAGS} flags`;
-  const cpu = (form: Form) => sum(form.cpuMs) / form.cpuMs.length;
+  const what = `a change to ${STREAMS} streams of ${FLAGS} flags, sent as changes`;
   return [
-    {
-      what: `${what}, sent as changes: last reader`,
-      measured: milliseconds(median(changes.lastMs)),
-      reference: `whole maps: ${milliseconds(median(maps.lastMs))}`,
-      ratio: percent(median(changes.lastMs) / median(maps.lastMs)),
+    rowOf(`${what}: last reader`, milliseconds, changes.lastMs, {
+      beside: ['whole maps', maps.lastMs],
+      ratio: percent,
       goal: '<= 34 ms',
-      isReached: median(changes.lastMs) <= 34,
-    },
-    {
-      what: `${what}, sent as changes: processor time`,
-      measured: milliseconds(cpu(changes)),
-      reference: `whole maps: ${milliseconds(cpu(maps))}`,
-      ratio: percent(cpu(changes) / cpu(maps)),
-    },
-    ...others.map((other) => ({
-      what: `${what}, sent as whole maps: last reader`,
-      measured: milliseconds(median(maps.lastMs)),
-      reference: `${other.name}: ${milliseconds(median(other.lastMs))}`,
-      ratio: times(median(maps.lastMs) / median(other.lastMs)),
-    })),
+    }),
+    rowOf(`${what}: processor time`, milliseconds, changes.cpuMs, {
+      beside: ['whole maps', maps.cpuMs],
+      ratio: percent,
+    }),
   ];
 }
 
@@ -110,19 +73,12 @@ async function measureMany(bench: Bench): Promise<Row[]> {
   // The first change after the opening is followed by what the garbage collector makes of it.
   await readers.change(stream, 0);
 
-  const before = residentBytes(node.pid);
-  resetPeak(node.pid);
-  const { lastMs } = await readers.change(stream, 1, BURST);
-  const peak = peakBytes(node.pid);
+  const { result, before, peak } = await withPeak(node.pid, () => readers.change(stream, 1, BURST));
   const what = `${BURST} changes at once to ${count} streams of ${MANY} flags, sent as changes`;
   return [
-    {
-      what: `${what}: peak memory`,
-      measured: `${mebibytes(peak)} (${mebibytes(before)} before)`,
-      ratio: percent(peak / before),
-      goal: '<= 64 MiB more',
-      isReached: peak - before <= 64 * 2 ** 20,
-    },
-    { what: `${what}: each, to the last byte of all`, measured: milliseconds(lastMs / BURST) },
+    rowOf(`${what}: peak memory`, () => `${mebibytes(peak)} (${mebibytes(before)} before)`, peak, {
+      goal: { '<= 64 MiB more': peak - before },
+    }),
+    rowOf(`${what}: each, to the last byte of all`, milliseconds, result.lastMs / BURST),
   ];
 }

@@ -1,13 +1,13 @@
 import { brotliCompressSync } from 'node:zlib';
-import { Management, startTcpProxy, temporaryFolder } from '@halyard/testing';
+import { Management, startTcpProxy, temporaryFolder, within } from '@halyard/testing';
 import { buildPackage } from '../packages/client/scripts/build.ts';
 import { createClient, type FlagsClient } from '../packages/client/src/index.ts';
-import type { Bench } from './bench.ts';
+import { type Bench, PATIENCE_MS } from './bench.ts';
 import { milliseconds } from './format.ts';
 import { ENVIRONMENT, fill, openNode, PROJECT } from './node.ts';
-import type { Row } from './row.ts';
+import { inTurn } from './rounds.ts';
+import { type Row, rowOf } from './row.ts';
 import { median } from './statistics.ts';
-import { within } from './within.ts';
 
 const KEYS = Array.from({ length: 1_000 }, (_, index) => `flag-${index}`);
 const READS = 2_000_000;
@@ -55,7 +55,7 @@ interface Options {
 
 async function measureReads(create: typeof createClient, options: Options): Promise<Row[]> {
   await using client = create(options);
-  await within(client.ready(), 'the first map');
+  await within('the first map', client.ready());
 
   const plain: Record<string, { readonly enabled: boolean }> = { ...client.all() };
   let sum = 0;
@@ -78,8 +78,8 @@ async function measureReads(create: typeof createClient, options: Options): Prom
   });
 
   const perRead = bytesPerRead(() => KEYS.forEach((key) => void client.isEnabled(key)), KEYS.length);
-  const allocated = `${perRead.toFixed(3)} bytes`;
-  rows.push(row('client: memory allocated by a read', allocated, '< 0.1 bytes', perRead < 0.1));
+  const allocated = (count: number) => `${count.toFixed(3)} bytes`;
+  rows.push(rowOf('client: memory allocated by a read', allocated, perRead, { goal: '< 0.1 bytes' }));
   // What was read is used, or the engine might leave the reads out.
   return sum >= 0 ? rows : [];
 }
@@ -88,25 +88,20 @@ async function measureReads(create: typeof createClient, options: Options): Prom
 async function measureReported(create: typeof createClient, options: Options): Promise<Row> {
   await using counted = create(options);
   await using silent = create({ ...options, reportUsage: false });
-  for (const client of [counted, silent]) await within(client.ready(), 'the first map');
-  const costs = { counted: [] as number[], silent: [] as number[] };
-  for (let round = 0; round < 5; round++) {
-    costs.silent.push(nanosecondsOf((key) => void silent.isEnabled(key)));
-    costs.counted.push(nanosecondsOf((key) => void counted.isEnabled(key)));
-  }
-  const [on, off] = [median(costs.counted), median(costs.silent)];
-  return readRow('client: isEnabled(key) while reads are reported', on, 'reportUsage: false', off);
+  for (const client of [counted, silent]) await within('the first map', client.ready());
+  const rounds = await inTurn([counted, silent], 5, async (client) =>
+    nanosecondsOf((key) => void client.isEnabled(key)),
+  );
+  const [on = [], off = []] = rounds.values();
+  const what = 'client: isEnabled(key) while reads are reported';
+  return readRow(what, median(on), 'reportUsage: false', median(off));
 }
 
 function readRow(what: string, ns: number, reference: string, referenceNs: number): Row {
-  return {
-    what,
-    measured: `${ns.toFixed(1)} ns`,
-    reference: `${reference}: ${referenceNs.toFixed(1)} ns`,
-    ratio: `${(ns / referenceNs).toFixed(2)} x`,
-    goal: `<= ${READ_NS} ns beyond it`,
-    isReached: ns - referenceNs <= READ_NS,
-  };
+  return rowOf(what, (figure) => `${figure.toFixed(1)} ns`, ns, {
+    beside: [reference, referenceNs],
+    goal: { [`<= ${READ_NS} ns beyond it`]: ns - referenceNs },
+  });
 }
 
 /** The median over some rounds: other work on the machine makes single rounds slow. */
@@ -130,7 +125,7 @@ function bytesPerRead(readAll: () => void, count: number): number {
 
 async function measurePropagation(options: Options, management: Management): Promise<Row> {
   await using client = createClient(options);
-  await within(client.ready(), 'the first map');
+  await within('the first map', client.ready());
   const times: number[] = [];
   for (let i = 0; i < 50; i++) {
     const start = performance.now();
@@ -140,7 +135,7 @@ async function measurePropagation(options: Options, management: Management): Pro
     times.push(performance.now() - start);
   }
   const what = 'client: from the write’s request to the new value read';
-  return row(what, `${median(times).toFixed(1)} ms (median of 50)`);
+  return rowOf(what, (ms) => `${ms.toFixed(1)} ms (median of 50)`, median(times));
 }
 
 async function measureRecovery(options: Options): Promise<Row[]> {
@@ -154,7 +149,7 @@ async function measureRecovery(options: Options): Promise<Row[]> {
       staleAfterMs: 0,
       logger: false,
     });
-    await within(client.ready(), 'the first map');
+    await within('the first map', client.ready());
     const lost = until(client, 'the end of the stream', () => client.status !== 'ready');
     fault();
     // The client is ready with an answer of REST too: then its stream came after the fault, and needs another.
@@ -173,20 +168,14 @@ async function measureRecovery(options: Options): Promise<Row[]> {
   for (let i = 0; i < OUTAGES; i++) outages.push(await recover(() => proxy.refuse(), 10_000));
   await proxy.close();
 
-  const [reset, outage] = [Math.max(...resets), Math.max(...outages)];
+  const what = 'client: current again after';
   return [
-    row(
-      `client: current again after a reset connection, slowest of ${RESETS}`,
-      milliseconds(reset),
-      '<= 35 s',
-      reset <= 35_000,
-    ),
-    row(
-      `client: current again after 10 s without a server, slowest of ${OUTAGES}`,
-      milliseconds(outage),
-      '<= 35 s',
-      outage <= 35_000,
-    ),
+    rowOf(`${what} a reset connection, slowest of ${RESETS}`, milliseconds, Math.max(...resets), {
+      goal: '<= 35 s',
+    }),
+    rowOf(`${what} 10 s without a server, slowest of ${OUTAGES}`, milliseconds, Math.max(...outages), {
+      goal: '<= 35 s',
+    }),
   ];
 }
 
@@ -199,17 +188,18 @@ async function until(client: FlagsClient, what: string, holds: () => boolean): P
   const stops = [client.onChange(check), client.onStatus(check)];
   check();
   try {
-    await within(promise, what);
+    await within(what, promise, PATIENCE_MS);
   } finally {
     for (const stop of stops) stop();
   }
 }
 
 async function measureSizes(built: string, entry: string): Promise<Row[]> {
+  const inBytes = (count: number) => `${count} bytes`;
   const core = `export { createClient, FlagsError } from '${built}/index.js';`;
   const alone = await compressedSize(entry, core);
   const rows = [
-    row('client: core, minified and compressed (brotli)', `${alone} bytes`, '<= 5120 bytes', alone <= 5120),
+    rowOf('client: core, minified and compressed (brotli)', inBytes, alone, { goal: '<= 5120 bytes' }),
   ];
   for (const [name, limit] of [
     ['react', 1024],
@@ -217,7 +207,7 @@ async function measureSizes(built: string, entry: string): Promise<Row[]> {
     ['openfeature/web', 2048],
   ] as const) {
     const size = (await compressedSize(entry, `${core} export * from '${built}/${name}.js';`)) - alone;
-    rows.push(row(`client: ${name}, beside the core`, `${size} bytes`, `<= ${limit} bytes`, size <= limit));
+    rows.push(rowOf(`client: ${name}, beside the core`, inBytes, size, { goal: `<= ${limit} bytes` }));
   }
   return rows;
 }
@@ -236,13 +226,4 @@ async function compressedSize(entry: string, source: string): Promise<number> {
   });
   const loaded = result.outputs.find(({ kind }) => kind === 'entry-point');
   return brotliCompressSync((await loaded?.text()) ?? '').length;
-}
-
-function row(what: string, measured: string, goal?: string, isReached?: boolean): Row {
-  return {
-    what,
-    measured,
-    ...(goal !== undefined && { goal }),
-    ...(isReached !== undefined && { isReached }),
-  };
 }

@@ -1,9 +1,10 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { digestOf } from '../packages/server/src/domain/secret.ts';
+import { STRETCH } from '../packages/server/src/storage/places.ts';
 
 /** The file of a stopped node, for more rows than the API would write in an hour. */
-export interface NodeFile extends Disposable {
+export interface NodeFile {
   /**
    * Adds rows: by column an SQL expression over `n`, from 0. With `like`, columns that are not named keep the value of
    * the table's last row, so that a column added later does not break this.
@@ -13,33 +14,26 @@ export interface NodeFile extends Disposable {
   run(text: string, ...values: (string | number)[]): void;
   /** The first column of a query's only row. */
   value(text: string): number;
-  /** Bytes of the file, all on disk. */
-  size(): number;
 }
 
 /** An SQL expression for each column that is named. */
-export type Columns = Readonly<Record<string, string>>;
+type Columns = Readonly<Record<string, string>>;
 
 /** The project key of a number. */
 export function keyOf(index: number): string {
   return `proj_live_${String(index).padStart(43, 'k')}`;
 }
 
-/** Opens the file and one transaction, which ends with the block. */
-export function openFile(dataFolder: string): NodeFile {
-  const path = join(dataFolder, 'halyard.db');
-  const database = new Database(path, { readwrite: true });
+/** Changes the file in one transaction. */
+export function changeFile(dataFolder: string, change: (file: NodeFile) => void): void {
+  const database = new Database(join(dataFolder, 'halyard.db'), { readwrite: true });
   database.run('PRAGMA synchronous = OFF');
   // A quarter of a GiB: the indexes of a million rows are not read back from the file for each row.
   database.run('PRAGMA cache_size = -262144');
   // SQL cannot compute digests, so they come from a temporary table.
   database.run('CREATE TEMP TABLE digests (n INTEGER PRIMARY KEY, digest TEXT NOT NULL)');
   database.run('BEGIN');
-
-  const commit = () => {
-    if (database.inTransaction) database.run('COMMIT');
-  };
-  return {
+  change({
     add(table, count, columns, { like } = {}) {
       const named = like === undefined ? Object.keys(columns) : columnsOf(database, table);
       const values = named.map((name) => columns[name] ?? name);
@@ -53,18 +47,13 @@ export function openFile(dataFolder: string): NodeFile {
     },
     run: (text, ...values) => void database.run(text, values),
     value: (text) => Number(database.query(text).values()[0]?.[0]),
-    size: () => {
-      commit();
-      // On disk now: otherwise the node's first checkpoint would wait for all of it, and a change for that.
-      database.run('PRAGMA synchronous = FULL');
-      database.run('PRAGMA wal_checkpoint(TRUNCATE)');
-      return Bun.file(path).size;
-    },
-    [Symbol.dispose]: () => {
-      commit();
-      database.close();
-    },
-  };
+  });
+  database.run('COMMIT');
+
+  // On disk now: otherwise the node's first checkpoint would wait for all of it, and a change for that.
+  database.run('PRAGMA synchronous = FULL');
+  database.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
 }
 
 function columnsOf(database: Database, table: string): string[] {
@@ -78,4 +67,44 @@ export function digestsOf(file: NodeFile, secrets: readonly string[]): string {
   for (const [n, secret] of secrets.entries())
     file.run('INSERT INTO digests VALUES (?, ?)', n, digestOf(secret));
   return '(SELECT digest FROM digests WHERE digests.n = numbers.n)';
+}
+
+/** Adds copies of the file's last key with these secrets. They all expire, which is the harder case, but not soon. */
+export function addKeys(file: NodeFile, secrets: readonly string[]): void {
+  const columns = {
+    id: `'copy-' || n`,
+    name: `'key ' || n`,
+    digest: digestsOf(file, secrets),
+    expires_at: `${Date.now() + 86_400_000} + n`,
+  };
+  file.add('project_keys', secrets.length, columns, { like: 'last' });
+}
+
+/**
+ * Adds copies of the last change of a flag, one row of the change log and one of the audit log each, as if that flag's
+ * environment had been changed so many times.
+ */
+export function addLogRows(file: NodeFile, count: number): void {
+  const seq = `${file.value('SELECT seq FROM feed')} + n + 1`;
+  const copied = { seq, at: 'at + n' };
+  const change = { ...copied, change_id: `'copy-' || n`, revision: 'revision + n + 1' };
+  file.add('change_log', count, change, { like: 'last' });
+  const entry = {
+    ...copied,
+    id: `'copy-' || n`,
+    operation_seq: seq,
+    actor: `'person' || (n % 10) || '@example.com'`,
+    target: `printf('flag-%05d', n % 100)`,
+    // The indexes leave out an entry where one before it in its stretch has the same environment and actor.
+    repeated: `CASE WHEN n >= ${STRETCH} AND (${seq}) % ${STRETCH} >= 10 THEN 1 END`,
+    note: `CASE n % 50 WHEN 0 THEN 'ticket ' || n END`,
+  };
+  file.add('audit_log', count, entry, { like: 'last' });
+
+  file.run('UPDATE feed SET seq = seq + ?', count);
+  file.run(
+    `UPDATE environments SET revision = revision + ?
+      WHERE id = (SELECT environment_id FROM change_log ORDER BY seq DESC LIMIT 1)`,
+    count,
+  );
 }

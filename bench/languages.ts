@@ -1,24 +1,27 @@
+import { within } from '@halyard/testing';
 import { CLIENTS, prepareClient } from '../interop/clients.ts';
 import { LANGUAGES, type Language } from '../interop/languages.ts';
 import { prepare } from '../interop/programs.ts';
 import { ProviderProgram } from '../interop/protocol.ts';
-import type { Bench } from './bench.ts';
+import { attempt, type Bench } from './bench.ts';
+import { delaysAt, timeChanges } from './changes.ts';
 import { mebibytes, milliseconds, spread, times } from './format.ts';
 import { pin } from './machine.ts';
 import { ENVIRONMENT, type FilledNode, openFilled, PROJECT } from './node.ts';
 import { openArrivals } from './raw-stream.ts';
-import type { Row } from './row.ts';
+import { inTurn } from './rounds.ts';
+import { type Row, rowOf } from './row.ts';
 import { median, percentile } from './statistics.ts';
-import { within } from './within.ts';
 
 /** Flags in the large environment; the small one has one, which changes. */
 const FLAGS = 10_000;
 const SMALL = 'staging';
 /** A switch in both environments, which is read. */
 const KEY = 'switch';
-const WARM_UP = 10;
-const CHANGES = 100;
-/** How long reads are timed in each round, and before the first. */
+const PLAN = { warmUp: 10, count: 100 };
+/** A program is compiled first. */
+const PATIENCE_MS = 300_000;
+/** How long reads are timed in each round. */
 const ROUND_MS = 1_000;
 const ROUNDS = 3;
 
@@ -51,18 +54,13 @@ export async function measureLanguages(bench: Bench): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const { name, memory, ofrep } of PAIRS) {
     // A language without its tools, or whose programs fail, costs its own rows only.
-    const attempt = async (what: string, work: () => Promise<Row>) => {
+    const add = async (what: string, work: () => Promise<Row>) => {
       bench.say(`languages: ${name}, ${what}`);
-      try {
-        rows.push(await work());
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        bench.leaveOut(`languages: ${name}, ${what}: ${why}`);
-      }
+      rows.push(...[(await attempt(bench, `languages: ${name}, ${what}`, work, PATIENCE_MS)) ?? []].flat());
     };
-    await attempt('memory', () => opened(memory, (client) => measureMemory(filled, name, client)));
-    await attempt('changes', () => opened(memory, (client) => measureChanges(filled, name, client)));
-    await attempt('reads', () =>
+    await add('memory', () => opened(memory, (client) => measureMemory(filled, name, client)));
+    await add('changes', () => opened(memory, (client) => measureChanges(filled, name, client)));
+    await add('reads', () =>
       opened(memory, (client) =>
         opened(ofrep, (other) => measureReads(bench, filled, { name, client, ofrep: other })),
       ),
@@ -93,18 +91,14 @@ async function measureMemory(filled: Filled, name: string, program: ProviderProg
   const before = await program.memory();
   await connect(filled, program, ENVIRONMENT);
   const taken = (await program.memory()) - before;
-  return {
-    what: `${name}: memory of ${FLAGS} flags`,
-    measured: mebibytes(taken),
-    reference: `their map as text: ${mebibytes(filled.mapBytes)}`,
-    ratio: times(taken / filled.mapBytes),
-  };
+  return rowOf(`${name}: memory of ${FLAGS} flags`, mebibytes, taken, {
+    beside: ['their map as text', filled.mapBytes],
+  });
 }
 
 /** A bare reader of the stream hears of the same changes. */
 async function measureChanges(filled: Filled, name: string, program: ProviderProgram): Promise<Row> {
   const { node, key } = filled;
-  const [client, stream]: [number[], number[]] = [[], []];
   let heard = Promise.withResolvers<number>();
   let wanted = -1;
   await connect(filled, program, SMALL);
@@ -112,31 +106,26 @@ async function measureChanges(filled: Filled, name: string, program: ProviderPro
     if (value === wanted) heard.resolve(performance.now());
   });
   const url = `${node.url}/v1/stream?env=${SMALL}`;
-  const arrivals = await openArrivals({ url, headers: { 'X-Service-Key': key } });
-
-  for (let serial = 1; serial <= WARM_UP + CHANGES; serial++) {
-    heard = Promise.withResolvers();
-    wanted = serial;
-    const framed = arrivals.next();
-    const sentAt = performance.now();
-    const answered = node.management.putState(PROJECT, SMALL, KEY, { enabled: true, value: serial });
-    const both = Promise.all([heard.promise, framed]);
-    const [heardAt, framedAt] = await within(both, 'the line and the frame of a change');
-    await answered;
-    if (serial <= WARM_UP) continue;
-    client.push(heardAt - sentAt);
-    stream.push(framedAt - sentAt);
-  }
-  arrivals.close();
-
-  return {
-    what: `${name}: from sending a change to the line of the program that reads it`,
-    measured: spread(client),
-    reference: `a bare reader of the stream: ${spread(stream)}`,
-    ratio: times(median(client) / median(stream)),
-    goal: 'p99 < 1 s',
-    isReached: percentile(client, 0.99) < 1_000,
+  const lines = {
+    next: () => {
+      heard = Promise.withResolvers();
+      return within('the line of a change', heard.promise);
+    },
+    close: () => {},
   };
+  const frames = await openArrivals({ url, headers: { 'X-Service-Key': key } });
+  const change = (value: number) => {
+    wanted = value;
+    return node.management.putState(PROJECT, SMALL, KEY, { enabled: true, value });
+  };
+
+  const changes = await timeChanges([lines, frames], change, PLAN);
+  const client = delaysAt(0, changes);
+  return rowOf(`${name}: from sending a change to the line of the program that reads it`, spread, client, {
+    by: median,
+    beside: ['a bare reader of the stream', delaysAt(1, changes)],
+    goal: { 'p99 < 1 s': percentile(client, 0.99) },
+  });
 }
 
 /** Both read the same flag by the same SDK, in turn. */
@@ -148,19 +137,12 @@ async function measureReads(
   for (const program of [client, ofrep]) {
     await pin(machine, program.pid, 'load');
     await connect(filled, program, ENVIRONMENT);
-    await program.time(KEY, ROUND_MS); // warms up
   }
-  const [memory, requests]: [number[], number[]] = [[], []];
-  for (let round = 0; round < ROUNDS; round++) {
-    memory.push(await client.time(KEY, ROUND_MS));
-    requests.push(await ofrep.time(KEY, ROUND_MS));
-  }
-
-  const [fast, slow] = [median(memory), median(requests)];
-  return {
-    what: `${name}: a read with OpenFeature, from memory`,
-    measured: milliseconds(fast),
-    reference: `by OFREP, a request each: ${milliseconds(slow)}`,
-    ratio: times(slow / fast),
-  };
+  const rounds = await inTurn([client, ofrep], ROUNDS, (program) => program.time(KEY, ROUND_MS));
+  const [memory = [], requests = []] = rounds.values();
+  return rowOf(`${name}: a read with OpenFeature, from memory`, milliseconds, median(memory), {
+    beside: ['by OFREP, a request each', median(requests)],
+    // As a rate: more is better.
+    ratio: (share) => times(1 / share),
+  });
 }

@@ -2,7 +2,7 @@ import { temporaryFolder } from '@halyard/testing';
 import { type Machine, pinned } from './machine.ts';
 import { metered } from './process-figures.ts';
 import type { RepeatedRequest } from './raw-request.ts';
-import { median } from './statistics.ts';
+import { inTurn, medians } from './rounds.ts';
 import { Worker } from './worker.ts';
 import type { LoadPlan, LoadResult, RequestCommands } from './workers/requests.ts';
 
@@ -15,7 +15,7 @@ export interface LoadMaker extends AsyncDisposable {
 }
 
 /** Chooses the load generator of this machine. Compare only figures of the same one. */
-export async function startLoadMaker(machine: Machine): Promise<LoadMaker> {
+export function startLoadMaker(machine: Machine): LoadMaker {
   const { wrk } = machine;
   if (wrk !== undefined) {
     return {
@@ -25,7 +25,7 @@ export async function startLoadMaker(machine: Machine): Promise<LoadMaker> {
       [Symbol.asyncDispose]: async () => {},
     };
   }
-  const worker = await Worker.start<RequestCommands>(machine, 'requests.ts', 'load');
+  const worker = new Worker<RequestCommands>(machine, 'requests.ts', 'load');
   return {
     name: 'our own load generator (wrk is not installed)',
     outpacesServers: false,
@@ -40,8 +40,6 @@ export interface ReadFigures {
   readonly rate: number;
   /** Processor time of a request. */
   readonly cpuMs: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
 }
 
 /** A request, and the processes that answer it. */
@@ -49,39 +47,18 @@ export interface Target extends RepeatedRequest {
   readonly pids: readonly number[];
 }
 
-/** How much load to make. */
-export interface Effort {
-  readonly connections: number;
-  readonly rounds: number;
-  readonly seconds: number;
-}
-
-/** Every target in turn, several rounds after one that warms up, so that a slow moment of the machine meets all of them. */
+/** Asks every target in turn, by 32 callers for so long in each round. */
 export async function measureReads<Name extends string>(
   load: LoadMaker,
   targets: ReadonlyMap<Name, Target>,
-  { connections, rounds, seconds }: Effort,
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<Map<Name, ReadFigures>> {
-  const figures = new Map([...targets.keys()].map((name) => [name, [] as ReadFigures[]]));
-  for (let round = 0; round <= rounds; round++) {
-    for (const [name, { pids, url, headers, body }] of targets) {
-      const plan = { url, headers, body, connections, seconds };
-      const { result, cpuMs } = await metered(pids, () => load.run(plan));
-      if (round === 0) continue;
-      const { requests, seconds: took, p50Ms = Number.NaN, p99Ms = Number.NaN } = result;
-      figures.get(name)?.push({ rate: requests / took, cpuMs: cpuMs / requests, p50Ms, p99Ms });
-    }
-  }
-  return new Map([...figures].map(([name, all]) => [name, middle(all)]));
-}
-
-function middle(all: readonly ReadFigures[]): ReadFigures {
-  return {
-    rate: median(all.map(({ rate }) => rate)),
-    cpuMs: median(all.map(({ cpuMs }) => cpuMs)),
-    p50Ms: median(all.map(({ p50Ms }) => p50Ms)),
-    p99Ms: median(all.map(({ p99Ms }) => p99Ms)),
-  };
+  const figures = await inTurn(targets, rounds, async ([, { pids, url, headers, body }]) => {
+    const plan = { url, headers, body, connections: 32, seconds };
+    const { result, cpuMs } = await metered(pids, () => load.run(plan));
+    return { rate: result.requests / result.seconds, cpuMs: cpuMs / result.requests };
+  });
+  return new Map([...figures].map(([[name], all]) => [name, medians(all)]));
 }
 
 async function runWrk(machine: Machine, wrk: string, plan: LoadPlan): Promise<LoadResult> {
@@ -93,7 +70,7 @@ async function runWrk(machine: Machine, wrk: string, plan: LoadPlan): Promise<Lo
     await Bun.write(script, `wrk.method = "POST"\nwrk.body = [==[${plan.body}]==]\n`);
     options.push('-s', script);
   }
-  const command = [wrk, '-t1', `-c${plan.connections}`, `-d${Math.ceil(plan.seconds)}s`, '--latency'];
+  const command = [wrk, '-t1', `-c${plan.connections}`, `-d${Math.ceil(plan.seconds)}s`];
   const child = Bun.spawn(pinned(machine, 'load', [...command, ...options, plan.url]), {
     stdin: 'ignore',
     stdout: 'pipe',
@@ -103,12 +80,5 @@ async function runWrk(machine: Machine, wrk: string, plan: LoadPlan): Promise<Lo
   const text = await new Response(child.stdout).text();
   const [, requests, seconds] = /(\d+) requests in ([\d.]+)s/.exec(text) ?? [];
   if (requests === undefined || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk said:\n${text}`);
-  const [p50Ms, p99Ms] = [latencyIn(text, 50), latencyIn(text, 99)];
-  return { requests: Number(requests), seconds: Number(seconds), p50Ms, p99Ms };
-}
-
-/** One line of wrk's distribution, as in `99%    6.64ms`, in milliseconds. */
-function latencyIn(text: string, percentile: number): number {
-  const [, value, unit = ''] = new RegExp(`^ +${percentile}% +([\\d.]+)(us|ms|s)$`, 'm').exec(text) ?? [];
-  return Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN);
+  return { requests: Number(requests), seconds: Number(seconds) };
 }

@@ -1,13 +1,12 @@
 /*
  * A bare loop: the least that answers and frames of this size cost on this kernel.
- * loop FOLDER answers GET /one and GET /all with the bytes of the files `one` and `all`, GET /stream with `stream`,
- * and POST /change by sending `frame` to every stream. It prints its port.
+ * loop FOLDER PORT answers GET /one and GET /all with the bytes of the files `one` and `all`, GET /stream with `stream`,
+ * and POST /change by sending `frame` to every stream.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -70,15 +69,13 @@ int main(int count, char **arguments) {
   struct epoll_event ready[512], event = {.events = EPOLLIN};
   char request[65536];
   int on = 1, poll = epoll_create1(0), listener = socket(AF_INET, SOCK_STREAM, 0);
-  if (count < 2 || chdir(arguments[1])) return 2;
+  if (count < 3 || chdir(arguments[1])) return 2;
   one = file("one"), all = file("all"), stream = file("stream"), frame = file("frame");
 
+  address.sin_port = htons(atoi(arguments[2]));
   if (bind(listener, (struct sockaddr *)&address, size) || listen(listener, 4096)) return 1;
-  getsockname(listener, (struct sockaddr *)&address, &size);
   event.data.fd = listener;
   epoll_ctl(poll, EPOLL_CTL_ADD, listener, &event);
-  printf("%d\n", ntohs(address.sin_port));
-  fflush(stdout);
 
   for (;;) {
     int many = epoll_wait(poll, ready, 512, -1);

@@ -8,12 +8,10 @@ export interface Machine {
   readonly canPin: boolean;
   /** Files and sockets one process may have open. */
   readonly fileLimit: number;
-  /** Path of the load generator `wrk`; absent where it is not installed. */
-  readonly wrk?: string;
-  /** Path of `nginx`; absent where it is not installed. */
-  readonly nginx?: string;
-  /** Path of a compiler of C; absent where it is not installed. */
-  readonly cc?: string;
+  /** Paths of a load generator, of a server, and of a compiler of C, where they are installed. */
+  readonly wrk: string | undefined;
+  readonly nginx: string | undefined;
+  readonly cc: string | undefined;
 }
 
 /** Finds out what the machine has. */
@@ -27,16 +25,14 @@ export async function lookAtMachine(): Promise<Machine> {
     `Bun ${Bun.version}`,
     `load ${load.toFixed(2)} before`,
   ];
-  const wrk = Bun.which('wrk');
-  const nginx = Bun.which('nginx', { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` });
-  const cc = Bun.which('cc');
+  const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin`;
   return {
     description: facts.join(', '),
     canPin: cores.length >= 2 && Bun.which('taskset') !== null,
     fileLimit: Number((await Bun.$`/bin/sh -c "ulimit -Hn"`.text()).trim()) || Number.POSITIVE_INFINITY,
-    ...(wrk === null ? {} : { wrk }),
-    ...(nginx === null ? {} : { nginx }),
-    ...(cc === null ? {} : { cc }),
+    wrk: Bun.which('wrk') ?? undefined,
+    nginx: Bun.which('nginx', { PATH }) ?? undefined,
+    cc: Bun.which('cc') ?? undefined,
   };
 }
 

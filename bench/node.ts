@@ -8,7 +8,7 @@ import {
 import type { Bench } from './bench.ts';
 import { residentBytes } from './process-figures.ts';
 import type { ChangeRequest } from './raw-request.ts';
-import { MOST_BYTES, type RequestName, type Running, type SubjectStream } from './running.ts';
+import { MOST_BYTES } from './running.ts';
 
 /** The one project of a bench, in which everything is measured. */
 export const PROJECT = 'bench';
@@ -32,12 +32,7 @@ export interface OpenNode extends NodeProcess, AsyncDisposable {
 }
 
 /** A node with flags in one environment, and what opens it. */
-export interface FilledNode extends OpenNode, Running {
-  readonly management: Management;
-  readonly headers: Headers;
-  readonly requests: NodeRequests['requests'];
-  readonly stream: SubjectStream;
-}
+export type FilledNode = ReturnType<typeof asFilled>;
 
 /** Starts a node, which ends with its block, or when it takes too much memory. */
 export async function openNode(
@@ -70,11 +65,24 @@ export async function openFilled(
       management,
       Array.from({ length: flags }, (_, index) => flag(index)),
     );
-    return { ...node, management, headers, ...requestsOf(node, headers) };
+    return asFilled(node, headers);
   } catch (error) {
     await node.stop();
     throw error;
   }
+}
+
+/** Leaves a folder with the data of a node that had so many flags, of which one has changed last. */
+export async function fillFolder(bench: Bench, flags: number, dataFolder: string) {
+  await using node = await openFilled(bench, flags, { dataFolder });
+  const { adminToken, headers, management } = node;
+  await management.putState(PROJECT, ENVIRONMENT, flagKey(0), { enabled: false });
+  return { adminToken, headers };
+}
+
+/** A node that has flags already, which these headers open. */
+export function asFilled(node: OpenNode, headers: Headers) {
+  return { ...node, management: new Management(node), headers, ...requestsOf(node, headers) };
 }
 
 /** Fills an empty node. Returns the headers of a read. */
@@ -87,18 +95,8 @@ export async function fill(management: Management, flags: readonly ChangeInput[]
   return { 'X-Service-Key': key };
 }
 
-/** What a filled node answers. */
-export interface NodeRequests {
-  readonly requests: Readonly<Record<RequestName, { url: string; headers: Headers; body?: string }>>;
-  readonly stream: SubjectStream;
-}
-
 /** The requests of a node, of which `one` reads flag `index`; changes are those of flag 0. */
-export function requestsOf(
-  node: Pick<NodeProcess, 'url' | 'adminToken'>,
-  headers: Headers,
-  index = 1,
-): NodeRequests {
+export function requestsOf(node: Pick<NodeProcess, 'url' | 'adminToken'>, headers: Headers, index = 1) {
   const query = `?env=${ENVIRONMENT}`;
   const ofrep = { url: `${node.url}/ofrep/v1/evaluate/flags`, headers, body: CONTEXT };
   return {
@@ -111,7 +109,7 @@ export function requestsOf(
     stream: {
       url: `${node.url}/v1/stream${query}`,
       headers,
-      change: (serial) => changeRequest(node, serial),
+      change: (serial: number) => changeRequest(node, serial),
     },
   };
 }

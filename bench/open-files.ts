@@ -1,14 +1,13 @@
 import { join } from 'node:path';
-import { lastingPort } from '@halyard/testing';
+import { lastingPort, within } from '@halyard/testing';
 import type { Bench } from './bench.ts';
 import { percent } from './format.ts';
 import { openFilled, requestsOf } from './node.ts';
 import { idleShare } from './process-figures.ts';
 import type { RepeatedRequest } from './raw-request.ts';
 import { openRawStream, type RawStream } from './raw-stream.ts';
-import type { Row } from './row.ts';
+import { type Row, rowOf } from './row.ts';
 import { startProgram } from './running.ts';
-import { within } from './within.ts';
 
 /** Files that the servers may have open here. */
 const LIMIT = 512;
@@ -39,29 +38,21 @@ export async function measureOpenFiles(bench: Bench): Promise<readonly Row[]> {
   const bare = await measureBare(bench);
 
   const { refusal } = own;
-  const reference = (text: string) => `bare Bun.serve: ${text}`;
+  const isRefused = refusal !== undefined && refusal.status >= 429 && refusal.headers.has('retry-after');
+  const beside = ['bare Bun.serve', bare] as const;
   return [
-    {
-      what: `the stream that is too many, of ${LIMIT} open files`,
-      measured: refusalText(own),
-      reference: reference(refusalText(bare)),
-      goal: '429 or 500 with Retry-After',
-      isReached: refusal !== undefined && refusal.status >= 429 && refusal.headers.has('retry-after'),
-    },
-    {
-      what: 'at that limit, on new connections',
-      measured: answersText(own),
-      reference: reference(answersText(bare)),
-      goal: 'all answered',
-      isReached: Object.values(own.answered).every(Boolean),
-    },
-    {
-      what: 'processor time at that limit, nothing to do',
-      measured: percent(own.idleCpu),
-      reference: reference(percent(bare.idleCpu)),
-      goal: '<= 10 %',
-      isReached: own.idleCpu <= 0.1,
-    },
+    rowOf(`the stream that is too many, of ${LIMIT} open files`, refusalText, own, {
+      beside,
+      goal: { '429 or 500 with Retry-After': isRefused },
+    }),
+    rowOf('at that limit, on new connections', answersText, own, {
+      beside,
+      goal: { 'all answered': Object.values(own.answered).every(Boolean) },
+    }),
+    rowOf('processor time at that limit, nothing to do', ({ idleCpu }) => percent(idleCpu), own, {
+      beside,
+      goal: { '<= 10 %': own.idleCpu },
+    }),
   ];
 }
 
@@ -118,7 +109,7 @@ async function openUntilRefused({ url, headers }: RepeatedRequest): Promise<read
       onFrame: () => first.resolve(),
       onEnd: (problem) => first.reject(new Error(problem)),
     });
-    const isOpen = await within(first.promise, 'the first frame', 1_000).then(
+    const isOpen = await within('the first frame', first.promise, 1_000).then(
       () => true,
       () => false,
     );

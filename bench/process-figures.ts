@@ -46,18 +46,16 @@ export function ownBytes(...pids: readonly number[]): number {
   return sum(pids.map((pid) => statusField(pid, 'RssAnon') * 1024));
 }
 
-/** Forgets the most memory a process has used so far, for {@link peakBytes}. */
-export function resetPeak(pid: number): void {
+/** Does the work: the memory of a process before it, and the most during it, in bytes; `NaN` where there is no `/proc`. */
+export async function withPeak<T>(pid: number, work: () => Promise<T>) {
+  const before = residentBytes(pid);
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
     // Not Linux, or not allowed: the peak is that since its start.
   }
-}
-
-/** The most memory a process has used since its start or the last {@link resetPeak}, in bytes; `NaN` where there is no `/proc`. */
-export function peakBytes(pid: number): number {
-  return statusField(pid, 'VmHWM') * 1024;
+  const result = await work();
+  return { result, before, peak: statusField(pid, 'VmHWM') * 1024 };
 }
 
 /** How often the threads of a process have gone to sleep so far: each time something woke them before. `NaN` where there is no `/proc`. */
@@ -87,6 +85,13 @@ export async function settledBytes(pids: readonly number[]): Promise<number> {
     smallest = Math.min(smallest, residentBytes(...pids));
   }
   return smallest;
+}
+
+/** Does the work, and returns by how much the {@link settledBytes} have grown for each of so many. */
+export async function bytesOfEach<T>(pids: readonly number[], count: number, work: () => Promise<T>) {
+  const before = await settledBytes(pids);
+  const result = await work();
+  return { result, each: ((await settledBytes(pids)) - before) / count };
 }
 
 function statusField(process: number | string, name: string): number {

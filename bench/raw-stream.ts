@@ -1,5 +1,6 @@
+import { within } from '@halyard/testing';
+import type { Arrivals } from './changes.ts';
 import { type RepeatedRequest, rawRequest } from './raw-request.ts';
-import { within } from './within.ts';
 
 /** Hears of one stream. */
 export interface StreamListener {
@@ -78,7 +79,10 @@ export async function openRawStream(
 }
 
 /** The moments at which the frames of one stream begin to arrive, one after another. */
-export async function openArrivals({ url, headers }: Pick<RepeatedRequest, 'url' | 'headers'>) {
+export async function openArrivals({
+  url,
+  headers,
+}: Pick<RepeatedRequest, 'url' | 'headers'>): Promise<Arrivals> {
   let arrival = Promise.withResolvers<number>();
   let startedAt = 0;
   const opened = arrival.promise;
@@ -89,12 +93,11 @@ export async function openArrivals({ url, headers }: Pick<RepeatedRequest, 'url'
     onFrame: () => arrival.resolve(startedAt),
     onEnd: (problem) => arrival.reject(new Error(problem)),
   });
-  await within(opened, 'the first frame');
+  await within('the first frame', opened);
   return {
-    /** The next frame's arrival, from now on, on the clock of `performance.now()`. */
-    next: (): Promise<number> => {
+    next: () => {
       arrival = Promise.withResolvers();
-      return within(arrival.promise, 'the frame of a change');
+      return within('the frame of a change', arrival.promise);
     },
     close: () => stream.close(),
   };

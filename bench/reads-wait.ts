@@ -1,3 +1,4 @@
+import { milliseconds } from './format.ts';
 import type { Machine } from './machine.ts';
 import { Worker } from './worker.ts';
 import type { Pace, ProbeResult, RequestCommands } from './workers/requests.ts';
@@ -17,15 +18,10 @@ export class ReadProbe implements AsyncDisposable {
   readonly #worker: Worker<RequestCommands>;
   readonly #target: Pick<Pace, 'url' | 'headers'>;
 
-  private constructor(worker: Worker<RequestCommands>, target: Pick<Pace, 'url' | 'headers'>) {
-    this.#worker = worker;
-    this.#target = target;
-  }
-
   /** `target` is the read, with the headers it needs. */
-  static async start(machine: Machine, { url, headers }: Pick<Pace, 'url' | 'headers'>): Promise<ReadProbe> {
-    const worker = await Worker.start<RequestCommands>(machine, 'requests.ts', 'load');
-    return new ReadProbe(worker, { url, headers });
+  constructor(machine: Machine, { url, headers }: Pick<Pace, 'url' | 'headers'>) {
+    this.#worker = new Worker(machine, 'requests.ts', 'load');
+    this.#target = { url, headers };
   }
 
   /** Does the work, and reads from before it begins until after it has ended. */
@@ -37,9 +33,9 @@ export class ReadProbe implements AsyncDisposable {
     try {
       const result = await work();
       const tookMs = performance.now() - start;
-      return { result, tookMs, reads: await this.#worker.ask('end', null) };
+      return { result, tookMs, reads: await this.#worker.ask('end') };
     } catch (error) {
-      await this.#worker.ask('end', null);
+      await this.#worker.ask('end');
       throw error;
     }
   }
@@ -47,4 +43,14 @@ export class ReadProbe implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#worker[Symbol.asyncDispose]();
   }
+}
+
+/** `6.93 ms (max 15.9 ms)` */
+export function waits({ p99Ms, maxMs }: Pick<ProbeResult, 'p99Ms' | 'maxMs'>): string {
+  return `${milliseconds(p99Ms)} (max ${milliseconds(maxMs)})`;
+}
+
+/** The number of {@link waits} that is compared. */
+export function p99Of({ p99Ms }: Pick<ProbeResult, 'p99Ms'>): number {
+  return p99Ms;
 }

@@ -1,10 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { guardProcess, lastingPort, type TemporaryFolder, temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
-import { type Machine, pinned } from './machine.ts';
+import type { Machine } from './machine.ts';
 import type { Headers } from './node.ts';
-import { fetchChecked, type Running, startProgram, writeInput } from './running.ts';
+import {
+  fetchChecked,
+  type Place,
+  type Running,
+  type Streaming,
+  startRecipe,
+  writeInput,
+} from './running.ts';
 import { Worker } from './worker.ts';
 import type { BareFrames, BareStreamsCommands } from './workers/bare-streams.ts';
 
@@ -33,26 +39,15 @@ export function frameOf({ all }: Pick<Answers, 'all'>): string {
 }
 
 /** nginx with constant bytes: `one` by `return 200`, `all` from a file. `program` is its path. */
-export async function startNginx(machine: Machine, program: string, answers: Answers): Promise<Running> {
-  const folder = temporaryFolder();
-  const recipe = await nginxRecipe(folder, program, answers);
-  const { pids, ...started } = await startProgram(machine, recipe.program);
-  return {
-    pids,
-    requests: recipe.requests,
-    [Symbol.asyncDispose]: async () => {
-      await started[Symbol.asyncDispose]();
-      folder.remove();
-    },
-  };
+export function startNginx(machine: Machine, program: string, answers: Answers) {
+  return startRecipe(machine, (place) => nginxRecipe(place, program, answers));
 }
 
 /** How to start that nginx, and what it answers. */
-export async function nginxRecipe(folder: TemporaryFolder, program: string, answers: Answers) {
+export async function nginxRecipe({ folder, port, url }: Place, program: string, answers: Answers) {
   const { 'content-type': type = 'application/json', ...fields } = answers.headers;
   const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const added = Object.entries(fields).map(([name, value]) => `add_header ${name} ${quoted(value)};`);
-  const port = lastingPort();
   mkdirSync(folder.file('root'));
   await writeInput(folder, 'root/file', answers.all);
 
@@ -64,8 +59,8 @@ export async function nginxRecipe(folder: TemporaryFolder, program: string, answ
     location = /constant { return 200 ${quoted(answers.one)}; }`,
   });
   const path = await writeInput(folder, 'nginx.conf', config);
-  const one = { url: `http://127.0.0.1:${port}/constant`, headers: {} };
-  const all = { url: `http://127.0.0.1:${port}/file`, headers: {} };
+  const one = { url: `${url}/constant`, headers: {} };
+  const all = { url: `${url}/file`, headers: {} };
   const command = [program, '-p', folder.path, '-c', path, '-e', 'stderr'];
   return { program: { command, ready: one }, requests: { one, all } };
 }
@@ -102,16 +97,16 @@ http {
 }
 
 /** A bare loop in C with the same bytes; undefined, and left out, without a compiler. */
-export async function startLoop(bench: Bench, answers: Answers): Promise<Running | undefined> {
-  const { machine } = bench;
-  if (machine.cc === undefined) {
-    bench.leaveOut('the bare loop in C: there is no compiler (cc)');
-    return undefined;
-  }
+export async function startLoop(bench: Bench, answers: Answers): Promise<Streaming | undefined> {
+  const { cc } = bench.machine;
+  if (cc !== undefined) return await startRecipe(bench.machine, (place) => loopRecipe(place, cc, answers));
+  bench.leaveOut('the bare loop in C: there is no compiler (cc)');
+  return undefined;
+}
 
-  const folder = temporaryFolder();
+async function loopRecipe({ folder, port, url }: Place, cc: string, answers: Answers) {
   const program = folder.file('loop');
-  await Bun.$`${machine.cc} -O2 -o ${program} ${join(import.meta.dir, 'loop.c')}`.quiet();
+  await Bun.$`${cc} -O2 -o ${program} ${join(import.meta.dir, 'loop.c')}`.quiet();
   const fields = Object.entries(answers.headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const answer = (body: string) =>
     `HTTP/1.1 200 OK\r\n${fields.join('')}Date: ${new Date(0).toUTCString()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -121,30 +116,16 @@ export async function startLoop(bench: Bench, answers: Answers): Promise<Running
   await writeInput(folder, 'stream', `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n${frame}`);
   await writeInput(folder, 'frame', frame);
 
-  const child = Bun.spawn(pinned(machine, 'server', [program, folder.path]), {
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
-  const guard = guardProcess(child.pid);
-  const { value } = await child.stdout.getReader().read();
-  const url = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`;
-  return {
-    pids: [child.pid],
-    requests: { one: { url: `${url}/one`, headers: {} }, all: { url: `${url}/all`, headers: {} } },
-    stream: { url: `${url}/stream`, headers: {}, change: () => postTo(`${url}/change`) },
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGKILL');
-      await child.exited;
-      guard.release();
-      folder.remove();
-    },
-  };
+  const one = { url: `${url}/one`, headers: {} };
+  const all = { url: `${url}/all`, headers: {} };
+  const stream = { url: `${url}/stream`, headers: {}, change: () => postTo(`${url}/change`) };
+  const command = [program, folder.path, String(port)];
+  return { program: { command, ready: one }, requests: { one, all }, stream };
 }
 
 /** The runtime's own streams: a loop over those of `Bun.serve`, or over plain sockets. `one` is a read beside them. */
-export async function startBareStreams(machine: Machine, frames: BareFrames): Promise<Running> {
-  const worker = await Worker.start<BareStreamsCommands>(machine, 'bare-streams.ts', 'server');
+export async function startBareStreams(machine: Machine, frames: BareFrames): Promise<Streaming> {
+  const worker = new Worker<BareStreamsCommands>(machine, 'bare-streams.ts', 'server');
   const { url } = await worker.ask('serve', frames);
   return {
     pids: [worker.pid],

@@ -1,17 +1,14 @@
 import type { Bench } from './bench.ts';
+import { timeChanges } from './changes.ts';
 import { milliseconds } from './format.ts';
 import { ENVIRONMENT, flagKey, openFilled, openNode, PROJECT } from './node.ts';
 import { openArrivals } from './raw-stream.ts';
-import type { Row } from './row.ts';
-import { percentile } from './statistics.ts';
+import { type Row, rowOf } from './row.ts';
+import { median, percentile } from './statistics.ts';
 
 const FLAGS = 1000;
 const HOPS = 2;
-const WARM_UP = 30;
-const CHANGES = 300;
-
-/** The goal of one hop at the median, in milliseconds. */
-const GOAL_MS = 5;
+const PLAN = { warmUp: 30, count: 300 };
 
 /** How much later a change arrives behind one relay, and behind two in a row. All of them share the core of servers. */
 export async function measureRelay(bench: Bench): Promise<readonly Row[]> {
@@ -29,24 +26,18 @@ export async function measureRelay(bench: Bench): Promise<readonly Row[]> {
   const streams = await Promise.all(
     urls.map((url) => openArrivals({ url: `${url}/v1/stream?env=${ENVIRONMENT}`, headers })),
   );
-  const delays = Array.from({ length: HOPS }, (): number[] => []);
-  for (let serial = 0; serial < WARM_UP + CHANGES; serial++) {
-    const arrivals = Promise.all(streams.map((stream) => stream.next()));
-    const state = { enabled: true, value: serial };
-    await origin.management.putState(PROJECT, ENVIRONMENT, flagKey(0), state);
-    const at = await arrivals;
-    if (serial < WARM_UP) continue;
-    for (const [hop, all] of delays.entries()) all.push((at[hop + 1] ?? 0) - (at[hop] ?? 0));
-  }
-  for (const stream of streams) stream.close();
+  const change = (value: number) =>
+    origin.management.putState(PROJECT, ENVIRONMENT, flagKey(0), { enabled: true, value });
+  const changes = await timeChanges(streams, change, PLAN);
 
-  return delays.map((all, hop) => {
-    const median = percentile(all, 0.5);
-    return {
-      what: `relay: from a frame of ${FLAGS} flags to the same behind hop ${hop + 1}`,
-      measured: `median ${milliseconds(median)}, p99 ${milliseconds(percentile(all, 0.99))}`,
-      goal: `median < ${GOAL_MS} ms`,
-      isReached: median < GOAL_MS,
-    };
+  return Array.from({ length: HOPS }, (_, hop) => {
+    const delays = changes.map(({ arrivedAt }) => (arrivedAt[hop + 1] ?? 0) - (arrivedAt[hop] ?? 0));
+    const middle = median(delays);
+    return rowOf(
+      `relay: from a frame of ${FLAGS} flags to the same behind hop ${hop + 1}`,
+      (ms) => `median ${milliseconds(ms)}, p99 ${milliseconds(percentile(delays, 0.99))}`,
+      middle,
+      { goal: 'median < 5 ms' },
+    );
   });
 }

@@ -1,15 +1,15 @@
 import type { Bench } from './bench.ts';
-import { bytes, microseconds, percent, perSecond, times } from './format.ts';
+import { bytes, microseconds, percent, perSecond } from './format.ts';
 import { type LoadMaker, measureReads, type ReadFigures, startLoadMaker, type Target } from './load.ts';
 import { openFilled, requestsOf } from './node.ts';
 import { answersOf, startLoop, startNginx } from './references.ts';
-import type { Row } from './row.ts';
+import { type Row, rowOf } from './row.ts';
 import { fetchChecked } from './running.ts';
 import { Worker } from './worker.ts';
 import type { BareRestCommands } from './workers/bare-rest.ts';
 
 const FLAGS = 1000;
-const EFFORT = { connections: 32, rounds: 5, seconds: 1 };
+const EFFORT = { rounds: 5, seconds: 1 };
 /** Processor time that one read of a flag, or a 304, may cost. */
 const READ_CPU_MS = 0.01;
 
@@ -44,7 +44,7 @@ const COMPARED: readonly (readonly [what: string, reference: string, goal?: numb
 /** Reads of one flag and of the whole map, against what the runtime, nginx and the kernel make of the same bytes. */
 export async function measureRest(bench: Bench): Promise<readonly Row[]> {
   const { machine } = bench;
-  await using load = await startLoadMaker(machine);
+  await using load = startLoadMaker(machine);
   if (!load.outpacesServers) {
     bench.leaveOut('rates of reads as a measure: without wrk, only the processor times can be compared');
   }
@@ -52,12 +52,8 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
   await using node = await openFilled(bench, FLAGS);
   const { requests } = requestsOf(node, node.headers, 500);
   const answers = await answersOf({ requests });
-  await using bare = await Worker.start<BareRestCommands>(machine, 'bare-rest.ts', 'server');
-  const { url } = await bare.ask('serve', {
-    single: answers.one,
-    whole: answers.all,
-    headers: answers.headers,
-  });
+  await using bare = new Worker<BareRestCommands>(machine, 'bare-rest.ts', 'server');
+  const { url } = await bare.ask('serve', answers);
   await using nginx = machine.nginx ? await startNginx(machine, machine.nginx, answers) : undefined;
   if (nginx === undefined) bench.leaveOut('the rows against nginx: it is not installed');
   await using loop = await startLoop(bench, answers);
@@ -87,59 +83,48 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
   for (const target of targets.values()) await fetchChecked(target);
   bench.say(`rest: ${targets.size} targets in turn with ${load.name}`);
   const figures = await measureReads(load, targets, EFFORT);
+  const sizes = new Map([
+    [ONE, `, ${answers.one.length} B`],
+    [ALL, `, ${bytes(answers.all.length)}`],
+  ]);
   return [
     ...[ONE, NOT_MODIFIED].map((what) => cpuRow(what, figures)),
     ...COMPARED.flatMap(([what, reference, goal]) => {
       const [own, other] = [figures.get(what), figures.get(reference)];
       if (own === undefined || other === undefined) return [];
-      const size =
-        what === ONE ? `, ${answers.one.length} B` : what === ALL ? `, ${bytes(answers.all.length)}` : '';
-      return [compare(load, { what: `${what}${size}`, own, reference, other, goal })];
+      return [compare(load, `${what}${sizes.get(what) ?? ''}`, own, [reference, other], goal)];
     }),
   ];
 }
 
 function cpuRow(what: string, figures: ReadonlyMap<string, ReadFigures>): Row {
-  const cpu = figures.get(what)?.cpuMs ?? Number.NaN;
   const name = figures.has(LOOP) ? LOOP : NGINX;
   const reference = figures.get(name);
-  return {
-    what: `${what}, processor time`,
-    measured: microseconds(cpu),
-    ...(reference && {
-      reference: `${name}: ${microseconds(reference.cpuMs)}`,
-      ratio: times(cpu / reference.cpuMs),
-    }),
+  return rowOf(`${what}, processor time`, microseconds, figures.get(what)?.cpuMs ?? Number.NaN, {
+    ...(reference && { beside: [name, reference.cpuMs] }),
     goal: `<= ${microseconds(READ_CPU_MS)}`,
-    isReached: cpu <= READ_CPU_MS,
-  };
-}
-
-/** Two figures of one run, and the share of the reference's rate that is to be reached. */
-interface Comparison {
-  readonly what: string;
-  readonly own: ReadFigures;
-  readonly reference: string;
-  readonly other: ReadFigures;
-  readonly goal: number | undefined;
+  });
 }
 
 /** Where the load cannot outpace the servers, the verdict is that of the processor times. */
-function compare(load: LoadMaker, { what, own, reference, other, goal }: Comparison): Row {
+function compare(
+  load: LoadMaker,
+  what: string,
+  own: ReadFigures,
+  beside: readonly [string, ReadFigures],
+  goal: number | undefined,
+): Row {
+  const [, other] = beside;
   const rateRatio = own.rate / other.rate;
   const cpuRatio = other.cpuMs / own.cpuMs;
   const judged = load.outpacesServers || Number.isNaN(cpuRatio) ? rateRatio : cpuRatio;
-  return {
-    what,
-    measured: describe(own),
-    reference: `${reference}: ${describe(other)}`,
-    ratio: `${percent(rateRatio)}${Number.isNaN(cpuRatio) ? '' : ` (CPU ${percent(cpuRatio)})`}`,
+  return rowOf(what, describe, own, {
+    by: ({ rate }) => rate,
+    beside,
+    ratio: (share) => `${percent(share)}${Number.isNaN(cpuRatio) ? '' : ` (CPU ${percent(cpuRatio)})`}`,
     // "As fast as" leaves room for the noise of one run.
-    ...(goal !== undefined && {
-      goal: `>= ${percent(goal)}`,
-      isReached: judged >= (goal === 1 ? 0.97 : goal),
-    }),
-  };
+    ...(goal !== undefined && { goal: { [`>= ${percent(goal)}`]: judged >= (goal === 1 ? 0.97 : goal) } }),
+  });
 }
 
 function describe({ rate, cpuMs }: ReadFigures): string {

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { startNode } from '@halyard/testing';
-import type { Bench, Subject } from './bench.ts';
+import { attempt, type Bench, type Subject } from './bench.ts';
 import { lookAtMachine } from './machine.ts';
 import { PEER_PATHS } from './peers/peers.ts';
 import { measurePeers, PEER_TABLES } from './peers/run.ts';
@@ -10,7 +10,6 @@ import { type Row, tableOf } from './row.ts';
 import { DIMENSION_NAMES, measureScale } from './scale/run.ts';
 import { type Format, written } from './table.ts';
 import { openCheckout, versus } from './versus.ts';
-import { within } from './within.ts';
 
 /** Each subject's code is loaded when it is asked for. The names are those of the files. */
 const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
@@ -55,42 +54,69 @@ const PATIENCE_MS = 240_000;
 const LONG_PATIENCE_MS = 900_000;
 const LONG: readonly string[] = ['tree', 'languages'];
 
+/** The words after a command. */
+interface Given {
+  /** Some of the command's names. */
+  readonly chosen: readonly string[];
+  readonly format: Format;
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** What a command takes besides `--markdown`, and what it prints. */
+interface Command {
+  readonly names: readonly string[];
+  readonly options: NonNullable<ParseArgsConfig['options']>;
+  readonly measure: (bench: Bench, given: Given) => Promise<string>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  scale: {
+    names: DIMENSION_NAMES,
+    options: { quick: { type: 'boolean' } },
+    measure: (bench, { values, ...given }) =>
+      measureScale(bench, { ...given, isQuick: values.quick === true }),
+  },
+  peers: {
+    names: PEER_TABLES,
+    options: {
+      install: { type: 'boolean' },
+      ...Object.fromEntries(PEER_PATHS.map((name) => [name, { type: 'string' } as const])),
+    },
+    measure: (bench, { values, ...given }) => {
+      const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
+      // A program is started in a folder of its own, so its path must not depend on this one.
+      const paths = Object.fromEntries(texts.map(([name, path]) => [name, resolve(String(path))]));
+      return measurePeers(bench, { ...given, paths, isInstalling: values.install === true });
+    },
+  },
+};
+
+/** The command without a word of its own. */
+const MEASURE_SUBJECTS: Command = {
+  names: Object.keys(SUBJECTS),
+  options: { base: { type: 'string' } },
+  measure: measureSubjects,
+};
+
 // A subject that was given up may have left timers; what it started ends with this process.
 process.exit(await main(process.argv.slice(2)));
 
 async function main(argv: readonly string[]): Promise<number> {
-  const [command = ''] = argv;
-  const kinds: Readonly<Record<string, Known>> = {
-    scale: { flags: ['quick'], texts: [], names: DIMENSION_NAMES },
-    peers: { flags: ['install'], texts: PEER_PATHS, names: PEER_TABLES },
-  };
-  const kind = kinds[command];
-  const known = kind ?? { flags: [], texts: ['base'], names: Object.keys(SUBJECTS) };
-  let parsed: Arguments;
+  const [word = '', ...rest] = argv;
+  const { [word]: command = MEASURE_SUBJECTS } = COMMANDS;
+  let given: Given;
   try {
-    parsed = parseArguments(kind === undefined ? argv : argv.slice(1), known);
+    given = parseWords(word in COMMANDS ? rest : argv, command);
   } catch (error) {
     say(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
     return 2;
   }
 
-  const { chosen, format, flags, texts } = parsed;
   const leftOut: string[] = [];
   const checkout = { root: join(import.meta.dir, '..'), startNode };
   const leaveOut = (what: string) => void leftOut.push(what);
   const bench: Bench = { machine: await lookAtMachine(), checkout, say, leaveOut };
-  if (command === 'scale') {
-    print(await measureScale(bench, { chosen, isQuick: flags.has('quick'), format }));
-  } else if (command === 'peers') {
-    // A program is started in a folder of its own, so its path must not depend on this one.
-    const paths = Object.fromEntries(Object.entries(texts).map(([name, path]) => [name, resolve(path)]));
-    print(await measurePeers(bench, { chosen, paths, isInstalling: flags.has('install'), format }));
-  } else {
-    const all = known.names.filter((name) => !ON_REQUEST.includes(name));
-    print(
-      await measureSubjects(bench, { names: chosen.length > 0 ? chosen : all, format, base: texts.base }),
-    );
-  }
+  print(await command.measure(bench, given));
 
   const pinning = bench.machine.canPin
     ? 'Servers are tied to one core from their start, load to another.'
@@ -100,69 +126,34 @@ async function main(argv: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** The words that a command takes. */
-interface Known {
-  readonly flags: readonly string[];
-  readonly texts: readonly string[];
-  readonly names: readonly string[];
-}
-
-/** The words after the command. */
-interface Arguments {
-  readonly chosen: readonly string[];
-  readonly flags: ReadonlySet<string>;
-  readonly texts: Readonly<Record<string, string>>;
-  readonly format: Format;
-}
-
 /** Throws on a word that is not known. */
-function parseArguments(args: readonly string[], known: Known): Arguments {
+function parseWords(args: readonly string[], { names, options }: Command): Given {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: {
-      markdown: { type: 'boolean' },
-      ...Object.fromEntries(known.flags.map((name) => [name, { type: 'boolean' as const }])),
-      ...Object.fromEntries(known.texts.map((name) => [name, { type: 'string' as const }])),
-    },
+    options: { ...options, markdown: { type: 'boolean' } },
   });
-  const unknown = positionals.filter((name) => !known.names.includes(name));
+  const unknown = positionals.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}.`);
-  // `parseArgs` knows names that are written out only.
-  const given = Object.entries(values as Readonly<Record<string, boolean | string | undefined>>);
-  return {
-    chosen: positionals,
-    flags: new Set(given.flatMap(([name, value]) => (value === true ? [name] : []))),
-    texts: Object.fromEntries(
-      given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-    ),
-    format: values.markdown === true ? 'markdown' : 'text',
-  };
+  // No option of a command may be given twice, so each value is a single one.
+  const single = values as Given['values'];
+  return { chosen: positionals, format: single.markdown === true ? 'markdown' : 'text', values: single };
 }
 
-async function measureSubjects(
-  bench: Bench,
-  { names, format, base }: { names: readonly string[]; format: Format; base: string | undefined },
-): Promise<string> {
-  await using older = base === undefined ? undefined : await openCheckout(bench, base);
+async function measureSubjects(bench: Bench, { chosen, format, values }: Given): Promise<string> {
+  const { base } = values;
+  await using older = typeof base === 'string' ? await openCheckout(bench, base) : undefined;
+  const usual = Object.keys(SUBJECTS).filter((name) => !ON_REQUEST.includes(name));
   const rows: Row[] = [];
-  for (const name of names) {
+  for (const name of chosen.length > 0 ? chosen : usual) {
     const subject = await SUBJECTS[name]?.();
     if (subject === undefined) continue;
-    const of = (side: Bench) => measure(name, subject, side);
+    const patienceMs = LONG.includes(name) ? LONG_PATIENCE_MS : PATIENCE_MS;
+    // A subject that fails or takes too long costs its own rows only.
+    const of = async (side: Bench) => (await attempt(side, name, () => subject(side), patienceMs)) ?? [];
     rows.push(...(older === undefined ? await of(bench) : await versus(bench, older, of)));
   }
   return written(format, tableOf(rows));
-}
-
-/** A subject that fails or takes too long costs its own rows only. */
-async function measure(name: string, subject: Subject, bench: Bench): Promise<readonly Row[]> {
-  try {
-    return await within(subject(bench), 'its end', LONG.includes(name) ? LONG_PATIENCE_MS : PATIENCE_MS);
-  } catch (error) {
-    bench.leaveOut(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-    return [];
-  }
 }
 
 function print(text: string): void {

@@ -1,8 +1,14 @@
-import { childrenOf, guardProcess, type TemporaryFolder, temporaryFolder } from '@halyard/testing';
+import {
+  childrenOf,
+  guardProcess,
+  lastingPort,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '@halyard/testing';
+import { PATIENCE_MS } from './bench.ts';
 import { type Machine, pinned } from './machine.ts';
 import { residentBytes } from './process-figures.ts';
 import type { ChangeRequest, RepeatedRequest } from './raw-request.ts';
-import { PATIENCE_MS } from './within.ts';
 
 /** What can be asked of a subject. */
 export type RequestName = 'one' | 'all' | 'ofrepOne' | 'ofrepAll';
@@ -31,6 +37,9 @@ export interface Running extends AsyncDisposable {
   readonly stream?: SubjectStream;
 }
 
+/** A running subject with streams. */
+export type Streaming = Running & { readonly stream: SubjectStream };
+
 /** How to start a program. */
 export interface Program {
   readonly command: readonly string[];
@@ -47,6 +56,40 @@ export interface StartedProgram extends AsyncDisposable {
   readonly pids: readonly number[];
   /** From the start of the process to its first right answer. */
   readonly startMs: number;
+}
+
+/** Where a subject is started: a folder and a port of its own. */
+export interface Place {
+  readonly folder: TemporaryFolder;
+  readonly port: number;
+  readonly url: string;
+}
+
+/** How to start a subject, and what it then answers. */
+export interface Recipe extends Pick<Running, 'requests' | 'stream'> {
+  /** Its first answer is that of a read where the flags are there from the start. */
+  readonly program: Program;
+  /** Puts the flags into the running service. */
+  readonly fill?: () => Promise<void>;
+  /** Ends what the recipe itself has started. */
+  readonly end?: () => Promise<unknown>;
+}
+
+/** Starts a subject. Rejects when it does not come up. */
+export async function startRecipe<Kind extends Recipe>(
+  machine: Machine,
+  recipeFor: (place: Place) => Promise<Kind>,
+): Promise<Kind & StartedProgram> {
+  await using stack = new AsyncDisposableStack();
+  const port = lastingPort();
+  const place = { folder: stack.use(temporaryFolder()), port, url: `http://127.0.0.1:${port}` };
+  const recipe = await recipeFor(place);
+  stack.defer(async () => void (await recipe.end?.()));
+  const { pids, startMs } = stack.use(await startProgram(machine, recipe.program));
+  await recipe.fill?.();
+
+  const owned = stack.move();
+  return { ...recipe, pids, startMs, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 /** Nothing that the bench starts may take more memory than this on a shared machine. */

@@ -2,9 +2,10 @@ import type { Bench } from './bench.ts';
 import { bytes, microseconds, percent } from './format.ts';
 import { type LoadMaker, startLoadMaker } from './load.ts';
 import { ENVIRONMENT, type FilledNode, flagKey, openFilled, PROJECT } from './node.ts';
-import { cpuTimeMs, settledBytes } from './process-figures.ts';
+import { bytesOfEach, cpuTimeMs } from './process-figures.ts';
 import { StreamReaders } from './readers.ts';
-import type { Row } from './row.ts';
+import { inTurn } from './rounds.ts';
+import { type Row, rowOf } from './row.ts';
 import { median, sum } from './statistics.ts';
 
 const WORKERS = 2;
@@ -25,7 +26,7 @@ export async function measureScaling(bench: Bench): Promise<readonly Row[]> {
     bench.leaveOut('workers: the processor times of processes are not known here');
     return [];
   }
-  await using load = await startLoadMaker(bench.machine);
+  await using load = startLoadMaker(bench.machine);
   await using one = await openFilled(bench, FLAGS);
   await using several = await openFilled(bench, FLAGS, { env: { HALYARD_WORKERS: String(WORKERS) } });
   return [
@@ -35,21 +36,17 @@ export async function measureScaling(bench: Bench): Promise<readonly Row[]> {
   ];
 }
 
-/** By process, the processor time of each of so many pieces of work. Round 0 warms up. */
+/** By node, and in it by round and process, the processor time of each of so many pieces of work. */
 async function costs(
   nodes: readonly FilledNode[],
   work: (node: FilledNode, round: number) => Promise<number>,
-): Promise<number[][][]> {
-  const all: number[][][] = nodes.map(() => []);
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [index, node] of nodes.entries()) {
-      const before = node.pids.map((pid) => cpuTimeMs(pid));
-      const count = await work(node, round);
-      const each = node.pids.map((pid, n) => (cpuTimeMs(pid) - (before[n] ?? 0)) / count);
-      if (round > 0) all[index]?.push(each);
-    }
-  }
-  return all;
+): Promise<readonly (readonly number[])[][]> {
+  const rounds = await inTurn(nodes, ROUNDS, async (node, round) => {
+    const before = node.pids.map((pid) => cpuTimeMs(pid));
+    const count = await work(node, round);
+    return node.pids.map((pid, n) => (cpuTimeMs(pid) - (before[n] ?? 0)) / count);
+  });
+  return [...rounds.values()].map((all) => [...all]);
 }
 
 async function measureReads(
@@ -65,12 +62,12 @@ async function measureReads(
   const [own, other] = [median(together.map(sum)), median(alone.map(sum))];
   const busiest = median(together.map((each) => Math.max(...each) / sum(each)));
   return {
-    what: `GET /v1/flags/{key} with ${WORKERS} workers on one core, processor time`,
+    ...rowOf(`GET /v1/flags/{key} with ${WORKERS} workers on one core, processor time`, microseconds, own, {
+      beside: ['one process', other],
+      ratio: (share) => `+ ${percent(share - 1)}`,
+      goal: { '<= + 18 %': own / other - 1 },
+    }),
     measured: `${microseconds(own)}, supervisor included (busiest process ${percent(busiest)})`,
-    reference: `one process: ${microseconds(other)}`,
-    ratio: `+ ${percent(own / other - 1)}`,
-    goal: '<= + 18 %',
-    isReached: own / other <= 1.18,
   };
 }
 
@@ -84,13 +81,14 @@ async function measureChanges(bench: Bench, one: FilledNode, several: FilledNode
     }
     return CHANGES;
   });
-  const [own, other] = [together, alone].map((rounds) => median(rounds.map(([first = 0]) => first)));
+  const [own = 0, other = 0] = [together, alone].map((rounds) => median(rounds.map(([first = 0]) => first)));
   const worker = median(together.map(([, ...workers]) => median(workers)));
   return {
-    what: `a change, processor time of the supervisor of ${WORKERS} workers`,
-    measured: `${microseconds(own ?? 0)} (each worker ${microseconds(worker)})`,
-    reference: `one process: ${microseconds(other ?? 0)}`,
-    ratio: `+ ${microseconds((own ?? 0) - (other ?? 0))}`,
+    ...rowOf(`a change, processor time of the supervisor of ${WORKERS} workers`, microseconds, own, {
+      beside: ['one process', other],
+      ratio: () => `+ ${microseconds(own - other)}`,
+    }),
+    measured: `${microseconds(own)} (each worker ${microseconds(worker)})`,
   };
 }
 
@@ -99,15 +97,8 @@ async function measureStreams({ machine, say }: Bench, { pids, stream }: FilledN
   say(`scaling: ${STREAMS} streams on ${WORKERS} workers`);
   await using readers = new StreamReaders(machine, Math.min(STREAMS_PER_READER, machine.fileLimit - 500));
   await readers.open(stream, 20);
-  await readers[Symbol.asyncDispose]();
-
-  const before = await settledBytes(pids);
-  await readers.open(stream, STREAMS);
-  const perStream = ((await settledBytes(pids)) - before) / STREAMS;
-  return {
-    what: `${STREAMS} idle streams over ${WORKERS} workers, memory of each`,
-    measured: bytes(perStream),
-    goal: '<= 8 KiB',
-    isReached: perStream <= 8192,
-  };
+  await readers.close();
+  const { each } = await bytesOfEach(pids, STREAMS, () => readers.open(stream, STREAMS));
+  const what = `${STREAMS} idle streams over ${WORKERS} workers, memory of each`;
+  return rowOf(what, bytes, each, { goal: '<= 8 KiB' });
 }

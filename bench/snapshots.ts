@@ -1,12 +1,12 @@
 import { temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
-import { digestsOf, keyOf, openFile } from './fill-file.ts';
+import { changeFile, digestsOf, keyOf, type NodeFile } from './fill-file.ts';
 import { mebibytes, milliseconds } from './format.ts';
 import { openNode } from './node.ts';
-import { metered, peakBytes, resetPeak, settledBytes } from './process-figures.ts';
+import { metered, settledBytes, withPeak } from './process-figures.ts';
 import { ReadProbe } from './reads-wait.ts';
-import type { Row } from './row.ts';
-import { median } from './statistics.ts';
+import { type Row, rowOf } from './row.ts';
+import { median, sum } from './statistics.ts';
 import { Worker } from './worker.ts';
 import type { FollowerCommands } from './workers/follower-pool.ts';
 import type { LoaderCommands } from './workers/snapshot-loader.ts';
@@ -18,8 +18,6 @@ const FOLLOWERS = 60;
 const SHARE = PROJECTS / 15;
 /** Reads a second: more than a few would measure what reads take from the state's making. */
 const READS_PER_SECOND = 200;
-/** How long a read may wait while followers load, in milliseconds. */
-const GOAL_MS = 100;
 
 const tokens = Array.from({ length: FOLLOWERS + 1 }, (_, n) => `hrt_${String(n).padStart(43, 't')}`);
 
@@ -28,60 +26,59 @@ export async function measureSnapshots(bench: Bench): Promise<readonly Row[]> {
   using folder = temporaryFolder();
   bench.say('snapshots: 200,000 flag states and 200,000 keys in the file of a stopped node');
   await (await openNode(bench, { dataFolder: folder.path })).stop();
-  fill(folder.path);
+  changeFile(folder.path, fill);
 
   await using node = await openNode(bench, { dataFolder: folder.path });
   const read = {
     url: `${node.url}/v1/flags/flag-1?env=environment-0`,
     headers: { 'X-Service-Key': keyOf(0) },
   };
-  await using probe = await ReadProbe.start(bench.machine, read);
-  await using relay = await Worker.start<FollowerCommands>(bench.machine, 'follower-pool.ts', 'load');
+  await using probe = new ReadProbe(bench.machine, read);
+  await using relay = new Worker<FollowerCommands>(bench.machine, 'follower-pool.ts', 'load');
   await relay.ask('start', { url: node.url, token: tokens[FOLLOWERS] ?? '', count: 1 });
 
   const rows: Row[] = [];
   for (const round of ['the first time', 'again']) {
     bench.say(`snapshots: ${FOLLOWERS} followers with scopes of their own, ${round}`);
-    await using loader = await Worker.start<LoaderCommands>(bench.machine, 'snapshot-loader.ts', 'load');
-    const before = await settledBytes(node.pids);
-    resetPeak(node.pid);
-    await relay.ask('take', null);
+    await using loader = new Worker<LoaderCommands>(bench.machine, 'snapshot-loader.ts', 'load');
+    await settledBytes(node.pids);
+    await relay.ask('take');
     const plan = { url: node.url, tokens: tokens.slice(0, FOLLOWERS) };
-    const { result: watched, cpuMs } = await metered(node.pids, () =>
-      probe.during(() => loader.ask('load', plan), READS_PER_SECOND),
-    );
+    const load = () => probe.during(() => loader.ask('load', plan), READS_PER_SECOND);
+    const { result: measured, cpuMs } = await metered(node.pids, () => withPeak(node.pid, load));
 
-    const { reads, result } = watched;
-    const { lost } = await relay.ask('take', null);
+    const { before, peak } = measured;
+    const { reads, result } = measured.result;
+    const { lost } = await relay.ask('take');
+    const took = result.map(({ tookMs }) => tookMs);
+    const refusals = sum(result.map(({ refused }) => refused));
+    const received = sum(result.map(({ bytes }) => bytes));
     const what = `${FOLLOWERS} scoped followers load at once, ${round}`;
     rows.push(
-      {
-        what: `${what}: slowest read`,
-        measured: `${milliseconds(reads.maxMs)} (p99 ${milliseconds(reads.p99Ms)}, ${reads.count} reads)`,
-        goal: `< ${GOAL_MS} ms`,
-        isReached: reads.maxMs < GOAL_MS,
-      },
-      {
-        what: `${what}: a relay that is current loses its upstream`,
-        measured: `${lost.length} times`,
-        goal: 'never',
-        isReached: lost.length === 0,
-      },
-      { what: `${what}: memory`, measured: `${mebibytes(before)} -> ${mebibytes(peakBytes(node.pid))}` },
-      {
-        what: `${what}: each, and the node's processor time`,
-        measured:
-          `median ${milliseconds(median(result.tookMs))}, slowest ${milliseconds(Math.max(...result.tookMs))}, ` +
-          `${result.refused} refusals, ${mebibytes(result.bytes)} in all; ${milliseconds(cpuMs)} CPU`,
-      },
+      rowOf(
+        `${what}: slowest read`,
+        (ms) => `${milliseconds(ms)} (p99 ${milliseconds(reads.p99Ms)}, ${reads.count} reads)`,
+        reads.maxMs,
+        { goal: '< 100 ms' },
+      ),
+      rowOf(`${what}: a relay that is current loses its upstream`, (count) => `${count} times`, lost.length, {
+        goal: { never: lost.length === 0 },
+      }),
+      rowOf(`${what}: memory`, () => `${mebibytes(before)} -> ${mebibytes(peak)}`, before),
+      rowOf(
+        `${what}: each, and the node's processor time`,
+        (ms) =>
+          `median ${milliseconds(ms)}, slowest ${milliseconds(Math.max(...took))}, ` +
+          `${refusals} refusals, ${mebibytes(received)} in all; ${milliseconds(cpuMs)} CPU`,
+        median(took),
+      ),
     );
   }
   return rows;
 }
 
 /** Key {@link keyOf} `n` opens all of project `n` modulo their number. */
-function fill(dataFolder: string): void {
-  using file = openFile(dataFolder);
+function fill(file: NodeFile): void {
   const { environments, flags, keys } = PER_PROJECT;
   const names = JSON.stringify(Array.from({ length: environments }, (_, index) => `environment-${index}`));
   const [p, rest] = [`(n % ${PROJECTS})`, `(n / ${PROJECTS})`];

@@ -2,15 +2,17 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastingPort, randomAdminToken, temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
-import { mebibytes, milliseconds, times } from './format.ts';
-import { type Headers, openFilled, requestsOf } from './node.ts';
+import { mebibytes, milliseconds } from './format.ts';
+import { fillFolder, type Headers, requestsOf } from './node.ts';
 import { metered, ownBytes, settledBytes, wakeUps } from './process-figures.ts';
-import type { Row } from './row.ts';
+import { inTurn } from './rounds.ts';
+import { type Row, rowOf } from './row.ts';
 import { type Program, startProgram } from './running.ts';
 import { median } from './statistics.ts';
 
 const SIZES = [1_000, 10_000] as const;
 const LARGEST = SIZES[1];
+/** The one before them brings the files into the page cache. */
 const ROUNDS = 7;
 const GOAL_MS = { 1000: 60, 10000: 300 } as const;
 const IDLE_SECONDS = 10;
@@ -27,7 +29,7 @@ export async function measureStart(bench: Bench): Promise<readonly Row[]> {
   ]);
   for (const flags of SIZES) {
     const { path } = folders.use(temporaryFolder());
-    const headers = await filledFolder(bench, flags, path);
+    const { headers } = await fillFolder(bench, flags, path);
     for (const kind of ['source', 'executable'] as const) {
       if (kind === 'executable' && !existsSync(executableOf(bench))) continue;
       programs.set(nameOf(flags, kind), () => nodeProgram(bench, kind, path, headers));
@@ -36,15 +38,12 @@ export async function measureStart(bench: Bench): Promise<readonly Row[]> {
   if (!existsSync(executableOf(bench)))
     bench.leaveOut('the start of dist/halyard: build it with `bun run build`');
 
-  const starts = new Map([...programs.keys()].map((name) => [name, [] as number[]]));
-  // Round 0 brings the files into the page cache.
-  for (let round = 0; round <= ROUNDS; round++) {
-    bench.say(`start: round ${round} of ${ROUNDS}`);
-    for (const [name, program] of programs) {
-      await using started = await startProgram(bench.machine, program());
-      if (round > 0) starts.get(name)?.push(started.startMs);
-    }
-  }
+  bench.say(`start: ${ROUNDS} rounds`);
+  const rounds = await inTurn(programs, ROUNDS, async ([, program]) => {
+    await using started = await startProgram(bench.machine, program());
+    return started.startMs;
+  });
+  const starts = new Map([...rounds].map(([[name], all]) => [name, median(all)]));
 
   bench.say('start: idle');
   return [...startRows(starts), ...(await idleRows(bench, programs)), ...diskRows(bench)];
@@ -80,30 +79,18 @@ function bareProgram(): Program {
   return { command: [process.execPath, '-e', script], ready: { url: `http://127.0.0.1:${port}` } };
 }
 
-async function filledFolder(bench: Bench, flags: number, dataFolder: string): Promise<Headers> {
-  await using node = await openFilled(bench, flags, { dataFolder });
-  return node.headers;
-}
-
 function nameOf(flags: number, kind: 'source' | 'executable'): string {
   return `${flags} flags on disk, ${kind === 'source' ? 'from source' : 'dist/halyard'}`;
 }
 
-function startRows(starts: ReadonlyMap<string, readonly number[]>): Row[] {
-  const middle = new Map([...starts].map(([name, all]) => [name, median(all)]));
+function startRows(starts: ReadonlyMap<string, number>): Row[] {
   const row = (flags: (typeof SIZES)[number], kind: 'source' | 'executable', reference: string): Row[] => {
-    const [ms, other] = [middle.get(nameOf(flags, kind)), middle.get(reference)];
+    const name = nameOf(flags, kind);
+    const [ms, other] = [starts.get(name), starts.get(reference)];
     if (ms === undefined || other === undefined) return [];
-    const goalMs = kind === 'executable' ? GOAL_MS[flags] : 300;
+    const goal = `< ${kind === 'executable' ? GOAL_MS[flags] : 300} ms`;
     return [
-      {
-        what: `start to the first answer, ${nameOf(flags, kind)}`,
-        measured: milliseconds(ms),
-        reference: `${reference}: ${milliseconds(other)}`,
-        ratio: times(ms / other),
-        goal: `< ${goalMs} ms`,
-        isReached: ms < goalMs,
-      },
+      rowOf(`start to the first answer, ${name}`, milliseconds, ms, { beside: [reference, other], goal }),
     ];
   };
   const rows = SIZES.flatMap((flags) => [...row(flags, 'executable', BARE), ...row(flags, 'source', BARE)]);
@@ -128,24 +115,15 @@ async function idleRows(bench: Bench, programs: ReadonlyMap<string, () => Progra
   if (bare === undefined) return [];
 
   const memory = (of: typeof bare) => `${mebibytes(of.own)} own, ${mebibytes(of.bytes - of.own)} of files`;
-  const wakes = (of: typeof bare) =>
+  const wakeUpsText = (of: typeof bare) =>
     `${of.wakes.toFixed(0)} a second (${(of.cpu * 100).toFixed(1)} % of a core)`;
   return names.flatMap((name, index) => {
     const idle = all[index];
     if (idle === undefined) return [];
+    const beside = [BARE, bare] as const;
     return [
-      {
-        what: `memory, ${name}, idle`,
-        measured: memory(idle),
-        reference: `${BARE}: ${memory(bare)}`,
-        ratio: times(idle.own / bare.own),
-      },
-      {
-        what: `wake-ups, ${name}, idle`,
-        measured: wakes(idle),
-        reference: `${BARE}: ${wakes(bare)}`,
-        ratio: times(idle.wakes / bare.wakes),
-      },
+      rowOf(`memory, ${name}, idle`, memory, idle, { by: ({ own }) => own, beside }),
+      rowOf(`wake-ups, ${name}, idle`, wakeUpsText, idle, { by: ({ wakes }) => wakes, beside }),
     ];
   });
 }
@@ -154,13 +132,9 @@ async function idleRows(bench: Bench, programs: ReadonlyMap<string, () => Progra
 function diskRows(bench: Bench): Row[] {
   const path = executableOf(bench);
   if (!existsSync(path)) return [];
-  const [own, runtime] = [statSync(path).size, statSync(process.execPath).size];
   return [
-    {
-      what: 'dist/halyard on disk',
-      measured: mebibytes(own),
-      reference: `the runtime alone: ${mebibytes(runtime)}`,
-      ratio: times(own / runtime),
-    },
+    rowOf('dist/halyard on disk', mebibytes, statSync(path).size, {
+      beside: ['the runtime alone', statSync(process.execPath).size],
+    }),
   ];
 }

@@ -11,6 +11,11 @@ export function percentile(figures: readonly number[], p: number): number {
   return figure;
 }
 
+/** The average of some figures. */
+export function mean(figures: readonly number[]): number {
+  return sum(figures) / figures.length;
+}
+
 /** The total of some figures. */
 export function sum(figures: readonly number[]): number {
   return figures.reduce((total, each) => total + each, 0);

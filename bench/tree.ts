@@ -1,26 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type { NodeProcess } from '@halyard/testing';
-import type { Bench } from './bench.ts';
-import { bytes, milliseconds, percent } from './format.ts';
+import { attempt, type Bench, PATIENCE_MS } from './bench.ts';
+import { bytes, milliseconds } from './format.ts';
 import { ENVIRONMENT, type FilledNode, openFilled } from './node.ts';
-import { idleShare, metered, proportionalBytes } from './process-figures.ts';
-import { StreamReaders } from './readers.ts';
-import type { Row } from './row.ts';
-import { median } from './statistics.ts';
-import type { ChangeTimes } from './workers/stream-reader.ts';
+import { proportionalBytes } from './process-figures.ts';
+import { type ChangeFigures, meteredChange, middleOf, StreamReaders } from './readers.ts';
+import { type Row, rowOf } from './row.ts';
 
-/**
- * How large a tree to start, at most: relays, streams of each, and the memory that all relays together may take. Fewer are started where
- * memory or time ends before, and the table says how many there were. A variable of the environment changes each of them.
- */
-const SIZE = {
-  relays: Number(process.env.BENCH_TREE_RELAYS ?? 300),
-  streams: Number(process.env.BENCH_TREE_STREAMS ?? 100),
-  bytes: Number(process.env.BENCH_TREE_MIB ?? 8192) * 1024 * 1024,
-  /** How long relays are started, in milliseconds, so that the measurement has time. */
-  startingMs: Number(process.env.BENCH_TREE_SECONDS ?? 150) * 1000,
-} as const;
-
+/** How large the tree is, at most. Fewer relays are started where memory or time ends before, and the rows say how many. */
+const RELAYS = 300;
+const STREAMS_OF_EACH = 100;
+/** The memory that all relays together may take, in bytes, and how long they are started, so that the measurement has time. */
+const MOST_BYTES = 8 * 1024 ** 3;
+const STARTING_MS = 150_000;
 /** Relays that follow the node; the others follow one of these. */
 const FIRST_TIER = 10;
 /** Relays that start at one time. */
@@ -31,7 +23,6 @@ const LEFT_BYTES = 4 * 1024 ** 3;
 const STREAMS_OF_READER = 10_000;
 const FLAGS = 20;
 const CHANGES = 10;
-const IDLE_SECONDS = 3;
 
 /** Real relays in two tiers, each with real streams: from a change to its frame on the last of them. On all cores. */
 export async function measureTree(bench: Bench): Promise<readonly Row[]> {
@@ -49,42 +40,30 @@ export async function measureTree(bench: Bench): Promise<readonly Row[]> {
     const memory = proportionalBytes(relays.map(({ pid }) => pid));
     bench.say(`tree: ${relays.length} relays take ${bytes(memory)}`);
     for (const { url } of relays) {
-      await readers.open({ ...origin.stream, url: `${url}/v1/stream?env=${ENVIRONMENT}` }, SIZE.streams);
+      await readers.open({ ...origin.stream, url: `${url}/v1/stream?env=${ENVIRONMENT}` }, STREAMS_OF_EACH);
     }
-    const streams = relays.length * SIZE.streams;
+    const streams = relays.length * STREAMS_OF_EACH;
     const what = `${relays.length} relays in two tiers, ${streams} streams`;
-    const rows = [
-      { what: `${what}: memory of a relay before`, measured: bytes(memory / relays.length) },
-      {
-        what: `${what}: processor time of the node, idle`,
-        measured: percent(await idleShare(origin.pids, IDLE_SECONDS)),
-      },
-    ];
+    const rows = [rowOf(`${what}: memory of a relay before`, bytes, memory / relays.length)];
 
-    const times: ChangeTimes[] = [];
-    const changing = metered(origin.pids, async () => {
-      for (let serial = 0; serial < CHANGES; serial++) {
-        times.push(await readers.change(origin.stream, serial));
-      }
-    });
+    const changes: ChangeFigures[] = [];
+    const change = async () => {
+      for (let n = 0; n < CHANGES; n++) changes.push(await meteredChange(readers, origin, n));
+    };
     // A relay that has no processor for three seconds closes its streams, as it must.
-    const problem = await changing.then(() => undefined, String);
-    if (problem !== undefined) {
-      bench.leaveOut(`changes to ${what}, after ${times.length} of them: ${problem}`);
-      return rows;
-    }
+    await attempt(bench, `some changes to ${what}`, change, PATIENCE_MS);
+    if (changes.length < CHANGES) return rows;
 
-    const { cpuMs } = await changing;
-    const [first, last] = [times.map(({ firstMs }) => firstMs), times.map(({ lastMs }) => lastMs)];
+    const { firstMs, lastMs, cpuMs } = middleOf(changes);
+    const slowest = Math.max(...changes.map((each) => each.lastMs));
     return [
       ...rows,
-      { what: `${what}: processor time of the node for a change`, measured: milliseconds(cpuMs / CHANGES) },
-      {
-        what: `${what}: from the request to the frame on the first and on the last stream`,
-        measured:
-          `median ${milliseconds(median(first))} and ${milliseconds(median(last))}, ` +
-          `slowest ${milliseconds(Math.max(...last))}`,
-      },
+      rowOf(`${what}: processor time of the node for a change`, milliseconds, cpuMs),
+      rowOf(
+        `${what}: from the request to the frame on the first and on the last stream`,
+        (ms) => `median ${milliseconds(ms)} and ${milliseconds(lastMs)}, slowest ${milliseconds(slowest)}`,
+        firstMs,
+      ),
     ];
   } finally {
     await Promise.all(relays.map((relay) => relay.kill()));
@@ -94,14 +73,14 @@ export async function measureTree(bench: Bench): Promise<readonly Row[]> {
 /** Starts relays until there are enough, or memory or time is over. */
 async function startRelays(bench: Bench, origin: FilledNode, relays: NodeProcess[]): Promise<void> {
   const { token } = await origin.management.createRelayToken('tree');
-  const until = performance.now() + SIZE.startingMs;
-  while (relays.length < SIZE.relays) {
+  const until = performance.now() + STARTING_MS;
+  while (relays.length < RELAYS) {
     const used = proportionalBytes(relays.map(({ pid }) => pid)) || 0;
-    const isFull = used > SIZE.bytes || availableBytes() < LEFT_BYTES;
+    const isFull = used > MOST_BYTES || availableBytes() < LEFT_BYTES;
     const reason = performance.now() > until ? 'time' : isFull ? 'memory' : undefined;
     if (reason !== undefined) return bench.leaveOut(`relays beyond ${relays.length}, for want of ${reason}`);
 
-    const many = Math.min(AT_ONCE, SIZE.relays - relays.length);
+    const many = Math.min(AT_ONCE, RELAYS - relays.length);
     const started = Array.from({ length: many }, (_, index) => {
       const number = relays.length + index;
       const { url: upstream = origin.url } =

@@ -44,7 +44,7 @@ export async function versus(
   return now.map(({ what, measured, reference }, index) => {
     const same = (row: Row) => row.what === what && named(row.reference) === named(reference);
     const of = (side: 'before' | 'now') =>
-      turns.flatMap((turn) => turn[side].filter(same).map((row) => numberOf(row.measured)));
+      turns.flatMap((turn) => turn[side].filter(same).flatMap(({ value }) => value ?? []));
     const [own, other] = [of('now'), of('before')];
     const old = before.find(same) ?? before[index];
     return {
@@ -59,14 +59,4 @@ export async function versus(
 /** Rows of one subject differ in their reference as well, whose figure changes and whose name does not. */
 function named(reference = ''): string {
   return reference.split(':')[0] ?? '';
-}
-
-const UNITS: Readonly<Record<string, number>> = { k: 1000, µs: 0.001, s: 1000, MiB: 1024, B: 1 / 1024 };
-
-/** The median of a text such as `p99 2.41 ms, median 1.08 ms`, or else its first number; in units of its kind. */
-export function numberOf(text: string): number {
-  const pattern = /(-?\d+(?:\.\d+)?) ?(µs|ms|s\b|KiB|MiB|B\b|k\/s)?/;
-  const [, digits = '', unit = ''] =
-    pattern.exec(text.split('median ')[1] ?? text.replace(/^p99 /, '')) ?? [];
-  return Number(digits || Number.NaN) * (UNITS[unit.replace('/s', '')] ?? 1);
 }

@@ -1,4 +1,4 @@
-/** The commands of a worker: each takes one plain object and returns one. */
+/** The commands of a worker: each takes one plain object or nothing, and returns one. */
 // `never`: commands take arguments of their own kind, and all of them must fit here.
 export type WorkerCommands = Record<string, (argument: never) => unknown>;
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { guardProcess } from '@halyard/testing';
+import { guardProcess, within } from '@halyard/testing';
+import { PATIENCE_MS } from './bench.ts';
 import { type Machine, pinned, type Role } from './machine.ts';
-import { within } from './within.ts';
 import type { WorkerCommands, WorkerReply, WorkerRequest } from './worker-commands.ts';
 
 /** A process of the bench: a load generator, or a server to compare with. It cannot outlive this one. */
@@ -10,7 +10,8 @@ export class Worker<Commands extends WorkerCommands> implements AsyncDisposable 
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #count = 0;
 
-  private constructor(file: string, machine: Machine, role: Role) {
+  /** Starts a file of `workers/` on the core of its role. */
+  constructor(machine: Machine, file: string, role: Role) {
     const command = [process.execPath, join(import.meta.dir, 'workers', file)];
     this.#child = Bun.spawn(pinned(machine, role, command), {
       stdin: 'ignore',
@@ -26,15 +27,6 @@ export class Worker<Commands extends WorkerCommands> implements AsyncDisposable 
     });
   }
 
-  /** Starts a file of `workers/` on the core of its role. */
-  static async start<Commands extends WorkerCommands>(
-    machine: Machine,
-    file: string,
-    role: Role,
-  ): Promise<Worker<Commands>> {
-    return new Worker<Commands>(file, machine, role);
-  }
-
   get pid(): number {
     return this.#child.pid;
   }
@@ -42,14 +34,16 @@ export class Worker<Commands extends WorkerCommands> implements AsyncDisposable 
   /** Runs a command in the worker and returns its result. Rejects when the command does, or the worker ends. */
   ask<Name extends keyof Commands & string>(
     name: Name,
-    argument: Parameters<Commands[Name]>[0],
+    ...[argument]: Parameters<Commands[Name]>
   ): Promise<Awaited<ReturnType<Commands[Name]>>> {
     const request: WorkerRequest = { id: ++this.#count, name, argument };
     const waiting = Promise.withResolvers<unknown>();
     this.#waiting.set(request.id, waiting);
     this.#child.send(request);
     // The worker's own commands are typed by the same `Commands`.
-    return within(waiting.promise, `the end of "${name}"`) as Promise<Awaited<ReturnType<Commands[Name]>>>;
+    return within(`the end of "${name}"`, waiting.promise, PATIENCE_MS) as Promise<
+      Awaited<ReturnType<Commands[Name]>>
+    >;
   }
 
   /** Ends the process and waits. Safe to call twice. */

@@ -9,8 +9,12 @@ export interface PeerFlag {
   readonly rolloutPct?: number;
 }
 
-/** The flag that is read alone. It is on, for half of all keys. */
-export const ONE = 504;
+/** The flag that is read alone. With enough flags it is on, for half of all keys. */
+export function oneOf(flags: readonly PeerFlag[]): PeerFlag {
+  const one = flags[504] ?? flags[0];
+  if (one === undefined) throw new Error('there are no flags');
+  return one;
+}
 
 /** The same flags for everyone: half of them on, each with a text, every third one rolled out to half of all keys. */
 export function peerFlags(count: number): readonly PeerFlag[] {

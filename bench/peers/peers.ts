@@ -7,10 +7,26 @@ import type { ChangeRequest } from '../raw-request.ts';
 import { nginxRecipe } from '../references.ts';
 import { expectRight, writeInput } from '../running.ts';
 import { executableOf, nodeProgram } from '../start.ts';
-import { changed, flagdFile, goFeatureFlagFile, growthBookPayload, mapText, ONE } from './flags.ts';
+import {
+  changed,
+  flagdFile,
+  goFeatureFlagFile,
+  growthBookPayload,
+  mapText,
+  oneOf,
+  type PeerFlag,
+} from './flags.ts';
 import { mercure, nchan } from './hubs.ts';
 import { NPM_SERVER, peerFolder } from './install.ts';
-import { checkStates, ofrepRequests, type Peer, type Places, type RecipeInput, versionOf } from './peer.ts';
+import {
+  checkKeys,
+  checkStates,
+  ofrepRequests,
+  type Peer,
+  type Places,
+  type RecipeInput,
+  versionOf,
+} from './peer.ts';
 import { clientRequests, edge, edgeVersion, frontendRequests, unleashServer } from './unleash.ts';
 
 /** The key of GO Feature Flag and of GrowthBook's proxy. */
@@ -66,20 +82,11 @@ export const PEERS: readonly Peer[] = [
     ...given('flagd', 'version'),
     recipe: async ({ program, flags, folder, port, url }) => {
       const uri = await writeInput(folder, 'flags.json', flagdFile(flags));
-      const ports = [
-        '--port',
-        `${lastingPort()}`,
-        '--ofrep-port',
-        `${port}`,
-        '--management-port',
-        `${lastingPort()}`,
-      ];
+      const ports = ['--port', lastingPort(), '--ofrep-port', port, '--management-port', lastingPort()];
       const sources = ['--sources', JSON.stringify([{ uri, provider: 'file' }])];
       const requests = ofrepRequests(url, flags, 'enabled');
-      return {
-        program: { command: [program, 'start', ...ports, ...sources], ready: read(requests) },
-        requests,
-      };
+      const command = [program, 'start', ...ports.map(String), ...sources];
+      return { program: { command, ready: requests.ofrepOne }, requests };
     },
   },
   {
@@ -133,12 +140,6 @@ function inFolder({ paths, bench }: Places, name: keyof ReturnType<typeof peerFo
   return { program: root ?? path };
 }
 
-function read(requests: object): { url: string } {
-  const [first] = Object.values(requests) as { url: string }[];
-  if (first === undefined) throw new Error('it answers nothing');
-  return first;
-}
-
 /** A node that finds its flags on disk, as the others find theirs. */
 async function halyard({ bench, program, flags, folder }: RecipeInput) {
   const filled = await openNode(bench, { dataFolder: folder.file('data') });
@@ -151,50 +152,43 @@ async function halyard({ bench, program, flags, folder }: RecipeInput) {
   const kind = program === 'source' ? 'source' : 'executable';
   const started = nodeProgram(bench, kind, folder.file('data'), headers);
   const { origin: url } = new URL(started.ready.url);
-  const { requests, stream } = requestsOf({ url, adminToken }, headers, flags.length > ONE ? ONE : 0);
-  const { ofrepOne, ofrepAll } = ofrepRequests(url, flags, 'all', headers);
+  const one = oneOf(flags);
+  const { requests, stream } = requestsOf({ url, adminToken }, headers, flags.indexOf(one));
+  type States = Record<string, { enabled: boolean }>;
+  const stateIn = (body: string) => ({ [one.key]: JSON.parse(body) as { enabled: boolean } });
+  const statesIn = (body: string) => (JSON.parse(body) as { flags: States }).flags;
+  const check = (states: States, expected: readonly PeerFlag[]) =>
+    checkStates(
+      Object.entries(states).map(([name, { enabled }]) => ({ name, enabled })),
+      expected,
+    );
   return {
     program: { ...started, env: { HALYARD_ADMIN_TOKEN: adminToken } },
     requests: {
-      one: {
-        ...requests.one,
-        check: (body: string) => {
-          const { enabled } = JSON.parse(body) as { enabled: boolean };
-          expectRight(enabled, body.slice(0, 100));
-          return 1;
-        },
-      },
-      all: {
-        ...requests.all,
-        check: (body: string) => {
-          const shown = (JSON.parse(body) as { flags: Record<string, { enabled: boolean }> }).flags;
-          const states = Object.entries(shown).map(([name, { enabled }]) => ({ name, enabled }));
-          return checkStates(states, flags);
-        },
-      },
-      ...(ofrepOne && { ofrepOne }),
-      ...(ofrepAll && { ofrepAll }),
+      one: { ...requests.one, check: (body: string) => check(stateIn(body), [one]) },
+      all: { ...requests.all, check: (body: string) => check(statesIn(body), flags) },
+      ...ofrepRequests(url, flags, 'all', headers),
     },
     stream,
   };
 }
 
 /** No flags at all, but the least that an answer of this size costs. */
-async function nginx({ program, flags, folder }: RecipeInput) {
-  const { key = '', ...state } = flags[ONE] ?? flags[0] ?? {};
+async function nginx({ program, flags, ...place }: RecipeInput) {
+  const { key, ...state } = oneOf(flags);
   const one = JSON.stringify({ environment: ENVIRONMENT, key, ...state });
   const all = `{"environment":"${ENVIRONMENT}","flags":${mapText(flags)}}`;
   const headers = { 'Cache-Control': 'private, no-cache', ETag: '"1"', 'X-Request-Id': crypto.randomUUID() };
-  const { requests, ...started } = await nginxRecipe(folder, program, { one, all, headers });
+  const recipe = await nginxRecipe(place, program, { one, all, headers });
   const same = (expected: string, count: number) => (body: string) => {
     expectRight(body === expected, body.slice(0, 100));
     return count;
   };
   return {
-    program: started.program,
+    program: recipe.program,
     requests: {
-      one: { ...requests.one, check: same(one, 1) },
-      all: { ...requests.all, check: same(all, flags.length) },
+      one: { ...recipe.requests.one, check: same(one, 1) },
+      all: { ...recipe.requests.all, check: same(all, flags.length) },
     },
   };
 }
@@ -219,10 +213,7 @@ async function goFeatureFlag({ program, flags, folder, port, url }: RecipeInput)
     file: { path, text: goFeatureFlagFile(changed(flags, serial)) },
   });
   return {
-    program: {
-      command: [program, '--config', configPath],
-      ready: { ...requests.ofrepOne, url: requests.ofrepOne?.url ?? '' },
-    },
+    program: { command: [program, '--config', configPath], ready: requests.ofrepOne },
     requests,
     stream: {
       url: `${url}/stream/v1/sse/flag/change?apiKey=${KEY}`,
@@ -245,9 +236,7 @@ async function growthBookProxy({ program, flags, port, url }: RecipeInput) {
     headers: {},
     check: (body: string) => {
       const { features } = JSON.parse(body) as { features: Record<string, unknown> };
-      const wrong = flags.find(({ key }) => !(key in features));
-      expectRight(wrong === undefined, String(wrong?.key));
-      return Object.keys(features).length;
+      return checkKeys(Object.keys(features), flags);
     },
   };
 

@@ -1,14 +1,20 @@
-import type { Bench } from '../bench.ts';
+import { attempt, type Bench } from '../bench.ts';
 import { bytes, mebibytes, microseconds, milliseconds, perSecond, times } from '../format.ts';
 import { type LoadMaker, measureReads, startLoadMaker } from '../load.ts';
-import { metered, ownBytes, settledBytes } from '../process-figures.ts';
-import { StreamReaders } from '../readers.ts';
-import { fetchChecked, type RequestName, type SubjectStream } from '../running.ts';
+import { bytesOfEach, ownBytes, settledBytes } from '../process-figures.ts';
+import { type ChangeFigures, meteredChange, middleOf, StreamReaders } from '../readers.ts';
+import {
+  fetchChecked,
+  type RequestName,
+  type Running,
+  type StartedProgram,
+  startRecipe,
+} from '../running.ts';
 import { median, percentile } from '../statistics.ts';
 import { type Format, type Table, written } from '../table.ts';
 import { peerFlags } from './flags.ts';
 import { installPeers } from './install.ts';
-import { type Peer, type RunningPeer, startPeer } from './peer.ts';
+import type { Peer } from './peer.ts';
 import { PEERS } from './peers.ts';
 
 const FLAGS = 1000;
@@ -17,14 +23,19 @@ const FEW_FLAGS = 26;
 const MANY_FLAGS = 10_000;
 const STREAMS = 10_000;
 const STREAMS_OF_LARGE_MAPS = 1_000;
-const EFFORT = { connections: 32, rounds: 3, seconds: 2 };
+const EFFORT = { rounds: 3, seconds: 2 };
 const STARTS = 3;
 const CHANGES = 7;
 const SINGLE_CHANGES = 200;
 
+/** Longest that one service may take with one set of flags, in milliseconds. */
+const PATIENCE_MS = 900_000;
+
 /** What can be measured. */
 export const PEER_TABLES = ['rest', 'start', 'streams'] as const;
 type PeerTable = (typeof PEER_TABLES)[number];
+
+type RunningPeer = Running & StartedProgram;
 
 /** One cell, and the number in it that is compared with ours. */
 interface Cell {
@@ -115,7 +126,7 @@ export async function measurePeers(bench: Bench, options: PeersOptions): Promise
     for (const sentence of await installPeers(paths.folder, bench.say)) bench.leaveOut(sentence);
   }
 
-  await using load = await startLoadMaker(bench.machine);
+  await using load = startLoadMaker(bench.machine);
   const streams = Math.min(STREAMS, bench.machine.fileLimit - 700);
   const subjects = SUBJECTS.filter(({ table }) => chosen.length === 0 || chosen.includes(table));
   const lines = new Map(subjects.map((subject) => [subject, [] as Line[]]));
@@ -130,21 +141,21 @@ export async function measurePeers(bench: Bench, options: PeersOptions): Promise
     const name = `${peer.name} ${await peer.version(place.program)}`;
     for (const [flags, same] of Map.groupBy(subjects, (subject) => subject.flags)) {
       bench.say(`peers: ${name}, ${flags} flags`);
-      const start = () => startPeer(bench, peer, place.program, peerFlags(flags));
+      const input = { bench, program: place.program, flags: peerFlags(flags) };
+      const start = () => startRecipe(bench.machine, (at) => peer.recipe({ ...input, ...at }));
       const startAgain = async () => {
         await using again = await start();
         return again.startMs;
       };
 
-      try {
+      const measureAll = async () => {
         await using running = await start();
         for (const subject of same) {
           const cells = await subject.measure(running, { bench, load, streams, startAgain });
           if (cells !== undefined) lines.get(subject)?.push({ peer, name, cells });
         }
-      } catch (error) {
-        bench.leaveOut(`${name}, ${flags} flags: ${error instanceof Error ? error.message : String(error)}`);
-      }
+      };
+      await attempt(bench, `${name}, ${flags} flags`, measureAll, PATIENCE_MS);
     }
   }
 
@@ -196,11 +207,9 @@ async function measureRequest(
   await fetchChecked(request);
   if (figures === undefined) return undefined;
 
-  const { rate, cpuMs, p50Ms, p99Ms } = figures;
-  const wait = (ms: number) => (Number.isNaN(ms) ? '-' : milliseconds(ms));
+  const { rate, cpuMs } = figures;
   return {
     requests: { text: perSecond(rate), value: rate },
-    'p50 / p99 at 32': { text: `${wait(p50Ms)} / ${wait(p99Ms)}` },
     'CPU of a request': { text: microseconds(cpuMs), value: cpuMs },
     'body (flags)': { text: `${bytes(size)} (${flags})` },
   };
@@ -226,35 +235,26 @@ async function measureStreams(
 ): Promise<Cells | undefined> {
   if (stream === undefined) return undefined;
   await using readers = new StreamReaders(bench.machine, count);
-  const single = await changesToOne(readers, stream);
-  const before = await settledBytes(pids);
-  const openSeconds = await readers.open(stream, count);
-  const each = ((await settledBytes(pids)) - before) / count;
-
-  const change = (n: number) => readers.change(stream, SINGLE_CHANGES + n);
-  await change(1);
-  const changes: { firstMs: number; lastMs: number }[] = [];
-  // The time of all of them: the kernel counts it in ticks.
-  const { cpuMs } = await metered(pids, async () => {
-    for (let n = 2; n < CHANGES + 2; n++) changes.push(await change(n));
-  });
-  const last = median(changes.map(({ lastMs }) => lastMs));
-  return {
-    'memory of a stream': { text: bytes(each), value: each },
-    'opened in': { text: milliseconds(openSeconds * 1000) },
-    'a change: first reader': { text: milliseconds(median(changes.map(({ firstMs }) => firstMs))) },
-    'last reader': { text: milliseconds(last), value: last },
-    'CPU of it': { text: milliseconds(cpuMs / CHANGES) },
-    'one change to one stream: p99': { text: milliseconds(percentile(single, 0.99)) },
-    p50: { text: milliseconds(median(single)), value: median(single) },
-  };
-}
-
-/** Milliseconds from sending a change to the end of its frame, on one stream; the first tenth warms up. */
-async function changesToOne(readers: StreamReaders, stream: SubjectStream): Promise<readonly number[]> {
   await readers.open(stream, 1);
   const single: number[] = [];
   for (let n = 0; n < SINGLE_CHANGES; n++) single.push((await readers.change(stream, n)).lastMs);
-  await readers[Symbol.asyncDispose]();
-  return single.slice(SINGLE_CHANGES / 10);
+  // The first tenth warms up.
+  single.splice(0, SINGLE_CHANGES / 10);
+  await readers.close();
+
+  const { result: openSeconds, each } = await bytesOfEach(pids, count, () => readers.open(stream, count));
+  const changes: ChangeFigures[] = [];
+  for (let n = 1; n <= CHANGES + 1; n++) {
+    changes.push(await meteredChange(readers, { pids, stream }, SINGLE_CHANGES + n));
+  }
+  const { firstMs, lastMs, cpuMs } = middleOf(changes.slice(1));
+  return {
+    'memory of a stream': { text: bytes(each), value: each },
+    'opened in': { text: milliseconds(openSeconds * 1000) },
+    'a change: first reader': { text: milliseconds(firstMs) },
+    'last reader': { text: milliseconds(lastMs), value: lastMs },
+    'CPU of it': { text: milliseconds(cpuMs) },
+    'one change to one stream: p99': { text: milliseconds(percentile(single, 0.99)) },
+    p50: { text: milliseconds(median(single)), value: median(single) },
+  };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { startPostgres } from '@halyard/testing';
-import { type CheckedRequest, writeInput } from '../running.ts';
-import { ONE, type PeerFlag, unleashFeatures, unleashImport } from './flags.ts';
+import { startPostgres, until } from '@halyard/testing';
+import { type CheckedRequest, fetchChecked, writeInput } from '../running.ts';
+import { oneOf, type PeerFlag, unleashFeatures, unleashImport } from './flags.ts';
 import { NPM_SERVER } from './install.ts';
 import { checkStates, type RecipeInput } from './peer.ts';
 
@@ -78,56 +78,46 @@ async function fillUnleash(url: string, flags: readonly PeerFlag[], all: Checked
   if (!imported.ok) throw new Error(`the import was answered ${imported.status}: ${await imported.text()}`);
 
   // Its clients see an import only when it has looked for new revisions.
-  let problem = '';
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const response = await fetch(all.url, { headers: all.headers });
-    const text = await response.text();
+  await until('it shows the imported flags', async () => {
+    const { text } = await fetchChecked({ url: all.url, headers: all.headers });
     try {
-      if (all.check?.(text) === flags.length) return;
-    } catch (error) {
-      problem = String(error);
+      return all.check?.(text) === flags.length;
+    } catch {
+      // Not all of them yet.
+      return false;
     }
-    await Bun.sleep(300);
-  }
-  throw new Error(`it does not show the imported flags: ${problem}`);
+  });
+}
+
+/** An answer of either API: one feature, or a list of them. */
+interface Feature {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly features?: readonly Feature[];
+  readonly toggles?: readonly Feature[];
+}
+
+/** The reads of an API, and the features that an answer shows. */
+function requestsOf(flags: readonly PeerFlag[], token: string, urls: { one: string; all: string }) {
+  const headers = { Authorization: token };
+  const check = (expected: readonly PeerFlag[]) => (body: string) => {
+    const answer = JSON.parse(body) as Feature;
+    return checkStates(answer.features ?? answer.toggles ?? [answer], expected);
+  };
+  return {
+    one: { url: urls.one, headers, check: check([oneOf(flags)]) },
+    all: { url: urls.all, headers, check: check(flags) },
+  };
 }
 
 /** Edge has no address of one feature: `one` is a filter by the beginning of a name there. */
 export function clientRequests(url: string, flags: readonly PeerFlag[], one: string) {
-  const headers = { Authorization: CLIENT_TOKEN };
-  const path = `${url}/api/client/features`;
-  type Feature = { name: string; enabled: boolean; features?: Feature[] };
-  return {
-    one: {
-      url: `${path}${one}${(flags[ONE] ?? flags[0])?.key}`,
-      headers,
-      check: (body: string) => {
-        const answer = JSON.parse(body) as Feature;
-        return checkStates(answer.features ?? [answer], flags.slice(ONE, ONE + 1));
-      },
-    },
-    all: {
-      url: path,
-      headers,
-      check: (body: string) => checkStates((JSON.parse(body) as Feature).features ?? [], flags),
-    },
-  };
+  const all = `${url}/api/client/features`;
+  return requestsOf(flags, CLIENT_TOKEN, { one: `${all}${one}${oneOf(flags).key}`, all });
 }
 
 export function frontendRequests(url: string, flags: readonly PeerFlag[]) {
-  const headers = { Authorization: FRONTEND_TOKEN };
-  const context = '?userId=user-4711';
-  type Toggle = { name: string; enabled: boolean; toggles?: Toggle[] };
-  return {
-    one: {
-      url: `${url}/api/frontend/features/${(flags[ONE] ?? flags[0])?.key}${context}`,
-      headers,
-      check: (body: string) => checkStates([JSON.parse(body) as Toggle], flags.slice(ONE, ONE + 1)),
-    },
-    all: {
-      url: `${url}/api/frontend/all${context}`,
-      headers,
-      check: (body: string) => checkStates((JSON.parse(body) as Toggle).toggles ?? [], flags),
-    },
-  };
+  const [path, context] = [`${url}/api/frontend`, '?userId=user-4711'];
+  const one = `${path}/features/${oneOf(flags).key}${context}`;
+  return requestsOf(flags, FRONTEND_TOKEN, { one, all: `${path}/all${context}` });
 }

@@ -19,9 +19,12 @@ export interface Size {
   /** What grew, for the comparison. Sizes without it are shown but not compared. */
   readonly input?: number;
   readonly label: string;
-  /** By column. Every size of a dimension has the same columns, or lacks some. */
-  readonly figures: Readonly<Record<string, Figure>>;
+  /** Every size of a dimension has the same columns, or lacks some. */
+  readonly figures: Figures;
 }
+
+/** Figures by column. */
+export type Figures = Readonly<Record<string, Figure>>;
 
 /** One cell: a text, and the numbers in it whose growth is judged. */
 export interface Figure {
@@ -48,6 +51,21 @@ export interface Scale extends Bench {
 
 /** Measures one dimension. Whatever it starts has ended when it settles. */
 export type MeasureDimension = (scale: Scale) => Promise<readonly Dimension[]>;
+
+/** Measures one count after another; with `--quick` fewer or smaller ones. */
+export async function eachCount(
+  scale: Scale,
+  of: string,
+  counts: { readonly all: readonly number[]; readonly quick: readonly number[] },
+  measure: (count: number) => Promise<Figures>,
+): Promise<Size[]> {
+  const sizes: Size[] = [];
+  for (const count of scale.isQuick ? counts.quick : counts.all) {
+    scale.say(`scale: ${count} ${of}`);
+    sizes.push({ input: count, label: String(count), figures: await measure(count) });
+  }
+  return sizes;
+}
 
 /** The dimension's table and the table of its growth, below a heading. */
 export function formatDimension(dimension: Dimension, format: Format): string {

@@ -1,8 +1,6 @@
-import { startLoadMaker } from '../load.ts';
 import { type FilledNode, flagKey, PROJECT } from '../node.ts';
-import { ReadProbe, type Watched } from '../reads-wait.ts';
 import { median } from '../statistics.ts';
-import type { Dimension, Figure, Scale, Size } from './dimension.ts';
+import { type Dimension, eachCount, type Figure, type Figures, type Scale } from './dimension.ts';
 import {
   changeCost,
   managementCost,
@@ -10,12 +8,12 @@ import {
   memory,
   msFigure,
   readCost,
-  watchedFigure,
+  type Side,
+  watchedCost,
 } from './measure.ts';
 
-/** Beyond those that every project has. */
-const SIZES = [3, 10, 100, 1_000];
-const QUICK_SIZES = [3, 10, 100];
+/** With the three that every project has. */
+const SIZES = { all: [3, 10, 100, 1_000], quick: [3, 10, 100] };
 const FLAGS = 500;
 /** Flags that have a state in each of the other environments. */
 const FLAGS_IN_EACH = 20;
@@ -23,45 +21,30 @@ const PROJECT_PATH = `/api/projects/${PROJECT}`;
 
 /** Environments of one project: reads, lists, and what touches all of them. */
 export async function measureEnvironments(scale: Scale): Promise<readonly Dimension[]> {
-  const sizes: Size[] = [];
-  for (const count of scale.isQuick ? QUICK_SIZES : SIZES) {
-    scale.say(`scale: ${count} environments`);
-    sizes.push(await measureSize(scale, count));
-  }
+  const sizes = await eachCount(scale, 'environments', SIZES, (count) =>
+    measureFilled(scale, FLAGS, (side) => measureNode(side, count)),
+  );
   const title = `Environments of the project (${FLAGS_IN_EACH} flags in each, ${FLAGS} in the one read)`;
   return [{ title, input: 'Environments', sizes }];
 }
 
-async function measureSize(scale: Scale, count: number): Promise<Size> {
-  const figures = await measureFilled(scale, FLAGS, async (node) => {
-    const making = await makeEnvironments(node, count);
-    const { one } = node.requests;
-    await using load = await startLoadMaker(scale.machine);
-    await using probe = await ReadProbe.start(scale.machine, one);
-    const cost = (path: string) => managementCost(node, probe, path);
-    return {
-      memory: memory(node),
-      'one flag (CPU)': await readCost(load, node, one),
-      'a change p50 / p99 (CPU)': await changeCost(node),
-      'making one': making,
-      '/metrics': await cost('/metrics'),
-      'list of environments': await cost(`${PROJECT_PATH}/environments`),
-      'flags of the project': await cost(`${PROJECT_PATH}/flags`),
-      'one flag, all environments': await cost(`${PROJECT_PATH}/flags/${flagKey(0)}`),
-      'archiving a flag that is in all': await archiveFlags(node, probe),
-    };
-  });
-  return { input: count, label: String(count), figures };
-}
-
-/** Three flags, other than the one that the probe reads. */
-async function archiveFlags({ management }: FilledNode, probe: ReadProbe): Promise<Figure> {
-  const watched: Watched<unknown>[] = [];
-  for (let index = 2; index < 5; index++) {
-    const path = `${PROJECT_PATH}/flags/${flagKey(index)}/archive`;
-    watched.push(await probe.during(() => management.request('POST', path, { body: {} })));
-  }
-  return watchedFigure(watched);
+async function measureNode(side: Side, count: number): Promise<Figures> {
+  const { node, probe } = side;
+  const making = await makeEnvironments(node, count);
+  // Other flags than the one that the probe reads.
+  const archive = (round: number) =>
+    node.management.request('POST', `${PROJECT_PATH}/flags/${flagKey(2 + round)}/archive`, { body: {} });
+  return {
+    memory: memory(node),
+    'one flag (CPU)': await readCost(side, node.requests.one),
+    'a change p50 / p99 (CPU)': await changeCost(node),
+    'making one': making,
+    '/metrics': await managementCost(side, '/metrics'),
+    'list of environments': await managementCost(side, `${PROJECT_PATH}/environments`),
+    'flags of the project': await managementCost(side, `${PROJECT_PATH}/flags`),
+    'one flag, all environments': await managementCost(side, `${PROJECT_PATH}/flags/${flagKey(0)}`),
+    'archiving a flag that is in all': await watchedCost(probe, async (round) => void (await archive(round))),
+  };
 }
 
 /** The project has three of its own. Returns what one of the last ten took. */

@@ -1,6 +1,5 @@
-import type { Bench } from '../bench.ts';
+import { attempt, type Bench } from '../bench.ts';
 import type { Format } from '../table.ts';
-import { within } from '../within.ts';
 import { type Dimension, fasterThanInput, formatDimension, type MeasureDimension } from './dimension.ts';
 
 /** Each dimension's code is loaded when it is asked for. */
@@ -34,12 +33,8 @@ export async function measureScale(bench: Bench, options: ScaleOptions): Promise
   for (const name of options.chosen.length > 0 ? options.chosen : DIMENSION_NAMES) {
     const measure = await DIMENSIONS[name]?.();
     if (measure === undefined) continue;
-    try {
-      const work = measure({ ...bench, isQuick: options.isQuick });
-      dimensions.push(...(await within(work, 'its end', PATIENCE_MS)));
-    } catch (error) {
-      bench.leaveOut(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-    }
+    const scale = { ...bench, isQuick: options.isQuick };
+    dimensions.push(...((await attempt(bench, name, () => measure(scale), PATIENCE_MS)) ?? []));
   }
   const faster = dimensions.flatMap(fasterThanInput);
   const tables = dimensions.map((dimension) => formatDimension(dimension, options.format));

@@ -1,11 +1,10 @@
 import type { Bench } from '../bench.ts';
 import { bytes, mebibytes, microseconds, milliseconds, percent } from '../format.ts';
 import { type FilledNode, openFilled } from '../node.ts';
-import { idleShare, metered, peakBytes, resetPeak, residentBytes, settledBytes } from '../process-figures.ts';
-import { StreamReaders } from '../readers.ts';
+import { bytesOfEach, idleShare, metered, withPeak } from '../process-figures.ts';
+import { type ChangeFigures, meteredChange, middleOf, StreamReaders } from '../readers.ts';
 import { ReadProbe } from '../reads-wait.ts';
 import { fetchChecked } from '../running.ts';
-import { median } from '../statistics.ts';
 import type { Dimension, Scale, Size } from './dimension.ts';
 import { figure, memory, msFigure } from './measure.ts';
 
@@ -52,19 +51,17 @@ export async function measureStreams(scale: Scale): Promise<readonly Dimension[]
 async function measureStreamsOf(scale: Scale, streams: number, workers: number): Promise<Size> {
   await using side = await openSide(scale, FLAGS, workers);
   const { node, readers, probe } = side;
-  const before = await settledBytes(node.pids);
-  const opening = await metered(node.pids, () => readers.open(node.stream, streams));
+  const open = () => metered(node.pids, () => readers.open(node.stream, streams));
+  const { result: opening, each } = await bytesOfEach(node.pids, streams, open);
   const openingCpu = opening.cpuMs / streams;
-  const each = ((await settledBytes(node.pids)) - before) / streams;
 
   const idle = await idleShare(node.pids, IDLE_SECONDS);
-  const lasts: number[] = [];
-  const { result, cpuMs } = await metered(node.pids, () =>
-    probe.during(async () => {
-      for (let n = 1; n <= CHANGES; n++) lasts.push((await readers.change(node.stream, n)).lastMs);
-    }),
-  );
-  const cpu = cpuMs / CHANGES / streams;
+  const changes: ChangeFigures[] = [];
+  const { reads } = await probe.during(async () => {
+    for (let n = 1; n <= CHANGES; n++) changes.push(await meteredChange(readers, node, n));
+  });
+  const { lastMs, cpuMs } = middleOf(changes);
+  const cpu = cpuMs / streams;
   return {
     input: streams,
     label: `${streams} on ${workers}`,
@@ -75,9 +72,9 @@ async function measureStreamsOf(scale: Scale, streams: number, workers: number):
       'memory of each': figure(bytes(each), each),
       memory: memory(node),
       'idle, of a core': figure(percent(idle), idle, 0.02),
-      'a change to the last byte': msFigure(median(lasts), 10),
+      'a change to the last byte': msFigure(lastMs, 10),
       'CPU of a frame': figure(microseconds(cpu), cpu, 0.005),
-      'reads wait': msFigure(result.reads.maxMs, 10),
+      'reads wait': msFigure(reads.maxMs, 10),
     },
   };
 }
@@ -99,12 +96,11 @@ async function measureFramesOf(scale: Scale, streams: number, flags: number): Pr
   const { node, readers, probe } = side;
   await readers.open(node.stream, streams);
   const frame = (await fetchChecked(node.requests.all)).size;
-  const before = residentBytes(node.pid);
-  resetPeak(node.pid);
-  const one = await probe.during(() => readers.change(node.stream, 1));
-  const several = await probe.during(() => readers.change(node.stream, 2, BURST));
-
-  const peak = peakBytes(node.pid);
+  const { result, before, peak } = await withPeak(node.pid, async () => {
+    const one = await probe.during(() => readers.change(node.stream, 1));
+    return { one, several: await probe.during(() => readers.change(node.stream, 2, BURST)) };
+  });
+  const { one, several } = result;
   const total = frame * streams;
   const rate = total / 2 ** 20 / (one.result.lastMs / 1000);
   return {
@@ -132,7 +128,7 @@ interface Side extends AsyncDisposable {
 async function openSide(bench: Bench, flags: number, workers: number): Promise<Side> {
   const stack = new AsyncDisposableStack();
   const node = stack.use(await openFilled(bench, flags, { env: { HALYARD_WORKERS: String(workers) } }));
-  const probe = stack.use(await ReadProbe.start(bench.machine, node.requests.one));
+  const probe = stack.use(new ReadProbe(bench.machine, node.requests.one));
   const readers = stack.use(new StreamReaders(bench.machine));
   return { node, readers, probe, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }

@@ -34,8 +34,8 @@ export async function measureWriters(scale: Scale): Promise<readonly Dimension[]
 
 async function measureEngine(scale: Scale, options: StartNodeOptions): Promise<Size[]> {
   await using node = await openFilled(scale, FLAGS, options);
-  await using writing = await Worker.start<WritersCommands>(scale.machine, 'writers.ts', 'load');
-  await using probe = await ReadProbe.start(scale.machine, node.requests.one);
+  await using writing = new Worker<WritersCommands>(scale.machine, 'writers.ts', 'load');
+  await using probe = new ReadProbe(scale.machine, node.requests.one);
   const environments = await makeEnvironments(node);
   const seconds = scale.isQuick ? QUICK_SECONDS : SECONDS;
   await writing.ask('run', planOf(node, 1, 1));

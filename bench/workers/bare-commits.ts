@@ -5,28 +5,18 @@ import { serveCommands } from '../worker-commands.ts';
 export type CommitPlace = { readonly postgres: string } | { readonly sqlite: string };
 
 /** Where to commit, and for how long. */
-export interface CommitPlan {
+interface CommitPlan {
   readonly place: CommitPlace;
   /** Connections that commit side by side. SQLite has one writer, however many ask. */
   readonly writers: number;
   readonly seconds: number;
 }
 
-/** How far it came, and the processor time of this process. */
-export interface CommitResult {
-  readonly commits: number;
-  readonly seconds: number;
-  readonly cpuMs: number;
-}
-
+const commands = { run, times };
 /** The commands of this worker. */
-export type BareCommitCommands = {
-  run(plan: CommitPlan): Promise<CommitResult>;
-  /** The milliseconds of each of so many commits, one after another. */
-  times(plan: { readonly place: CommitPlace; readonly count: number }): Promise<readonly number[]>;
-};
+export type BareCommitCommands = typeof commands;
 
-serveCommands({ run, times } satisfies BareCommitCommands);
+serveCommands(commands);
 
 /** Durable commits of one row each and nothing else: the most changes that the engine itself can keep. */
 async function open(place: CommitPlace, writers: number) {
@@ -49,7 +39,8 @@ async function open(place: CommitPlace, writers: number) {
   return { commit, [Symbol.asyncDispose]: () => client.close() };
 }
 
-async function run({ place, writers, seconds }: CommitPlan): Promise<CommitResult> {
+/** Commits until the time is over. Returns how many, and the processor time of this process. */
+async function run({ place, writers, seconds }: CommitPlan) {
   const side = 'sqlite' in place ? 1 : writers;
   await using bare = await open(place, side);
   const cpu = process.cpuUsage();
@@ -64,7 +55,8 @@ async function run({ place, writers, seconds }: CommitPlan): Promise<CommitResul
   return { commits, seconds: (performance.now() - start) / 1000, cpuMs: (user + system) / 1000 };
 }
 
-async function times({ place, count }: Parameters<BareCommitCommands['times']>[0]): Promise<number[]> {
+/** The milliseconds of each of so many commits, one after another. */
+async function times({ place, count }: { place: CommitPlace; count: number }): Promise<number[]> {
   await using bare = await open(place, 1);
   const took: number[] = [];
   // The first tenth warms up.

@@ -1,25 +1,19 @@
+import type { Answers } from '../references.ts';
 import { serveCommands } from '../worker-commands.ts';
 
-/** The answer of the bare server. */
-export interface BareAnswers {
-  readonly single: string;
-  readonly whole: string;
-  /** The headers of the real answer, the same on each. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
+const commands = { serve };
 /** The commands of this worker. */
-export type BareRestCommands = { serve(answers: BareAnswers): { url: string } };
+export type BareRestCommands = typeof commands;
 
-serveCommands({ serve } satisfies BareRestCommands);
+serveCommands(commands);
 
 /**
  * A server that does nothing but answer constant bytes: what the runtime itself costs. `/body/…` with a content type
  * only, `/same/…` with as many headers as the real answer, `/read/…` as well after reading the request's body. All
  * headers are made once and kept.
  */
-function serve({ single, whole, headers }: BareAnswers): { url: string } {
-  const bytes = { single: new TextEncoder().encode(single), whole: new TextEncoder().encode(whole) };
+function serve({ one, all, headers }: Answers): { url: string } {
+  const bytes = { single: new TextEncoder().encode(one), whole: new TextEncoder().encode(all) };
   const plain = { headers: new Headers({ 'Content-Type': 'application/json' }) };
   const same = { headers: new Headers(headers) };
   const server = Bun.serve({

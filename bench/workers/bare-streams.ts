@@ -9,10 +9,11 @@ export interface BareFrames {
   readonly port?: number;
 }
 
+const commands = { serve };
 /** The commands of this worker. */
-export type BareStreamsCommands = { serve(frames: BareFrames): { url: string } };
+export type BareStreamsCommands = typeof commands;
 
-serveCommands({ serve } satisfies BareStreamsCommands);
+serveCommands(commands);
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
 

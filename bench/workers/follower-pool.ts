@@ -13,44 +13,30 @@ export interface FollowerSource {
   readonly token?: string;
 }
 
-/** Which followers to start. */
-export interface FollowerPlan extends FollowerSource {
-  readonly count: number;
+/** One follower has applied a row, in epoch milliseconds with fractions. */
+export interface Applied {
+  readonly seq: number;
+  readonly at: number;
 }
 
-/** What happened to the followers since the last question. Times are epoch milliseconds with fractions. */
-export interface FollowerReport {
-  /** When each follower had applied a row, by its `seq`. */
-  readonly applied: Readonly<Record<number, readonly number[]>>;
-  /** When followers lost the log, and when they followed it again. */
-  readonly lost: readonly number[];
-  readonly live: readonly number[];
-  readonly failedAttempts: number;
-}
-
+const commands = { start, take, close };
 /** The commands of this worker. */
-export type FollowerCommands = {
-  /** Resolves once all of them follow the log. */
-  start(plan: FollowerPlan): Promise<null>;
-  /** How many follow the log now. */
-  count(argument: null): number;
-  take(argument: null): FollowerReport;
-  close(argument: null): Promise<null>;
-};
+export type FollowerCommands = typeof commands;
 
-serveCommands({ start, count, take, close } satisfies FollowerCommands);
+serveCommands(commands);
 
 const followers: Follower[] = [];
 const databases: OpenDatabase[] = [];
-let applied: Record<number, number[]> = {};
-let lost: number[] = [];
-let live: number[] = [];
-let failedAttempts = 0;
+let report = nothing();
 
-async function start({ count: wanted, ...source }: FollowerPlan): Promise<null> {
+function nothing() {
+  return { applied: [] as Applied[], lost: [] as number[], live: [] as number[], failedAttempts: 0 };
+}
+
+/** Resolves once all of them follow the log. */
+async function start({ count, ...source }: FollowerSource & { count: number }): Promise<void> {
   // A node has one database and one follower each; only their HTTP is left out.
-  await Promise.all(Array.from({ length: wanted }, () => startOne(source)));
-  return null;
+  await Promise.all(Array.from({ length: count }, () => startOne(source)));
 }
 
 async function openSource({ url, token }: FollowerSource): Promise<LogSource> {
@@ -75,17 +61,14 @@ async function startOne(from: FollowerSource): Promise<void> {
     catalog,
     callbacks: {
       live: () => {
-        live.push(now());
+        report.live.push(now());
         isLive.resolve();
       },
-      lost: () => lost.push(now()),
+      lost: () => report.lost.push(now()),
       stillLost: () => {
-        failedAttempts += 1;
+        report.failedAttempts += 1;
       },
-      applied: ({ seq }) => {
-        applied[seq] ??= [];
-        applied[seq].push(now());
-      },
+      applied: ({ seq }) => report.applied.push({ seq, at: now() }),
     },
   });
 
@@ -94,23 +77,16 @@ async function startOne(from: FollowerSource): Promise<void> {
   await isLive.promise;
 }
 
-function count(): number {
-  return followers.filter((follower) => follower.isLive).length;
+/** What happened since the last question: rows applied, when followers lost the log and followed it again. */
+function take() {
+  const taken = report;
+  report = nothing();
+  return taken;
 }
 
-function take(): FollowerReport {
-  const report = { applied, lost, live, failedAttempts };
-  applied = {};
-  lost = [];
-  live = [];
-  failedAttempts = 0;
-  return report;
-}
-
-async function close(): Promise<null> {
+async function close(): Promise<void> {
   for (const follower of followers.splice(0)) follower.close();
   await Promise.all(databases.splice(0).map((database) => database.close()));
-  return null;
 }
 
 function now(): number {

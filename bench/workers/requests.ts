@@ -13,9 +13,6 @@ export interface LoadPlan extends RepeatedRequest {
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
-  /** How long requests took in milliseconds, where the generator knows it. */
-  readonly p50Ms?: number;
-  readonly p99Ms?: number;
 }
 
 /** What to ask, and how often. */
@@ -31,19 +28,11 @@ export interface ProbeResult {
   readonly maxMs: number;
 }
 
+const commands = { load, each, begin, end };
 /** The commands of this worker. */
-export type RequestCommands = {
-  /** As fast as the server answers. */
-  load(plan: LoadPlan): Promise<LoadResult>;
-  /** Each of these once. Returns how many were answered; rejects when one is refused. */
-  each(requests: readonly RepeatedRequest[]): Promise<number>;
-  /** At a steady pace, whether answers come or not, until {@link RequestCommands.end}; settles once it has begun. */
-  begin(pace: Pace): Promise<void>;
-  /** Returns what the requests since `begin` took, the last ones too. */
-  end(argument: null): Promise<ProbeResult>;
-};
+export type RequestCommands = typeof commands;
 
-serveCommands({ load, each, begin, end } satisfies RequestCommands);
+serveCommands(commands);
 
 /** Enough that a request never waits for an earlier one: a server that stalls must not slow down the asking. */
 const PACED_CONNECTIONS = 200;
@@ -51,6 +40,7 @@ const CONNECTIONS = 32;
 
 let current: { isOver: boolean; readonly result: Promise<ProbeResult> } | undefined;
 
+/** Asks as fast as the server answers. */
 async function load({ connections, seconds, ...repeated }: LoadPlan): Promise<LoadResult> {
   const request = rawRequest(repeated);
   const start = performance.now();
@@ -65,6 +55,7 @@ async function load({ connections, seconds, ...repeated }: LoadPlan): Promise<Lo
   return { requests, seconds: (performance.now() - start) / 1000 };
 }
 
+/** Sends each of these once. Returns how many were answered; rejects when one is refused. */
 async function each(requests: readonly RepeatedRequest[]): Promise<number> {
   const callers = await open(requests[0]?.url ?? '', CONNECTIONS);
   const left = requests.values();
@@ -80,6 +71,7 @@ async function each(requests: readonly RepeatedRequest[]): Promise<number> {
   return answered;
 }
 
+/** Asks at a steady pace, whether answers come or not, until {@link end}; settles once it has begun. */
 async function begin(pace: Pace): Promise<void> {
   const connections = await open(pace.url, PACED_CONNECTIONS);
   const state = { isOver: false };
@@ -90,6 +82,7 @@ async function begin(pace: Pace): Promise<void> {
   current = Object.assign(state, { result });
 }
 
+/** What the requests since {@link begin} took, the last ones too. */
 async function end(): Promise<ProbeResult> {
   if (current === undefined) throw new Error('begin first');
   current.isOver = true;

@@ -2,40 +2,26 @@ import { LOG_PATH } from '../../packages/server/src/evaluation/log/messages.ts';
 import { serveCommands } from '../worker-commands.ts';
 
 /** Whose state to load, all at once. */
-export interface LoadPlan {
+interface LoadPlan {
   readonly url: string;
   readonly tokens: readonly string[];
 }
 
-/** What loading took. */
-export interface LoadResult {
-  readonly bytes: number;
-  /** Refusals that said when to come again. */
-  readonly refused: number;
-  /** Until each follower had its whole state, in milliseconds. */
-  readonly tookMs: readonly number[];
-}
-
+const commands = { load };
 /** The commands of this worker. */
-export type LoaderCommands = {
-  load(plan: LoadPlan): Promise<LoadResult>;
-};
+export type LoaderCommands = typeof commands;
 
-serveCommands({ load } satisfies LoaderCommands);
+serveCommands(commands);
 
 /** Bytes before a message: its length and its coding. */
 const HEADER_BYTES = 5;
 
-async function load({ url, tokens }: LoadPlan): Promise<LoadResult> {
+/** For each follower, its bytes, the refusals that said when to come again, and the milliseconds until it had all. */
+function load({ url, tokens }: LoadPlan) {
   const begunAt = performance.now();
-  const loaded = await Promise.all(
+  return Promise.all(
     tokens.map(async (token) => ({ ...(await loadOne(url, token)), tookMs: performance.now() - begunAt })),
   );
-  return {
-    bytes: loaded.reduce((sum, { bytes }) => sum + bytes, 0),
-    refused: loaded.reduce((sum, { refused }) => sum + refused, 0),
-    tookMs: loaded.map(({ tookMs }) => tookMs),
-  };
 }
 
 /** Comes again when it is asked to, and as soon as a relay would. */

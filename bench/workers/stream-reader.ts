@@ -3,7 +3,7 @@ import { openRawStream, type RawStream, type StreamListener } from '../raw-strea
 import { serveCommands } from '../worker-commands.ts';
 
 /** Which streams to open. */
-export interface OpenPlan {
+interface OpenPlan {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly count: number;
@@ -19,31 +19,11 @@ export interface ChangeTimes {
   readonly lastMs: number;
 }
 
+const commands = { open, burst, burstUnread, await: nextFrames, close };
 /** The commands of this worker. */
-export type StreamReaderCommands = {
-  /** Returns the seconds until every stream had its first frame. */
-  open(plan: OpenPlan): Promise<number>;
-  change(request: ChangeRequest): Promise<ChangeTimes>;
-  /** Sends them all at once; the times are those to the first frame of any and to the last frame of all. */
-  burst(requests: readonly ChangeRequest[]): Promise<ChangeTimes>;
-  /** As `burst`, but no stream is read until every request has been answered and `pauseMs` have passed. */
-  burstUnread(plan: {
-    readonly requests: readonly ChangeRequest[];
-    readonly pauseMs: number;
-  }): Promise<ChangeTimes>;
-  /** Waits until every stream has had so many frames of changes that others send. */
-  await(plan: { readonly count: number }): Promise<ChangeTimes>;
-  close(argument: null): number;
-};
+export type StreamReaderCommands = typeof commands;
 
-serveCommands({
-  open,
-  change,
-  burst,
-  burstUnread,
-  await: ({ count }) => nextFrames(count),
-  close,
-} satisfies StreamReaderCommands);
+serveCommands(commands);
 
 /** Streams on their way at the same time while opening; more would overrun the server's queue of connections. */
 const PARALLEL = 200;
@@ -52,6 +32,7 @@ const streams: RawStream[] = [];
 let onFrame: () => void = () => {};
 let failed = Promise.withResolvers<never>();
 
+/** Returns the seconds until every stream had its first frame. */
 async function open(plan: OpenPlan): Promise<number> {
   failed = Promise.withResolvers<never>();
   const start = performance.now();
@@ -84,30 +65,22 @@ async function openOne({ url, headers, opensWith = 'frame', localAddress }: Open
   await first.promise;
 }
 
-function change(request: ChangeRequest): Promise<ChangeTimes> {
-  return burst([request]);
-}
-
+/** Sends them all at once; the times are those to the first frame of any and to the last frame of all. */
 async function burst(requests: readonly ChangeRequest[]): Promise<ChangeTimes> {
   const frames = nextFrames(requests.length);
   const [times] = await Promise.all([frames, ...requests.map(send)]);
   return times;
 }
 
-async function burstUnread({
-  requests,
-  pauseMs,
-}: {
-  readonly requests: readonly ChangeRequest[];
-  readonly pauseMs: number;
-}): Promise<ChangeTimes> {
+/** As {@link burst}, but no stream is read until every request has been answered and 200 ms have passed. */
+async function burstUnread(requests: readonly ChangeRequest[]): Promise<ChangeTimes> {
   for (const stream of streams) stream.pause();
   const frames = nextFrames(requests.length);
   frames.catch(() => {
     // Awaited below, after the requests.
   });
   for (const request of requests) await send(request);
-  await Bun.sleep(pauseMs);
+  await Bun.sleep(200);
   for (const stream of streams) stream.resume();
   return await frames;
 }
