@@ -1,35 +1,24 @@
 import { z } from 'zod';
+import type { FlagRecord, FlagState, StateWritten } from '../../app/types.ts';
 import { type ApiRequest, apiPath } from '../api-client.ts';
 import { CliError } from '../cli-error.ts';
 import { environmentOf, proposedAnswer, sendChange, shellWord, wayOf } from './guard.ts';
-import { environment, expectedRevision, key, noteOf, patch, project, reason } from './inputs.ts';
+import { environment, expectedRevision, key, noteOf, type Patch, patch, project, reason } from './inputs.ts';
 import { type McpSession, Refusal } from './session.ts';
-import {
-  applyPatch,
-  differenceOf,
-  type Flag,
-  type Patch,
-  readFlag,
-  type State,
-  stateRecordIn,
-} from './states.ts';
+import { applyPatch, differenceOf, readFlag, stateRecordIn } from './states.ts';
 import { type McpTool, writeTool } from './tool.ts';
 
-/** The flag, the environment and the revision that a change was decided on. */
-export interface Decided {
-  readonly project: string;
-  readonly environment: string;
-  readonly key: string;
-  readonly expectedRevision: number;
-}
+const change = z.strictObject({
+  project,
+  environment,
+  key,
+  patch,
+  expectedRevision,
+  reason,
+  dryRun: z.boolean().default(false),
+});
 
-interface Written {
-  readonly before?: State | null;
-  readonly state: State;
-  readonly revision: number;
-  readonly changed: boolean;
-  readonly seq?: number;
-}
+type Change = z.infer<typeof change>;
 
 /** Changes one flag in one environment, if it is still as the agent has read it. */
 export const changeTool: McpTool = writeTool({
@@ -38,15 +27,7 @@ export const changeTool: McpTool = writeTool({
     'Change one flag in one environment: on or off, share of users, value. Needs the revision you read and a reason. The answer has before, after, the share of users and the seq to revert. Where people must approve, it becomes a proposal. dryRun shows all that without changing anything.',
   right: 'states',
   isDestructive: true,
-  input: z.strictObject({
-    project,
-    environment,
-    key,
-    patch,
-    expectedRevision,
-    reason,
-    dryRun: z.boolean().default(false),
-  }),
+  input: change,
   run: async (input, call) => {
     const { session } = call;
     const place = await environmentOf(session, input.project, input.environment);
@@ -58,14 +39,12 @@ export const changeTool: McpTool = writeTool({
     if (Bun.deepEquals(before, after)) return { changed: false, ...difference };
     if (input.dryRun) return { dryRun: true, changes: way, ...difference };
 
-    const change = {
+    const request = requestOf(input, noteOf(input.reason, call));
+    const sent = await sendChange<StateWritten>(session, {
       way,
-      request: requestOf(input, noteOf(input.reason, call)),
+      request,
       commandLine: commandOf(input),
-    };
-    const sent = await sendChange<Written>(session, change).catch((error: unknown) =>
-      withPresentState(error, session, input),
-    );
+    }).catch((error: unknown) => withPresentState(error, session, input));
     if ('proposal' in sent) return proposedAnswer(sent.proposal, difference);
 
     const { before: replaced, state, changed, revision, seq } = sent.answer;
@@ -74,13 +53,16 @@ export const changeTool: McpTool = writeTool({
 });
 
 /** The state that the agent has read. Refuses another revision, and says what is there now. */
-export function stateAsRead(flag: Flag, { environment, expectedRevision }: Decided): State | undefined {
+export function stateAsRead(
+  flag: FlagRecord,
+  { environment, expectedRevision }: Pick<Change, 'environment' | 'expectedRevision'>,
+): FlagState | undefined {
   const record = stateRecordIn(flag, environment);
   if ((record?.revision ?? 0) === expectedRevision) return record?.state;
   throw stale(flag, environment);
 }
 
-function stale(flag: Flag, environment: string): Refusal {
+function stale(flag: FlagRecord, environment: string): Refusal {
   return new Refusal(
     'revision_conflict',
     'The flag has changed since you read it. Nothing was changed. Decide again on its present state.',
@@ -89,9 +71,13 @@ function stale(flag: Flag, environment: string): Refusal {
 }
 
 /** A conflict that the server found, in the same words. */
-async function withPresentState(error: unknown, session: McpSession, decided: Decided): Promise<never> {
+async function withPresentState(
+  error: unknown,
+  session: McpSession,
+  { project, key, environment }: Change,
+): Promise<never> {
   if (!(error instanceof CliError) || error.code !== 'revision_conflict') throw error;
-  throw stale(await readFlag(session, decided.project, decided.key), decided.environment);
+  throw stale(await readFlag(session, project, key), environment);
 }
 
 function requestOf({ project, environment, key, patch, expectedRevision }: Change, note: string): ApiRequest {
@@ -102,11 +88,6 @@ function requestOf({ project, environment, key, patch, expectedRevision }: Chang
     body: patch,
     note,
   };
-}
-
-interface Change extends Decided {
-  readonly patch: Patch;
-  readonly reason: string;
 }
 
 /** The same change as a command line. */

@@ -1,30 +1,14 @@
 import { z } from 'zod';
+import type { AuditEntry, FlagUsage, RolloutPlan, Schedule } from '../../app/types.ts';
 import { apiPath } from '../api-client.ts';
 import { key, project } from './inputs.ts';
-import { type Entry, entriesOf } from './read-tools.ts';
+import { entriesOf } from './read-tools.ts';
 import { type McpSession, readJson, readOptional, shownEnvironments, showsEnvironment } from './session.ts';
 import { readFlag, shareOf } from './states.ts';
 import { type McpTool, readTool } from './tool.ts';
 
 /** How many changes of a flag are shown with it. */
 const LAST_CHANGES = 5;
-
-interface Usage {
-  readonly since?: string;
-  readonly environments: readonly {
-    readonly name: string;
-    readonly lastReadAt?: string;
-    readonly hours: readonly { readonly on: number; readonly off: number }[];
-  }[];
-}
-
-interface Planned {
-  readonly environment?: string;
-}
-
-interface Scheduled extends Planned {
-  readonly changes: readonly { readonly key: string }[];
-}
 
 /** Everything about one flag, so that an agent can explain it. */
 export const flagTool: McpTool = readTool({
@@ -35,8 +19,8 @@ export const flagTool: McpTool = readTool({
   run: async ({ project, key }, { session }) => {
     const flag = await readFlag(session, project, key);
     const [usage, history, planned] = await Promise.all([
-      readOptional<Usage>(session, { path: apiPath`/projects/${project}/flags/${key}/usage` }),
-      readJson<{ entries: Entry[] }>(session, {
+      readOptional<FlagUsage>(session, { path: apiPath`/projects/${project}/flags/${key}/usage` }),
+      readJson<{ entries: AuditEntry[] }>(session, {
         path: apiPath`/audit`,
         query: { project, target: key, limit: `${LAST_CHANGES}` },
       }),
@@ -58,7 +42,7 @@ export const flagTool: McpTool = readTool({
   },
 });
 
-function readsOf({ lastReadAt, hours }: Usage['environments'][number]): object {
+function readsOf({ lastReadAt, hours }: FlagUsage['environments'][number]): object {
   const sum = (which: 'on' | 'off') => hours.reduce((total, hour) => total + hour[which], 0);
   return { lastReadAt, last24Hours: { on: sum('on'), off: sum('off') } };
 }
@@ -66,17 +50,17 @@ function readsOf({ lastReadAt, hours }: Usage['environments'][number]): object {
 /** What will change a flag by itself. */
 async function readPlanned(session: McpSession, project: string, key: string): Promise<object> {
   const [{ schedules }, { rollouts }] = await Promise.all([
-    readJson<{ schedules: Scheduled[] }>(session, {
+    readJson<{ schedules: Schedule[] }>(session, {
       path: apiPath`/projects/${project}/schedules`,
       query: { status: 'pending' },
     }),
-    readJson<{ rollouts: Planned[] }>(session, {
+    readJson<{ rollouts: RolloutPlan[] }>(session, {
       path: apiPath`/projects/${project}/rollouts`,
       query: { flag: key, status: 'open' },
     }),
   ]);
 
-  const isShown = ({ environment }: Planned) => showsEnvironment(session, environment);
-  const concerns = ({ changes }: Scheduled) => changes.some((change) => change.key === key);
+  const isShown = ({ environment }: Schedule | RolloutPlan) => showsEnvironment(session, environment);
+  const concerns = ({ changes }: Schedule) => changes.some((change) => change.key === key);
   return { schedules: schedules.filter(concerns).filter(isShown), rollouts: rollouts.filter(isShown) };
 }

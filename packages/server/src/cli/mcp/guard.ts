@@ -1,14 +1,7 @@
+import type { EnvironmentRecord, ProjectRecord } from '../../app/types.ts';
 import { type ApiRequest, apiPath, Proposed } from '../api-client.ts';
 import { quoteWord } from '../shell.ts';
 import { type McpSession, Refusal, readJson, requireEnvironment, requireProject } from './session.ts';
-
-/** An environment, as far as its guard is concerned. */
-export interface GuardedEnvironment {
-  readonly name: string;
-  readonly revision: number;
-  readonly protected: boolean;
-  readonly approvals: number;
-}
 
 /** How a change may be made: at once, by a proposal, or by people only. */
 export type Way = 'direct' | 'proposed' | 'people';
@@ -17,10 +10,10 @@ export type Way = 'direct' | 'proposed' | 'people';
 export async function environmentsOf(
   session: McpSession,
   project: string,
-): Promise<readonly GuardedEnvironment[]> {
+): Promise<readonly EnvironmentRecord[]> {
   requireProject(session, project);
   const path = apiPath`/projects/${project}`;
-  return (await readJson<{ environments: GuardedEnvironment[] }>(session, { path })).environments;
+  return (await readJson<ProjectRecord>(session, { path })).environments;
 }
 
 /** One environment of a project. Refuses with `environment_not_found`, and what is outside of the limits. */
@@ -28,7 +21,7 @@ export async function environmentOf(
   session: McpSession,
   project: string,
   name: string,
-): Promise<GuardedEnvironment> {
+): Promise<EnvironmentRecord> {
   requireEnvironment(session, name);
   const environments = await environmentsOf(session, project);
   const found = environments.find((each) => each.name === name);
@@ -37,7 +30,7 @@ export async function environmentOf(
 }
 
 /** How this agent changes these environments: the strictest guard counts for all of them. */
-export function wayOf({ allowProtected }: McpSession, environments: readonly GuardedEnvironment[]): Way {
+export function wayOf({ allowProtected }: McpSession, environments: readonly EnvironmentRecord[]): Way {
   if (environments.some(({ approvals }) => approvals > 0)) return 'proposed';
   return !allowProtected && environments.some((each) => each.protected) ? 'people' : 'direct';
 }

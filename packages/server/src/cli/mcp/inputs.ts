@@ -37,6 +37,8 @@ export const patch = z.strictObject({
   unset: z.array(z.enum(['value', 'rolloutPct'])).optional(),
 });
 
+export type Patch = z.infer<typeof patch>;
+
 /** The note of a change: the reason, and the program that asked for it. */
 export function noteOf(text: string, { agent }: ToolCall): string {
   return `${text} (${agent} over MCP)`;

@@ -1,14 +1,8 @@
 import { VALUE_KINDS } from '@halyard/protocol';
 import { z } from 'zod';
+import type { EnvironmentRecord, Reverted } from '../../app/types.ts';
 import { apiPath } from '../api-client.ts';
-import {
-  environmentsOf,
-  type GuardedEnvironment,
-  proposedAnswer,
-  sendChange,
-  shellWord,
-  wayOf,
-} from './guard.ts';
+import { environmentsOf, proposedAnswer, sendChange, shellWord, wayOf } from './guard.ts';
 import { key, noteOf, project, reason } from './inputs.ts';
 import { type McpSession, Refusal, readJson, requireEnvironment, requireProject } from './session.ts';
 import { type McpTool, writeTool } from './tool.ts';
@@ -46,11 +40,6 @@ const createTool = writeTool({
 interface ChangeRecord {
   readonly project?: string;
   readonly entries: readonly { readonly action: string }[];
-}
-
-interface Reverted {
-  readonly seq?: number;
-  readonly differences: readonly { readonly environment?: string; readonly key?: string }[];
 }
 
 const revertTool = writeTool({
@@ -91,7 +80,7 @@ async function touchedBy(
   session: McpSession,
   project: string,
   { change, preview }: { readonly change: ChangeRecord; readonly preview: Reverted },
-): Promise<readonly GuardedEnvironment[]> {
+): Promise<readonly EnvironmentRecord[]> {
   const environments = await environmentsOf(session, project);
   const isText = change.entries.every(({ action }) => action === 'flag.updated');
   if (isText) return [];

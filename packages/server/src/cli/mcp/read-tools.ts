@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AuditEntry, FlagRecord } from '../../app/types.ts';
 import { apiPath } from '../api-client.ts';
 import { fits } from './fit.ts';
 import { environmentsOf, wayOf } from './guard.ts';
@@ -11,7 +12,7 @@ import {
   shownEnvironments,
   showsEnvironment,
 } from './session.ts';
-import { type Flag, shareOf } from './states.ts';
+import { shareOf } from './states.ts';
 import { type McpTool, readTool } from './tool.ts';
 
 /** Most projects of which the environments are shown at once. */
@@ -75,7 +76,7 @@ const findTool = readTool({
     };
 
     return await readPage(limit, async (count) => {
-      const page = await readJson<{ flags: Flag[]; next?: string }>(session, {
+      const page = await readJson<{ flags: FlagRecord[]; next?: string }>(session, {
         path: apiPath`/projects/${project}/flags`,
         query: { ...query, limit: count },
       });
@@ -84,7 +85,7 @@ const findTool = readTool({
   },
 });
 
-function summaryOf(flag: Flag, session: McpSession): object {
+function summaryOf(flag: FlagRecord, session: McpSession): object {
   const { key, description, owner, tags, archivedAt } = flag;
   const states = shownEnvironments(session, flag.environments).map(
     ([name, { state, revision, valueName }]) => [
@@ -119,7 +120,7 @@ const historyTool = readTool({
     if (environment !== undefined) requireEnvironment(session, environment);
 
     return await readPage(limit, async (count) => {
-      const page = await readJson<{ entries: Entry[]; next?: string }>(session, {
+      const page = await readJson<{ entries: AuditEntry[]; next?: string }>(session, {
         path: apiPath`/audit`,
         query: { project, environment, target: key, since, cursor, limit: count },
       });
@@ -136,21 +137,8 @@ async function readPage(limit: number, read: (limit: string) => Promise<object>)
   }
 }
 
-/** An entry of the audit log, as far as it is shown. */
-export interface Entry {
-  readonly operation: number;
-  readonly at: string;
-  readonly actor: string;
-  readonly note?: string;
-  readonly action: string;
-  readonly environment?: string;
-  readonly target: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
-
 /** Entries within the limits, as an agent gets them. */
-export function entriesOf(entries: readonly Entry[], session: McpSession): readonly object[] {
+export function entriesOf(entries: readonly AuditEntry[], session: McpSession): readonly object[] {
   return entries
     .filter((entry) => showsEnvironment(session, entry.environment))
     .map(({ operation: seq, at, actor, note, action, environment, target, before, after }) => ({
