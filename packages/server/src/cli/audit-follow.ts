@@ -1,5 +1,5 @@
-import type { ConnectionFlags } from '../config/connection.ts';
 import { apiPath } from './api-client.ts';
+import type { AuditOptions } from './audit.ts';
 import { placeOf } from './change.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { connect } from './command.ts';
@@ -8,26 +8,11 @@ import { itemTexts, printable, shortTime, wantsJson } from './output.ts';
 import { pauseBeforeRetry } from './retry.ts';
 import type { Shell } from './shell.ts';
 
-/** The options of `halyard audit` that say which entries are followed, and those that cannot be used with it. */
-interface FollowOptions extends ConnectionFlags {
-  readonly json?: boolean;
-  readonly format?: 'ndjson';
-  readonly project?: string;
-  readonly since?: string;
-  readonly env?: string;
-  readonly target?: string;
-  readonly actor?: string;
-  readonly action?: string;
-  readonly until?: string;
-  readonly before?: string;
-  readonly limit?: string;
-}
-
 /**
  * `halyard audit --follow`: prints each entry once, in order, whatever happens to the connection. Rejects once a retry cannot help.
  * (Spec: S24.5)
  */
-export async function followAudit(shell: Shell, options: FollowOptions): Promise<never> {
+export async function followAudit(shell: Shell, options: AuditOptions): Promise<never> {
   const { project, since } = options;
   for (const name of ['env', 'target', 'actor', 'action', 'until', 'before', 'limit'] as const)
     if (options[name] !== undefined) throw usageError(`--follow cannot be used with --${name}.`);

@@ -5,7 +5,7 @@ import { verifyCommand } from './audit-verify.ts';
 import { placeOf } from './change.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { command, connect } from './command.ts';
-import { checkedOption, option, toggle } from './options.ts';
+import { type CONNECTION, checkedOption, option, toggle, type ValuesOf } from './options.ts';
 import { printList, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 import { parsePastTime } from './times.ts';
@@ -16,32 +16,32 @@ const MAX_ENTRIES = 1000;
 /** The largest number of an entry that keeps its digits. */
 const MAX_SEQ = 999_999_999_999_999;
 
+const OPTIONS = {
+  project: option('<project>', 'Show this project only'),
+  env: option('<environment>', 'Show this environment only; needs --project'),
+  target: option('<name>', 'Show this flag, key id or name only'),
+  actor: option('<name>', 'Show changes by this actor only, such as operator:ada@example.com'),
+  action: option('<action>', 'Show this action only, such as flag.archived, or all of a noun, such as flag'),
+  since: option(
+    '<when>',
+    'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z; with --follow, show entries after this number or cursor',
+  ),
+  until: option('<when>', 'Show changes before this time, written as for --since'),
+  before: option('<seq>', 'Show entries older than this one, for the next page'),
+  limit: option('<n>', 'Show this many entries, and the rest of the last change (default 20)'),
+  format: option('<format>', 'Print all entries that match, each as a line of JSON', { choices: ['ndjson'] }),
+  follow: toggle('Print new entries as they are written, oldest first, until you press Ctrl+C'),
+};
+
+/** What a command line of `halyard audit` gives. */
+export type AuditOptions = ValuesOf<typeof OPTIONS & typeof CONNECTION>;
+
 /** `halyard audit` */
 export const auditCommand = command({
   usage: 'audit',
   about: 'List changes, newest first: who changed what, and when.',
   commands: [verifyCommand],
-  options: {
-    project: option('<project>', 'Show this project only'),
-    env: option('<environment>', 'Show this environment only; needs --project'),
-    target: option('<name>', 'Show this flag, key id or name only'),
-    actor: option('<name>', 'Show changes by this actor only, such as operator:ada@example.com'),
-    action: option(
-      '<action>',
-      'Show this action only, such as flag.archived, or all of a noun, such as flag',
-    ),
-    since: option(
-      '<when>',
-      'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z; with --follow, show entries after this number or cursor',
-    ),
-    until: option('<when>', 'Show changes before this time, written as for --since'),
-    before: option('<seq>', 'Show entries older than this one, for the next page'),
-    limit: option('<n>', 'Show this many entries, and the rest of the last change (default 20)'),
-    format: option('<format>', 'Print all entries that match, each as a line of JSON', {
-      choices: ['ndjson'],
-    }),
-    follow: toggle('Print new entries as they are written, oldest first, until you press Ctrl+C'),
-  },
+  options: OPTIONS,
   examples: [
     'halyard audit --project shop --env production --target new-checkout',
     'halyard audit --since 24h --action operator',

@@ -15,20 +15,6 @@ import { type OutputOptions, shortTime, wantsJson } from './output.ts';
 import { settingOptions } from './setting-options.ts';
 import type { Shell } from './shell.ts';
 
-const messages = {
-  keepNeedsFolder: (path: string) => `${path} is a file, and --keep needs a folder. Name a folder instead.`,
-  folderMissing: (path: string) => `The folder ${path} does not exist: create it, then try again.`,
-  keepInvalid: '--keep must be a whole number from 1 to 10000.',
-  backedUp: (facts: Facts) =>
-    `Backed up ${countsOf(facts)} to ${facts.file} (${sizeOf(facts.fileBytes)}), verified.\n`,
-  removed: (count: number) => `Removed ${count} older ${count === 1 ? 'backup' : 'backups'}.\n`,
-  restored: (facts: Facts & Interrupted) =>
-    `Restored ${countsOf(facts)} from the backup of ${shortTime(facts.createdAt)}.\n` +
-    interruptionsOf(facts) +
-    'Start the nodes now. Keys and tokens that were revoked after the backup work again: revoke them again.\n' +
-    'All operators have to sign in to the dashboard again.\n',
-};
-
 const PLACE = {
   ...settingOptions({ data: SETTINGS.data, databaseUrl: SETTINGS.databaseUrl }),
   json: toggle('Print JSON instead of a sentence'),
@@ -76,11 +62,15 @@ export const restoreCommand = localCommand({
     const { header, contents, interrupted } = await explain(
       restore(file, place, { replace, runOverdue, now: shell.now() }),
     );
+    const all = { file, fileBytes: statSync(file).size, ...facts(header, contents), ...interrupted };
     report(
       shell,
       options,
-      { file, fileBytes: statSync(file).size, ...facts(header, contents), ...interrupted },
-      messages.restored,
+      all,
+      `Restored ${countsOf(contents)} from the backup of ${shortTime(header.createdAt)}.\n` +
+        interruptionsOf(interrupted) +
+        'Start the nodes now. Keys and tokens that were revoked after the backup work again: revoke them again.\n' +
+        'All operators have to sign in to the dashboard again.\n',
     );
   },
 });
@@ -92,8 +82,9 @@ async function backUpTo({ file: path, ...options }: BackupOptions, shell: Shell)
   const existing = statSync(path, { throwIfNoEntry: false });
   const isFolder = existing?.isDirectory() === true;
   if (existing === undefined && (keep !== undefined || path.endsWith('/')))
-    throw usageError(messages.folderMissing(path));
-  if (keep !== undefined && !isFolder) throw usageError(messages.keepNeedsFolder(path));
+    throw usageError(`The folder ${path} does not exist: create it, then try again.`);
+  if (keep !== undefined && !isFolder)
+    throw usageError(`${path} is a file, and --keep needs a folder. Name a folder instead.`);
 
   const file = resolve(isFolder ? join(path, nameAt(shell.now())) : path);
   const place = placeOf(shell, options);
@@ -102,13 +93,10 @@ async function backUpTo({ file: path, ...options }: BackupOptions, shell: Shell)
   const { header, contents } = await explain(backUp(place, file, { halyard }));
   const removed = keep === undefined ? [] : await removeOlder(path, keep);
 
-  const all = { file, fileBytes: statSync(file).size, removed, ...facts(header, contents) };
-  report(
-    shell,
-    options,
-    all,
-    (each) => messages.backedUp(each) + (removed.length === 0 ? '' : messages.removed(removed.length)),
-  );
+  const fileBytes = statSync(file).size;
+  const done = `Backed up ${countsOf(contents)} to ${file} (${sizeOf(fileBytes)}), verified.\n`;
+  const also = removed.length === 0 ? '' : `Removed ${count(removed.length, 'older backup')}.\n`;
+  report(shell, options, { file, fileBytes, removed, ...facts(header, contents) }, done + also);
 }
 
 /** The database that the options or the variables of the environment name, as for `halyard serve`. */
@@ -124,7 +112,8 @@ function placeOf({ env }: Shell, flags: FlagValues): DatabasePlace {
 
 function keepCount(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,3}$|^10000$/.test(text)) throw usageError(messages.keepInvalid);
+  if (!/^[1-9]\d{0,3}$|^10000$/.test(text))
+    throw usageError('--keep must be a whole number from 1 to 10000.');
   return Number(text);
 }
 
@@ -141,25 +130,12 @@ async function removeOlder(folder: string, keep: number): Promise<string[]> {
   return older;
 }
 
-/** What a command reports. */
-interface Facts extends Contents {
-  readonly file: string;
-  readonly fileBytes: number;
-  readonly createdAt: string;
-  readonly removed?: readonly string[];
-}
-
 function facts({ createdAt, halyard, engine, schema, seq }: BackupHeader, contents: Contents) {
   return { createdAt, halyard, engine, schema, seq, ...contents };
 }
 
-function report<All extends Facts>(
-  shell: Shell,
-  options: OutputOptions,
-  all: All,
-  describe: (facts: All) => string,
-): void {
-  shell.write(wantsJson(shell, options) ? `${JSON.stringify(all)}\n` : describe(all));
+function report(shell: Shell, options: OutputOptions, facts: object, text: string): void {
+  shell.write(wantsJson(shell, options) ? `${JSON.stringify(facts)}\n` : text);
 }
 
 /** What the restore has stopped, and what is still to come. */

@@ -61,17 +61,19 @@ function describeChange(fields: Fields, asked: string): string {
   const whose = Number(asked) === seq ? '' : ` (with the entry ${asked})`;
   const head = `Change ${seq}${whose}, ${shortTime(fields.text('at'))}, by ${fields.text('actor')}\n`;
   const note = fields.optionalText('note');
-  const rows = fields
-    .list('entries')
-    .map((entry) => [
-      entry.text('action'),
-      placeOf(entry),
-      entry.text('target'),
-      shortJson(entry.any('before')),
-      shortJson(entry.any('after')),
-    ]);
-  const table = formatTable(['ACTION', 'WHERE', 'TARGET', 'BEFORE', 'AFTER'], rows);
-  return head + (note === undefined ? '' : `${note}\n`) + table;
+  return head + (note === undefined ? '' : `${note}\n`) + effectsTable(fields.list('entries'));
+}
+
+/** What each entry of a change does, or will do. */
+export function effectsTable(entries: readonly Fields[]): string {
+  const rows = entries.map((entry) => [
+    entry.text('action'),
+    placeOf(entry),
+    entry.text('target'),
+    shortJson(entry.any('before')),
+    shortJson(entry.any('after')),
+  ]);
+  return formatTable(['ACTION', 'WHERE', 'TARGET', 'BEFORE', 'AFTER'], rows);
 }
 
 function describeDifference(difference: Fields): string[] {

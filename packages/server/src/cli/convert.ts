@@ -4,12 +4,29 @@ import { ConversionError } from '../nouns/conversions/piece.ts';
 import { SERVICES, type ServiceName } from '../nouns/conversions/services.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { localCommand } from './command.ts';
-import { namesIn, option, required, toggle } from './options.ts';
+import { namesIn, option, required, toggle, type ValuesOf } from './options.ts';
 import { formatTable, printable, printDocument } from './output.ts';
 import { decodeUtf8, type Shell } from './shell.ts';
 
 // `ServiceName`: the keys of the table.
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
+
+const OPTIONS = {
+  from: { ...required('<service>', 'Service that the files are of'), choices: SERVICE_NAMES },
+  project: required('<project>', 'Project that the document is for'),
+  env: option(
+    '<names>',
+    'Environments to take, separated by commas, as theirs=ours to rename; by default all',
+  ),
+  keepOn: toggle('Leave a flag on also where rules, targets or variants of it are left out'),
+  offIsDefault: toggle('Accept that code gets its default where a flag is off, and not the value for that'),
+  parseJson: toggle('Turn texts that hold a JSON object or list into such values'),
+  variantValue: option('<member>', 'What a variant of Flipt gives', { choices: ['key', 'attachment'] }),
+  namespace: option('<namespace>', 'Namespace of Flipt to take, if the file has several'),
+  strict: toggle('Write nothing unless every flag is kept exactly'),
+  out: option('<file>', 'Write to this file instead of standard output'),
+  report: option('<file>', 'Also write the report to this file, as JSON'),
+};
 
 /** `halyard convert` */
 export const convertCommand = localCommand({
@@ -19,22 +36,7 @@ export const convertCommand = localCommand({
     files:
       'Files of the other service, each with its environment: production=prod.json; "-" is standard input',
   },
-  options: {
-    from: { ...required('<service>', 'Service that the files are of'), choices: SERVICE_NAMES },
-    project: required('<project>', 'Project that the document is for'),
-    env: option(
-      '<names>',
-      'Environments to take, separated by commas, as theirs=ours to rename; by default all',
-    ),
-    keepOn: toggle('Leave a flag on also where rules, targets or variants of it are left out'),
-    offIsDefault: toggle('Accept that code gets its default where a flag is off, and not the value for that'),
-    parseJson: toggle('Turn texts that hold a JSON object or list into such values'),
-    variantValue: option('<member>', 'What a variant of Flipt gives', { choices: ['key', 'attachment'] }),
-    namespace: option('<namespace>', 'Namespace of Flipt to take, if the file has several'),
-    strict: toggle('Write nothing unless every flag is kept exactly'),
-    out: option('<file>', 'Write to this file instead of standard output'),
-    report: option('<file>', 'Also write the report to this file, as JSON'),
-  },
+  options: OPTIONS,
   help:
     'Works on files alone, without a server. The report on standard error says of each flag whether it is kept,\n' +
     'approximated (the same value, other users of the same share) or lost (something is left out). A flag that has lost\n' +
@@ -44,9 +46,10 @@ export const convertCommand = localCommand({
     'halyard convert --from unleash --project shop production.json > flags.yaml',
     'halyard convert --from flagd --project shop staging=s.json production=p.json --out flags.yaml',
   ],
-  run: async ({ files, out, env, strict = false, ...options }, shell) => {
+  run: async ({ files, ...options }, shell) => {
+    const { out, strict = false } = options;
     if (files.length === 0) throw usageError('Name at least one file: production=prod.json.');
-    const { declaration, report } = await conversionOf(files, { ...options, env }, shell);
+    const { declaration, report } = await conversionOf(files, options, shell);
     shell.writeError(describeReport(report));
     if (options.report !== undefined)
       await printDocument(shell, JSON.stringify(report, null, 2), {
@@ -64,20 +67,9 @@ export const convertCommand = localCommand({
   },
 });
 
-interface Options {
-  readonly from: ServiceName;
-  readonly project: string;
-  readonly env: string | undefined;
-  readonly keepOn?: boolean;
-  readonly offIsDefault?: boolean;
-  readonly parseJson?: boolean;
-  readonly variantValue?: 'key' | 'attachment';
-  readonly namespace?: string;
-}
-
 async function conversionOf(
   files: readonly string[],
-  { env, keepOn = false, offIsDefault = false, parseJson = false, ...options }: Options,
+  { env, keepOn = false, offIsDefault = false, parseJson = false, ...options }: ValuesOf<typeof OPTIONS>,
   shell: Shell,
 ): Promise<Conversion> {
   const { convert } = await import('../nouns/conversions/convert.ts');

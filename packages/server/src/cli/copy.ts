@@ -1,22 +1,24 @@
 import { apiPath } from './api-client.ts';
-import { command, connect } from './command.ts';
+import { command, connect, type Input } from './command.ts';
 import { describeState } from './flag-state.ts';
 import { NOTE, required, toggle, WISH } from './options.ts';
 import { formatTable, printAnswer } from './output.ts';
+
+const OPTIONS = {
+  project: required('<project>', 'Project of the flags'),
+  from: required('<environment>', 'Environment to copy from'),
+  to: required('<environment>', 'Environment to copy to'),
+  delete: toggle('Delete flags from the target that the source does not have'),
+  dryRun: toggle('Show the differences without copying'),
+  note: NOTE,
+  ...WISH,
+};
 
 /** `halyard copy` */
 export const copyCommand = command({
   usage: 'copy [keys...]',
   about: 'Copy flag states from one environment to another, as one change. Copies all flags by default.',
-  options: {
-    project: required('<project>', 'Project of the flags'),
-    from: required('<environment>', 'Environment to copy from'),
-    to: required('<environment>', 'Environment to copy to'),
-    delete: toggle('Delete flags from the target that the source does not have'),
-    dryRun: toggle('Show the differences without copying'),
-    note: NOTE,
-    ...WISH,
-  },
+  options: OPTIONS,
   examples: [
     'halyard copy --project shop --from staging --to production --dry-run',
     'halyard copy new-checkout --project shop --from staging --to production --note "tested"',
@@ -55,14 +57,7 @@ export const copyCommand = command({
   },
 });
 
-interface Copied {
-  readonly keys: readonly string[];
-  readonly from: string;
-  readonly to: string;
-  readonly delete?: boolean;
-}
-
-function alreadySame({ keys, from, to, delete: deletes }: Copied): string {
+function alreadySame({ keys, from, to, delete: deletes }: Input<'copy [keys...]', typeof OPTIONS>): string {
   const list = new Intl.ListFormat('en').format(keys);
   if (keys.length > 0)
     return `${list} ${keys.length === 1 ? 'is' : 'are'} already the same in ${from} and ${to}.\n`;

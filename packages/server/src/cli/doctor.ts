@@ -87,6 +87,10 @@ export interface Finding {
   readonly detail: string;
 }
 
+function finding(outcome: Finding['outcome'], check: string, detail: string): Finding {
+  return { check, outcome, detail };
+}
+
 /** A project key to check, and its environment. */
 export interface KeyToCheck {
   readonly key: string;
@@ -96,14 +100,6 @@ export interface KeyToCheck {
 /** Timeout of an answer or a first frame, in milliseconds. */
 const TIMEOUT_MS = 5000;
 
-/** Options of {@link checkStream}. */
-export interface StreamCheckOptions {
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  /** Timeout of the first frame; 5,000 ms by default. */
-  readonly timeoutMs?: number;
-}
-
 /** The largest clock difference that is not reported, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 60;
 
@@ -111,13 +107,13 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 export async function checkServer(url: string, now: () => number): Promise<Finding[]> {
   const startedAt = now();
   const response = await get(url, '/healthz');
-  if (typeof response === 'string') return [{ check: 'server', outcome: 'failed', detail: response }];
+  if (typeof response === 'string') return [finding('failed', 'server', response)];
   if (!response.ok) {
     const detail = `${url}/healthz returned ${response.status}. Is this address a Halyard server?`;
-    return [{ check: 'server', outcome: 'failed', detail }];
+    return [finding('failed', 'server', detail)];
   }
   await response.body?.cancel();
-  const server: Finding = { check: 'server', outcome: 'ok', detail: `answered in ${now() - startedAt} ms` };
+  const server = finding('ok', 'server', `answered in ${now() - startedAt} ms`);
   return [server, ...checkClock(response, now())];
 }
 
@@ -125,22 +121,20 @@ function checkClock(response: Response, now: number): Finding[] {
   const serverTime = Date.parse(response.headers.get('date') ?? '');
   if (Number.isNaN(serverTime)) return [];
   const seconds = Math.round(Math.abs(now - serverTime) / 1000);
-  if (seconds <= CLOCK_TOLERANCE_SECONDS)
-    return [{ check: 'clock', outcome: 'ok', detail: 'in sync with the server' }];
+  if (seconds <= CLOCK_TOLERANCE_SECONDS) return [finding('ok', 'clock', 'in sync with the server')];
   const detail = `${seconds} s away from the server's clock, which decides when keys and tokens expire.`;
-  return [{ check: 'clock', outcome: 'warning', detail }];
+  return [finding('warning', 'clock', detail)];
 }
 
 /** Checks that the server is ready for traffic. */
 async function checkReadiness(url: string): Promise<Finding> {
   const response = await get(url, '/readyz');
-  if (typeof response === 'string') return { check: 'readiness', outcome: 'failed', detail: response };
+  if (typeof response === 'string') return finding('failed', 'readiness', response);
   const body: unknown = await response.json().catch(() => undefined);
   const members = isRecord(body) ? body : {};
-  if (!response.ok) return { check: 'readiness', outcome: 'failed', detail: whyNotReady(members) };
-  if (typeof members.warning === 'string')
-    return { check: 'readiness', outcome: 'warning', detail: members.warning };
-  return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
+  if (!response.ok) return finding('failed', 'readiness', whyNotReady(members));
+  if (typeof members.warning === 'string') return finding('warning', 'readiness', members.warning);
+  return finding('ok', 'readiness', 'ready for traffic');
 }
 
 function whyNotReady({ reason }: { readonly reason?: unknown }): string {
@@ -152,15 +146,11 @@ function whyNotReady({ reason }: { readonly reason?: unknown }): string {
 async function checkToken(client: ApiClient): Promise<Finding> {
   try {
     const { fields } = await client.request({ path: apiPath`/whoami` });
-    return {
-      check: 'access token',
-      outcome: 'ok',
-      detail: `belongs to ${fields.text('name')}${roleIn(fields)}`,
-    };
+    return finding('ok', 'access token', `belongs to ${fields.text('name')}${roleIn(fields)}`);
   } catch (error) {
     const isElsewhere = error instanceof CliError && error.code === 'not_found';
     const detail = error instanceof Error ? error.message : String(error);
-    return { check: 'access token', outcome: 'failed', detail: isElsewhere ? NOT_MANAGED_HERE : detail };
+    return finding('failed', 'access token', isElsewhere ? NOT_MANAGED_HERE : detail);
   }
 }
 
@@ -180,12 +170,11 @@ async function checkPeople(client: ApiClient): Promise<Finding[]> {
   }
 }
 
-const NO_ADMIN: Finding = {
-  check: 'people',
-  outcome: 'warning',
-  detail:
-    'no administrator is left. Give someone a group with the role admin at the identity provider, or run "halyard operator invite <email> --role admin".',
-};
+const NO_ADMIN = finding(
+  'warning',
+  'people',
+  'no administrator is left. Give someone a group with the role admin at the identity provider, or run "halyard operator invite <email> --role admin".',
+);
 
 /** Servers older than roles return none. */
 function roleIn(fields: Fields): string {
@@ -200,28 +189,23 @@ const NOT_MANAGED_HERE =
 /** Checks that the project key reads the environment. */
 export async function checkKey(url: string, { key, environment }: KeyToCheck): Promise<Finding> {
   const check = 'project key';
-  if (!/^[\x21-\x7e]+$/.test(key)) return { check, outcome: 'failed', detail: MALFORMED_KEY };
+  if (!/^[\x21-\x7e]+$/.test(key)) return finding('failed', check, MALFORMED_KEY);
 
   const response = await get(url, `/v1/flags?env=${encodeURIComponent(environment)}`, key);
-  if (typeof response === 'string') return { check, outcome: 'failed', detail: response };
+  if (typeof response === 'string') return finding('failed', check, response);
   if (response.ok) {
     await response.body?.cancel();
-    return { check, outcome: 'ok', detail: `reads ${environment}` };
+    return finding('ok', check, `reads ${environment}`);
   }
 
-  if ((await errorCodeOf(response)) === 'not_found')
-    return { check, outcome: 'failed', detail: NOT_READ_HERE };
+  if ((await errorCodeOf(response)) === 'not_found') return finding('failed', check, NOT_READ_HERE);
   const reasons: Readonly<Record<number, string>> = {
     401: hasValidChecksum(key)
       ? 'rejected: the key is revoked, expired, or belongs to another server.'
       : 'rejected: the checksum of the key is wrong, so it was mistyped or cut off.',
     404: `the key cannot read ${environment}. Set --env to one of its environments.`,
   };
-  return {
-    check,
-    outcome: 'failed',
-    detail: reasons[response.status] ?? `the server returned ${response.status}.`,
-  };
+  return finding('failed', check, reasons[response.status] ?? `the server returned ${response.status}.`);
 }
 
 /** Such a text cannot be sent in a header. */
@@ -241,7 +225,8 @@ async function errorCodeOf(response: Response): Promise<unknown> {
 export async function checkStream(
   url: string,
   key: KeyToCheck,
-  options: StreamCheckOptions,
+  // Milliseconds; the timeout is that of the first frame.
+  options: { readonly now: () => number; readonly timeoutMs?: number },
 ): Promise<Finding> {
   const startedAt = options.now();
   const stop = new AbortController();
@@ -249,9 +234,8 @@ export async function checkStream(
 
   try {
     const problem = await findStreamProblem(url, key, stop.signal);
-    if (problem !== undefined) return { check: 'stream', outcome: 'failed', detail: problem };
-    const detail = `first frame after ${options.now() - startedAt} ms`;
-    return { check: 'stream', outcome: 'ok', detail };
+    if (problem !== undefined) return finding('failed', 'stream', problem);
+    return finding('ok', 'stream', `first frame after ${options.now() - startedAt} ms`);
   } finally {
     clearTimeout(timeout);
     stop.abort();
@@ -289,12 +273,8 @@ const NO_RESPONSE =
 async function get(url: string, path: string, key?: string): Promise<Response | string> {
   try {
     const headers: Record<string, string> = key === undefined ? {} : { [SERVICE_KEY_HEADER]: key };
-    const response = await fetch(url + path, {
-      headers,
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    return response;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return await fetch(url + path, { headers, redirect: 'error', signal });
   } catch (error) {
     return describeConnectionFailure(error, { url, timeoutMs: TIMEOUT_MS, isWrite: false });
   }

@@ -56,7 +56,7 @@ export const environmentCommands: readonly CliCommand[] = [
       ...WISH,
     },
     examples: ['halyard environment update shop staging --protect --color violet'],
-    request: ({ project, environment: name, protect, approvals, position, note, ...rest }) => {
+    request: ({ protect, approvals, position, note, ...rest }) => {
       if (position !== undefined && !/^\d{1,4}$/.test(position))
         throw usageError(`--position must be a whole number from 0, not "${position}".`);
       if (approvals !== undefined && !/^[012]$/.test(approvals))
@@ -74,12 +74,7 @@ export const environmentCommands: readonly CliCommand[] = [
           'Nothing to change. Add --protect, --approvals, --emergency-off, --require-reason, --color or --position.',
         );
 
-      return {
-        method: 'PATCH',
-        path: apiPath`/projects/${project}/environments/${name}`,
-        body,
-        note,
-      };
+      return { method: 'PATCH', path: pathOf(rest), body, note };
     },
     answer: (fields, { project, environment: name }) => {
       const protection = fields.boolean('protected') ? 'protected' : 'not protected';
@@ -98,9 +93,9 @@ export const environmentCommands: readonly CliCommand[] = [
         `Anyone who knows the address can then read all flags of environment ${name}, without a key.`,
     },
     examples: ['halyard environment publish shop production --yes'],
-    request: ({ project, environment: name }) => ({
+    request: (which) => ({
       method: 'PUT',
-      path: apiPath`/projects/${project}/environments/${name}/publication`,
+      path: `${pathOf(which)}/publication`,
       body: { withoutKey: true },
     }),
     done: ({ project, environment: name }) =>
@@ -110,10 +105,7 @@ export const environmentCommands: readonly CliCommand[] = [
     usage: 'withdraw <project> <environment>',
     about: 'Stop publishing an environment, and remove its files from the storage.',
     examples: ['halyard environment withdraw shop production'],
-    request: ({ project, environment: name }) => ({
-      method: 'DELETE',
-      path: apiPath`/projects/${project}/environments/${name}/publication`,
-    }),
+    request: (which) => ({ method: 'DELETE', path: `${pathOf(which)}/publication` }),
     done: ({ project, environment: name }) =>
       `The published files of environment ${name} of ${project} will be removed.`,
   }),
@@ -127,11 +119,11 @@ export const environmentCommands: readonly CliCommand[] = [
         `This permanently deletes environment ${name} and all flag states in it.`,
     },
     examples: ['halyard environment delete shop preview --yes'],
-    request: ({ project, environment: name, note }) => ({
-      method: 'DELETE',
-      path: apiPath`/projects/${project}/environments/${name}`,
-      note,
-    }),
+    request: ({ note, ...which }) => ({ method: 'DELETE', path: pathOf(which), note }),
     done: ({ project, environment: name }) => `Deleted environment ${name} of ${project}.`,
   }),
 ];
+
+function pathOf({ project, environment }: { readonly project: string; readonly environment: string }) {
+  return apiPath`/projects/${project}/environments/${environment}`;
+}

@@ -1,16 +1,11 @@
 import { apiPath } from './api-client.ts';
-import { placeOf } from './change.ts';
+import { effectsTable } from './change.ts';
 import { type CliCommand, command } from './command.ts';
 import type { Fields } from './fields.ts';
 import { NOTE, required, toggle } from './options.ts';
-import { formatTable, shortJson, shortTime } from './output.ts';
+import { shortTime } from './output.ts';
 
 const PROJECT = { project: required('<project>', 'Project of the proposal') };
-
-interface Which {
-  readonly project: string;
-  readonly id: string;
-}
 
 /** `halyard proposal list|show|apply|withdraw` */
 export const proposalCommands: readonly CliCommand[] = [
@@ -62,7 +57,7 @@ export const proposalCommands: readonly CliCommand[] = [
   }),
 ];
 
-function pathOf({ project, id }: Which): string {
+function pathOf({ project, id }: { readonly project: string; readonly id: string }): string {
   return apiPath`/projects/${project}/proposals/${id}`;
 }
 
@@ -77,15 +72,6 @@ function summaryOf(effects: readonly Fields[]): string {
 function describeProposal(fields: Fields): string {
   const note = fields.optionalText('note');
   const outcome = fields.optionalText('outcome');
-  const rows = fields
-    .list('effects')
-    .map((effect) => [
-      effect.text('action'),
-      placeOf(effect),
-      effect.text('target'),
-      shortJson(effect.any('before')),
-      shortJson(effect.any('after')),
-    ]);
   const approvals = fields
     .list('approvals')
     .map((each) => `${each.text('by')}, ${shortTime(each.text('at'))}`);
@@ -94,6 +80,6 @@ function describeProposal(fields: Fields): string {
     ...(note === undefined ? [] : [note]),
     ...(outcome === undefined ? [] : [outcome]),
     ...approvals.map((line) => `Approved by ${line}`),
-    formatTable(['ACTION', 'WHERE', 'TARGET', 'BEFORE', 'AFTER'], rows),
+    effectsTable(fields.list('effects')),
   ].join('\n');
 }

@@ -11,17 +11,19 @@ const MOST = { bytes: 1024 * 1024, path: 500 } as const;
 const PLACES = [20, 5, 1, 0] as const;
 
 /** Which report is sent or removed, as the options of the command say it. */
-export interface ReportOptions {
-  readonly repository?: string | undefined;
-  readonly commit?: string | undefined;
-  readonly link?: string | undefined;
+export type ReportOptions = Readonly<Partial<Record<'repository' | 'commit' | 'link', string>>>;
+
+/** What a search of a folder found. */
+interface Searched {
+  readonly folder: string;
+  /** All keys that were looked for: where the search found none, the report says so. */
+  readonly keys: readonly string[];
+  readonly found: References;
+  readonly options: ReportOptions;
 }
 
 /** Refuses a report without a name or a commit, before anything is searched. */
-export function requireReport({ repository, commit }: ReportOptions): {
-  readonly repository: string;
-  readonly commit: string;
-} {
+export function requireReport({ repository, commit }: ReportOptions) {
   if (repository !== undefined && commit !== undefined) return { repository, commit };
   throw usageError('--report needs --repository, the name of the code, and --commit, what is searched.');
 }
@@ -30,18 +32,7 @@ export function requireReport({ repository, commit }: ReportOptions): {
 export async function sendReport(
   client: ApiClient,
   project: string,
-  {
-    folder,
-    keys,
-    found,
-    options,
-  }: {
-    readonly folder: string;
-    /** All keys that were looked for: where the search found none, the report says so. */
-    readonly keys: readonly string[];
-    readonly found: References;
-    readonly options: ReportOptions;
-  },
+  { folder, keys, found, options }: Searched,
 ): Promise<void> {
   const root = pathInRepository(folder) ?? '';
   const named = { ...requireReport(options), ...defined({ link: options.link }) };

@@ -49,20 +49,15 @@ const MAX_DEPTH = 4;
 /** Larger objects become records. */
 const MAX_MEMBERS = 40;
 
-/** Options of {@link formatTypesFile}. */
-export interface TypesFileOptions {
-  /** Whether to type the keys of OpenFeature, too. The compiler then needs `skipLibCheck`. */
-  readonly openFeature?: boolean;
-}
-
 /**
  * The text of a declaration file that registers a project's flags with the client (`Register`), with the types of their
- * values in all environments. Sorted by key, so that it changes only when flags do.
+ * values in all environments. Sorted by key, so that it changes only when flags do. With `openFeature` it types the keys
+ * of OpenFeature, too; the compiler then needs `skipLibCheck`.
  */
 export function formatTypesFile(
   project: string,
   flags: readonly TypedFlag[],
-  { openFeature = false }: TypesFileOptions = {},
+  { openFeature = false }: { readonly openFeature?: boolean } = {},
 ): string {
   const sorted = [...flags].sort((a, b) => (a.key < b.key ? -1 : 1));
   const members = sorted.flatMap(({ key, description, values }) => [
