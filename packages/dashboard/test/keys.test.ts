@@ -150,6 +150,22 @@ describe('viewers, and the list', () => {
   }, 60_000);
 });
 
+test('a key no longer shows an environment that another person deletes, nor a new one of that name', async () => {
+  const own = await startWorld();
+  await own.management.createProject('shop');
+  await own.management.createKey('shop', ['staging', 'development'], { name: 'website' });
+  const { page } = await own.open('/projects/shop/keys');
+  const row = page.getByRole('row', { name: /website/ });
+  await row.getByText('staging').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+
+  await own.management.deleteEnvironment('shop', 'staging');
+  await own.management.createEnvironment('shop', 'staging');
+  await row.getByText('staging').waitFor({ state: 'detached' });
+  await row.getByText('development').waitFor();
+  await own.close();
+}, 60_000);
+
 test('a key that expires while it is on the screen is shown as expired', async () => {
   const own = await startWorld();
   await own.management.createProject('shop');

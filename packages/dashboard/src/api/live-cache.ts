@@ -4,7 +4,7 @@ import { noteDelivery } from './deliveries.ts';
 import { dropFlags, mergeChange, namelessAfter, patchCached, putFlag, readFlag } from './flag-cache.ts';
 import type { LiveChange, LiveConnection } from './live-connection.ts';
 import { queryKeys } from './query-cache.ts';
-import { touchedBy, touchedPlans } from './stale-lists.ts';
+import { touchedBy, touchedByStates } from './stale-lists.ts';
 import { isWriting, markOwnWrite } from './state-writes.ts';
 import type { FlagRecord } from './types.ts';
 
@@ -59,7 +59,7 @@ export function connectCache(
       if (change.project === project && project !== undefined)
         mergeStates({ queries, project, live, markStale }, change);
       markStale(touchedBy(change));
-      markStale(touchedPlans(queries, change));
+      markStale(touchedByStates(queries, change));
     }),
   ];
   return () => {
