@@ -145,7 +145,8 @@ export function actionWords(action: string): string {
   return ACTIONS[action] ?? action.replaceAll(/[._]/g, ' ');
 }
 
-const ACTIONS: Readonly<Record<string, string>> = {
+/** The words of each action that a change which is proposed may have. */
+export const ACTIONS: Readonly<Record<string, string>> = {
   'flag.created': 'creates the flag',
   'flag.recreated': 'creates the flag again:',
   'flag.updated': 'edits the flag',
@@ -157,7 +158,12 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'environment.deleted': 'deletes the environment',
   'project.updated': 'edits the project',
   'project.deleted': 'deletes the project',
+  'key.created': 'creates the key',
   'key.revoked': 'revokes the key',
+  'webhook.created': 'creates the webhook',
+  'webhook.updated': 'edits the webhook',
+  'webhook.deleted': 'deletes the webhook',
+  'operator.changed': 'changes the rights of',
   'schedule.created': 'schedules a change of',
   'schedule.cancelled': 'cancels the scheduled change of',
   'rollout.started': 'starts a rollout plan for',

@@ -1,11 +1,75 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { openTestApp, type TestApp } from '../../management/api/test-app.ts';
+import { openTestApp, type TestAnswer, type TestApp } from '../../management/api/test-app.ts';
 import type { TestBrowser } from '../../management/api/test-browser.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { runDueSchedules } from '../schedules/schedule-runner.ts';
 import { FLAG, GUARDED_CHANGES, GuardedProject, makeTeam, type Team } from './test-approvals.ts';
 
 setDefaultTimeout(60_000);
+
+/** Makes a change at once, as the emergency of a person. */
+function inEmergency(by: TestBrowser, method: string, path: string, body?: unknown): Promise<TestAnswer> {
+  const headers = { 'X-Confirm-Environment': 'production', 'X-Change-Note': 'the shop is down' };
+  const target = `${path}${path.includes('?') ? '&' : '?'}emergency=true`;
+  return by.call(method, target, { headers, ...(body !== undefined && { body }) });
+}
+
+/** The paths that a path of the OpenAPI document describes. */
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+/** A rollout plan that runs, and its path. */
+async function startPlan({ team, path }: GuardedProject): Promise<string> {
+  const steps = [5, 100].map((rolloutPct) => ({ rolloutPct, waitMinutes: 60 }));
+  const body = { environment: 'production', flag: FLAG, steps };
+  const { json } = await inEmergency(team.ada, 'POST', `${path}/rollouts`, body);
+  return `${path}/rollouts/${json.id}`;
+}
+
+/** Besides {@link GUARDED_CHANGES}: a change by each other operation that can be proposed. */
+const OTHER_CHANGES: readonly (readonly [string, (project: GuardedProject) => Change | Promise<Change>])[] = [
+  ['a part of a state', () => ({ body: { value: 1 } })],
+  [
+    'a new flag',
+    ({ path }) => ({
+      method: 'POST',
+      path: `${path}/flags`,
+      body: { key: 'new', states: { production: { enabled: true } } },
+    }),
+  ],
+  ['a deleted flag', ({ path }) => ({ method: 'DELETE', path: `${path}/flags/${FLAG}?archive=true` })],
+  [
+    'a restored flag',
+    async ({ team, path }) => {
+      await inEmergency(team.ada, 'POST', `${path}/flags/${FLAG}/archive`);
+      return { method: 'POST', path: `${path}/flags/${FLAG}/restore` };
+    },
+  ],
+  [
+    'a revert',
+    async ({ team, name }) => {
+      const filter = `project=${name}&environment=production&action=flag.changed`;
+      const { entries } = await team.app.done('GET', `/api/audit?${filter}`);
+      return { method: 'POST', path: `/api/changes/${entries[0].operation}/revert`, body: {} };
+    },
+  ],
+  [
+    'the next step of a plan',
+    async (project) => ({ method: 'POST', path: `${await startPlan(project)}/advance` }),
+  ],
+  [
+    'a plan that is resumed',
+    async (project) => {
+      const plan = await startPlan(project);
+      await project.team.ada.call('POST', `${plan}/pause`);
+      return { method: 'POST', path: `${plan}/resume` };
+    },
+  ],
+];
+
+/** What {@link GuardedProject.propose} takes. */
+type Change = Parameters<GuardedProject['propose']>[1];
 
 describe.each(ENGINES)('guarded environments on $name', (engine: TestEngine) => {
   let app: TestApp;
@@ -86,6 +150,33 @@ describe.each(ENGINES)('guarded environments on $name', (engine: TestEngine) => 
     const asked = { body: { approvals: 0 }, headers };
     const answer = await team.ada.call('PATCH', `${path}/environments/production?emergency=true`, asked);
     expect([answer.status, answer.json.error]).toEqual([409, 'approval_required']);
+  });
+
+  test('an emergency makes every change that can be proposed, but those of guards and of what they guard', async () => {
+    const guarded = (await app.operations()).filter(({ described }) =>
+      described.parameters?.some(({ name }: { name: string }) => name === 'emergency'),
+    );
+    const operationOf = (method: string, path: string) =>
+      guarded.find((each) => each.method === method && patternOf(each.path).test(path.replace(/\?.*/, '')));
+    const called = new Set<string>();
+    const refused: string[] = [];
+
+    for (const [name, of] of [...GUARDED_CHANGES, ...OTHER_CHANGES]) {
+      const project = await GuardedProject.make(team);
+      const { method = 'PATCH', path = project.state, body } = (await of(project)) ?? {};
+      const { status, json, text } = await inEmergency(team.ada, method, path, body);
+      called.add(operationOf(method, path)?.described.operationId);
+      if (json?.error === 'approval_required') refused.push(name);
+      else expect([name, status < 300, text]).toEqual([name, true, text]);
+    }
+
+    expect(refused).toEqual([
+      'fewer approvals',
+      'the end of the protection',
+      'the end of the environment',
+      'the end of the project',
+    ]);
+    expect([...called].sort()).toEqual(guarded.map(({ described }) => described.operationId).sort());
   });
 
   test('an environment requires no more approvals than its people can give', async () => {
