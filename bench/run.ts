@@ -50,9 +50,9 @@ const USAGE = `Usage:
  */
 const PATIENCE_MS = 240_000;
 
-/** The same for a tree of hundreds of processes, and for programs that are compiled first. */
+/** The same for a tree of hundreds of processes, programs that are compiled first, and millions of rows. */
 const LONG_PATIENCE_MS = 900_000;
-const LONG: readonly string[] = ['tree', 'languages'];
+const LONG: readonly string[] = ['tree', 'languages', 'management'];
 
 /** The words after a command. */
 interface Given {
