@@ -179,7 +179,7 @@ export class ApiClient {
     throw refusalOf(response, await response.text().catch(() => ''), {
       url: this.url,
       isWrite: isWrite(request),
-      tokenOrigin: this.#tokenOrigin,
+      tokenOrigin: this.#tokenOrigin ?? 'your settings',
     });
   }
 
@@ -245,17 +245,10 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** A request that the server refused. */
-interface RefusedRequest {
-  readonly url: string;
-  readonly isWrite: boolean;
-  readonly tokenOrigin: string | undefined;
-}
-
 function refusalOf(
   response: Response,
   text: string,
-  { url, isWrite, tokenOrigin = 'your settings' }: RefusedRequest,
+  { url, isWrite, tokenOrigin }: { url: string; isWrite: boolean; tokenOrigin: string },
 ): CliError {
   const exitCode = exitCodeOf(response.status);
   // The server may have failed after the commit, or a proxy have stopped waiting for it.
@@ -291,9 +284,7 @@ function rejectedToken(origin: string): string {
 function exitCodeOf(status: number): ExitCode {
   if (status === 400) return EXIT.usage;
   if (status === 404) return EXIT.notFound;
-  if (status === 401 || status === 403 || status === 409 || status === 412 || status === 428)
-    return EXIT.denied;
-  return EXIT.failed;
+  return [401, 403, 409, 412, 428].includes(status) ? EXIT.denied : EXIT.failed;
 }
 
 function noToken(problem = 'No access token found.'): CliError {

@@ -40,37 +40,17 @@ export const verifyCommand = command({
 });
 
 /** The findings of all calls together. */
-interface Found {
-  readonly entries: number;
-  readonly blocks: number;
-  readonly problems: readonly Problem[];
-  readonly hasHead?: boolean;
-  readonly head?: string;
-  readonly headAt?: string;
-  readonly unchained: number;
-  readonly redactedThrough?: number;
-}
+type Found = Awaited<ReturnType<typeof verify>>;
 
-interface Problem {
-  readonly kind: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-async function verify(client: ApiClient, head: string | undefined): Promise<Found> {
-  const problems: Problem[] = [];
+async function verify(client: ApiClient, head: string | undefined) {
+  const problems: ReturnType<typeof problemOf>[] = [];
   let [entries, blocks, hasHead] = [0, 0, false];
   for (let cursor: string | undefined; ; ) {
     const { fields } = await client.request({ path: apiPath`/audit/verification`, query: { head, cursor } });
     entries += fields.number('entries');
     blocks += fields.number('blocks');
     hasHead ||= fields.any('hasHead') === true;
-    for (const each of fields.list('problems'))
-      problems.push({
-        kind: each.text('kind'),
-        from: placeOf(each.fields('from')),
-        to: placeOf(each.fields('to')),
-      });
+    problems.push(...fields.list('problems').map(problemOf));
 
     cursor = fields.optionalText('next');
     if (cursor !== undefined) continue;
@@ -79,13 +59,21 @@ async function verify(client: ApiClient, head: string | undefined): Promise<Foun
 }
 
 /** What the last call says. */
-function endOf(fields: Fields): Pick<Found, 'head' | 'headAt' | 'unchained' | 'redactedThrough'> {
+function endOf(fields: Fields) {
   const end = fields.optionalFields('head');
-  const redacted = fields.any('redactedThrough') === undefined ? undefined : fields.number('redactedThrough');
+  const isRedacted = fields.any('redactedThrough') !== undefined;
   return {
     unchained: fields.number('unchained'),
     ...(end && { head: `${end.number('seq')}:${end.text('hash')}`, headAt: end.text('at') }),
-    ...(redacted === undefined ? {} : { redactedThrough: redacted }),
+    ...(isRedacted && { redactedThrough: fields.number('redactedThrough') }),
+  };
+}
+
+function problemOf(problem: Fields) {
+  return {
+    kind: problem.text('kind'),
+    from: placeOf(problem.fields('from')),
+    to: placeOf(problem.fields('to')),
   };
 }
 
@@ -114,7 +102,7 @@ function describe(
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function sentenceOf({ kind, from, to }: Problem): string {
+function sentenceOf({ kind, from, to }: ReturnType<typeof problemOf>): string {
   const [which, were, are] =
     from === to ? [`Entry ${from}`, 'was', 'is'] : [`Entries ${from} to ${to}`, 'were', 'are'];
   switch (kind) {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readProfiles } from '../config/profiles.ts';
 import { flagOf } from '../config/settings.ts';
-import { type ApiRequest, apiPath } from './api-client.ts';
+import { apiPath } from './api-client.ts';
 import { type Catalog, type CliCommand, connect } from './command.ts';
 import type { OptionSpec } from './options.ts';
 import type { Shell } from './shell.ts';
@@ -144,12 +144,15 @@ async function valuesOf(
     return readProfiles(shell.env).profiles.map(({ name, url }) => ({ word: name, about: url }));
 
   const project = given.get('project') || shell.env.HALYARD_PROJECT || '';
-  const list = listOf(kind, { project, key: given.get('key') ?? '' });
+  const list = listOf(kind, project, given.get('key') ?? '');
   if (list === undefined) return [];
   const options = Object.fromEntries(
     ['url', 'token', 'data', 'profile'].flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : [])),
   );
-  const { fields } = await connect(shell, options).request({ ...list.request, timeoutMs: TIMEOUT_MS });
+  // Flags come in pages.
+  const query = list.member === 'flags' ? { limit: '1000' } : {};
+  const request = { path: list.path, query, timeoutMs: TIMEOUT_MS };
+  const { fields } = await connect(shell, options).request(request);
   return fields.list(list.member).map((item) => ({
     word: item.text(list.name),
     about: item.optionalText('description')?.split('\n')[0]?.slice(0, 60) ?? '',
@@ -157,30 +160,15 @@ async function valuesOf(
 }
 
 /** The list of the server that has the names of a kind; `undefined` where it has none. */
-function listOf(
-  kind: string,
-  { project, key }: { readonly project: string; readonly key: string },
-): { readonly request: ApiRequest; readonly member: string; readonly name: string } | undefined {
-  if (kind === 'project') return { request: { path: apiPath`/projects` }, member: 'projects', name: 'name' };
+function listOf(kind: string, project: string, key: string) {
+  if (kind === 'project') return { path: apiPath`/projects`, member: 'projects', name: 'name' };
   if (project === '') return undefined;
   if (kind === 'environment')
-    return {
-      request: { path: apiPath`/projects/${project}/environments` },
-      member: 'environments',
-      name: 'name',
-    };
+    return { path: apiPath`/projects/${project}/environments`, member: 'environments', name: 'name' };
   if (kind === 'key' || kind === 'keys')
-    return {
-      request: { path: apiPath`/projects/${project}/flags`, query: { limit: '1000' } },
-      member: 'flags',
-      name: 'key',
-    };
+    return { path: apiPath`/projects/${project}/flags`, member: 'flags', name: 'key' };
   if (kind === 'valuename' && key !== '')
-    return {
-      request: { path: apiPath`/projects/${project}/flags/${key}` },
-      member: 'namedValues',
-      name: 'name',
-    };
+    return { path: apiPath`/projects/${project}/flags/${key}`, member: 'namedValues', name: 'name' };
   return undefined;
 }
 

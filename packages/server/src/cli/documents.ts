@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { DOCUMENT_SECTIONS, REMOVABLE_SECTIONS } from '@halyard/protocol';
 import { type ApiAnswer, type ApiRequest, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
-import { command, connect } from './command.ts';
+import { command, connect, type Input } from './command.ts';
 import { type Fields, isJsonText } from './fields.ts';
 import { describeStep } from './flag-state.ts';
-import { type CONNECTION, NOTE, option, required, toggle, type ValuesOf, WISH } from './options.ts';
+import { type CONNECTION, NOTE, option, required, toggle, WISH } from './options.ts';
 import { printAnswer, printable, printDocument, shortJson } from './output.ts';
 import { decodeUtf8, type Shell } from './shell.ts';
 
@@ -52,12 +52,14 @@ export const exportCommand = command({
   },
 });
 
-const REMOVE = option(
-  '<sections>',
-  `Also remove what the file lacks in these sections: ${REMOVABLE_SECTIONS.join(', ')}; by default it stays`,
-);
-
-const PRUNE = toggle('Also remove states and archive flags that are not in the file; by default they stay');
+/** What happens to what the file lacks. */
+const LACKING = {
+  prune: toggle('Also remove states and archive flags that are not in the file; by default they stay'),
+  remove: option(
+    '<sections>',
+    `Also remove what the file lacks in these sections: ${REMOVABLE_SECTIONS.join(', ')}; by default it stays`,
+  ),
+};
 
 /** `halyard import` */
 export const importCommand = command({
@@ -68,8 +70,7 @@ export const importCommand = command({
       choices: ['create-only', 'enforce'],
       default: 'create-only',
     }),
-    prune: PRUNE,
-    remove: REMOVE,
+    ...LACKING,
     dryRun: toggle('Show what would change, and which of these changes you may not make'),
     plan: option('<plan>', 'Import only what the dry run or diff that printed this plan has shown'),
     note: NOTE,
@@ -95,7 +96,7 @@ export const importCommand = command({
 export const diffCommand = command({
   usage: 'diff <file>',
   about: 'Show what "halyard import --policy enforce" would change; "-" reads standard input.',
-  options: { prune: PRUNE, remove: REMOVE },
+  options: LACKING,
   help:
     'Writes text even when piped; --json writes JSON. Requires the role viewer only.\n' +
     'Exit codes: 0 no differences, 5 differences, others as for every command.',
@@ -115,16 +116,7 @@ export const diffCommand = command({
 const IMPORT_TIMEOUT_MS = 300_000;
 
 async function sendDocument(
-  {
-    file,
-    prune,
-    remove,
-    ...options
-  }: ValuesOf<typeof CONNECTION> & {
-    readonly file: string;
-    readonly prune?: boolean;
-    readonly remove?: string;
-  },
+  { file, prune, remove, ...options }: Input<'diff <file>', typeof LACKING & typeof CONNECTION>,
   shell: Shell,
   { query, ...request }: Pick<ApiRequest, 'path' | 'query' | 'note'>,
 ): Promise<ApiAnswer> {
@@ -140,18 +132,14 @@ async function sendDocument(
 }
 
 async function readDocument(file: string, shell: Shell): Promise<string> {
-  const text = file === '-' ? await shell.readInput() : decodeUtf8(await readBytes(file), file);
-  if (text.trim() !== '') return text;
-  throw usageError(`${file} is empty. Use a file that "halyard export" wrote, or "-" for standard input.`);
-}
-
-async function readBytes(file: string): Promise<Uint8Array> {
-  return await readFile(file).catch((cause: unknown) => {
-    throw usageError(
-      `Cannot read ${file}. Use a file that "halyard export" wrote, or "-" for standard input.`,
-      cause,
-    );
-  });
+  const hint = 'Use a file that "halyard export" wrote, or "-" for standard input.';
+  const readBytes = () =>
+    readFile(file).catch((cause: unknown) => {
+      throw usageError(`Cannot read ${file}. ${hint}`, cause);
+    });
+  const text = file === '-' ? await shell.readInput() : decodeUtf8(await readBytes(), file);
+  if (text.trim() === '') throw usageError(`${file} is empty. ${hint}`);
+  return text;
 }
 
 function describeImport(fields: Fields): string {

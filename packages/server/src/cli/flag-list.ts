@@ -3,18 +3,23 @@ import { usageError } from './cli-error.ts';
 import { connect } from './command.ts';
 import type { Fields } from './fields.ts';
 import { describeState } from './flag-state.ts';
-import type { CONNECTION, ValuesOf } from './options.ts';
+import { type CONNECTION, option, required, toggle, type ValuesOf } from './options.ts';
 import { printList, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 import { parsePastTime } from './times.ts';
 
-/** Which flags to list, and how. */
-export interface FlagListOptions extends ValuesOf<typeof CONNECTION> {
-  readonly project: string;
-  readonly env?: string;
-  readonly archived?: boolean;
-  readonly stale?: string;
-}
+/** The options of `halyard flag list`. */
+export const LIST = {
+  project: required('<project>', 'Project of the flag'),
+  env: option('<environment>', 'List this environment only; by default all of them side by side'),
+  archived: toggle('List the archived flags of the project instead'),
+  stale: option(
+    '<age>',
+    'List flags that have been the same in every environment for this long, such as 30d; leaves out permanent ones',
+  ),
+};
+
+type FlagListOptions = ValuesOf<typeof LIST & typeof CONNECTION>;
 
 /** Lists the flags of one environment, of the whole project, or those that are archived or stale. */
 export async function listFlags(options: FlagListOptions, shell: Shell): Promise<void> {
@@ -50,9 +55,8 @@ function emptyHint(project: string): string {
 async function listEverywhere(options: FlagListOptions, shell: Shell): Promise<void> {
   const { project } = options;
   const client = connect(shell, options);
-  const environments = (await client.request({ path: apiPath`/projects/${project}/environments` })).fields
-    .list('environments')
-    .map((environment) => environment.text('name'));
+  const { fields } = await client.request({ path: apiPath`/projects/${project}/environments` });
+  const environments = fields.list('environments').map((environment) => environment.text('name'));
 
   await printList(shell, options, client.pages({ path: apiPath`/projects/${project}/flags` }), {
     member: 'flags',
@@ -87,11 +91,8 @@ async function listStale(options: FlagListOptions, age: string, shell: Shell): P
     row: (item) => {
       const states = item.fields('environments');
       const all = states.names.map((name) => states.fields(name));
-      const since =
-        all
-          .map((state) => state.text('updatedAt'))
-          .toSorted()
-          .at(-1) ?? item.text('createdAt');
+      const changes = all.map((state) => state.text('updatedAt'));
+      const since = changes.toSorted().at(-1) ?? item.text('createdAt');
 
       const days = Math.floor((Date.now() - Date.parse(since)) / 86_400_000);
       return [

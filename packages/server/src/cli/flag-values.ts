@@ -1,5 +1,5 @@
 import { compactJson, defined, memberText } from '@halyard/protocol';
-import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
+import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import { connect, type Input } from './command.ts';
 import { type Fields, isJsonText, parseForDisplay } from './fields.ts';
@@ -67,20 +67,17 @@ export async function namedValueText(
   throw new CliError(`The flag ${key} has no value named "${name}". ${known}`, { exitCode: EXIT.notFound });
 }
 
+/** Numbers beyond a double keep their digits. */
 async function readNamedValues(client: ApiClient, path: string) {
   const answer = await client.request({ path });
-  return { answer, values: parseNamedValues(answer) };
-}
-
-/** Numbers beyond a double keep their digits. */
-function parseNamedValues({ fields, text }: ApiAnswer): readonly NamedValue[] {
-  const listed = fields.any('namedValues') === undefined ? [] : fields.list('namedValues');
-  const texts = itemTexts(text, 'namedValues');
-  return listed.map((item, index) => ({
+  const listed = answer.fields.any('namedValues') === undefined ? [] : answer.fields.list('namedValues');
+  const texts = itemTexts(answer.text, 'namedValues');
+  const values = listed.map((item, index) => ({
     name: item.text('name'),
     valueText: memberText(texts[index] ?? '{}', ['value']) ?? 'null',
     ...defined({ description: item.optionalText('description') }),
   }));
+  return { answer, values };
 }
 
 function readAssignment(text: string): NamedValue {

@@ -3,7 +3,7 @@ import { type ApiClient, apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import { type CliCommand, command, connect, type Input, redirect } from './command.ts';
 import type { Fields } from './fields.ts';
-import { listFlags } from './flag-list.ts';
+import { LIST, listFlags } from './flag-list.ts';
 import { describeState, describeStep, patchBody, STATE, type StateOptions } from './flag-state.ts';
 import { manageValues, namedValueText, VALUES } from './flag-values.ts';
 import { type CONNECTION, NOTE, namesIn, option, required, toggle, WISH } from './options.ts';
@@ -104,15 +104,7 @@ export const flagCommands: readonly CliCommand[] = [
   command({
     usage: 'list',
     about: 'List the flags of one environment or of the whole project.',
-    options: {
-      ...PROJECT,
-      env: option('<environment>', 'List this environment only; by default all of them side by side'),
-      archived: toggle('List the archived flags of the project instead'),
-      stale: option(
-        '<age>',
-        'List flags that have been the same in every environment for this long, such as 30d; leaves out permanent ones',
-      ),
-    },
+    options: LIST,
     examples: ['halyard flag list --project shop', 'halyard flag list --project shop --stale 30d'],
     run: listFlags,
   }),

@@ -65,8 +65,7 @@ export const operatorCommands: readonly CliCommand[] = [
       'Create a link to set a new password. Prints it on standard output (with --json the whole record).',
     run: async ({ email, ...options }, shell) => {
       const client = connect(shell, options);
-      const id = (await findOperator(client, email)).text('id');
-      const answer = await client.request({ method: 'POST', path: apiPath`/operators/${id}/reset` });
+      const answer = await client.request({ method: 'POST', path: `${await pathTo(client, email)}/reset` });
       const done = `Created a link for ${email}. The old password works until it is used.`;
       printSecret(shell, options, answer, { member: 'link', sentence: linkSentence(done, answer.fields) });
     },
@@ -76,8 +75,7 @@ export const operatorCommands: readonly CliCommand[] = [
     about: 'Show what belongs to a person: what would end if you removed them, and what would stay.',
     run: async ({ email, ...options }, shell) => {
       const client = connect(shell, options);
-      const id = (await findOperator(client, email)).text('id');
-      const answer = await client.request({ path: apiPath`/operators/${id}/holdings` });
+      const answer = await client.request({ path: `${await pathTo(client, email)}/holdings` });
       printAnswer(shell, options, answer, describeHoldings);
     },
   }),
@@ -88,11 +86,11 @@ export const operatorCommands: readonly CliCommand[] = [
     options: { yes: toggle('Confirm') },
     run: async ({ email, yes, ...options }, shell) => {
       const client = connect(shell, options);
-      const id = (await findOperator(client, email)).text('id');
-      const { fields } = await client.request({ path: apiPath`/operators/${id}/holdings` });
+      const path = await pathTo(client, email);
+      const { fields } = await client.request({ path: `${path}/holdings` });
       shell.writeError(describeHoldings(fields));
       requireYes(yes, `This signs ${email} out everywhere and ends what is listed above.`);
-      const { text } = await client.request({ method: 'DELETE', path: apiPath`/operators/${id}` });
+      const { text } = await client.request({ method: 'DELETE', path });
       printDone(shell, options, `Removed ${email}.`, text);
     },
   }),
@@ -177,6 +175,10 @@ function projectRoles(
 function linkSentence(done: string, fields: Fields): string {
   const until = shortTime(fields.optionalText('expiresAt'));
   return `${done} The link works once, until ${until}. Save it now. You cannot see it again.`;
+}
+
+async function pathTo(client: ApiClient, email: string): Promise<string> {
+  return apiPath`/operators/${(await findOperator(client, email)).text('id')}`;
 }
 
 async function findOperator(client: ApiClient, email: string): Promise<Fields> {

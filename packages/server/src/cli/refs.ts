@@ -90,11 +90,7 @@ export const refsCommand = command({
   },
 });
 
-interface Report {
-  readonly flags: readonly KeyPlaces[];
-  readonly archived: readonly KeyPlaces[];
-  readonly unknown: readonly KeyPlaces[];
-}
+type Report = Readonly<Record<'flags' | 'archived' | 'unknown', readonly KeyPlaces[]>>;
 
 async function keysOf(
   client: ApiClient,
@@ -172,19 +168,23 @@ function annotationsOf(
     return `::${level} ${at}title=${property(title)}::${data(text)}\n`;
   };
 
-  const lines: string[] = [];
-  for (const { key, places } of unknown) {
-    const text = `"${key}" is not a flag of ${project}.`;
-    for (const place of places) lines.push(lineOf('unknown', 'Unknown flag', text, place));
-  }
-  for (const { key, places } of archived) {
-    const text = `"${key}" is archived in ${project}: code gets its default.`;
-    for (const place of places) lines.push(lineOf('archived', 'Archived flag', text, place));
-  }
-  if (failures.has('unused'))
-    for (const { key } of unusedOf(flags))
-      lines.push(lineOf('unused', 'Unused flag', `No code uses "${key}" of ${project}.`));
-  return lines.join('');
+  const linesOf = (
+    failure: Failure,
+    title: string,
+    found: readonly KeyPlaces[],
+    text: (key: string) => string,
+  ) => found.flatMap(({ key, places }) => places.map((place) => lineOf(failure, title, text(key), place)));
+  const unused = failures.has('unused') ? unusedOf(flags) : [];
+  return [
+    ...linesOf('unknown', 'Unknown flag', unknown, (key) => `"${key}" is not a flag of ${project}.`),
+    ...linesOf(
+      'archived',
+      'Archived flag',
+      archived,
+      (key) => `"${key}" is archived in ${project}: code gets its default.`,
+    ),
+    ...unused.map(({ key }) => lineOf('unused', 'Unused flag', `No code uses "${key}" of ${project}.`)),
+  ].join('');
 }
 
 /** A text within a command of GitHub Actions. */
