@@ -19,14 +19,15 @@ export const messages = {
   readsCounted: 'Reads are counted',
   readsNotCounted: 'Reads are no longer counted',
   countReadsFailed: 'The counting of reads could not be changed',
-  deleteProjectHint: "Deletes all environments, flags and keys. This can't be undone.",
+  deleteProjectHint:
+    "Deletes all environments, flags and keys, with their schedules and rollout plans. This can't be undone.",
   deleteProject: 'Delete project',
   deleteProjectTitle: (name: string) => `Delete project ${name}?`,
   deleteProjectBody: (environments: readonly string[], streams: string) => (
     <p>
       This permanently deletes{' '}
-      {environments.length === 0 ? '' : `the environments ${environments.join(', ')}, `}all flags and all
-      keys. {streams} This can't be undone.
+      {environments.length === 0 ? '' : `the environments ${environments.join(', ')}, `}all flags and keys,
+      and all schedules and rollout plans. {streams} This can't be undone.
     </p>
   ),
   projectDeleted: (name: string) => `Project ${name} deleted`,
