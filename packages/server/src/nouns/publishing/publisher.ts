@@ -124,7 +124,7 @@ export class Publisher {
   }
 }
 
-/** Environments of one name follow each other, and their ids grow. */
+/** Environments of one path follow each other, and their ids grow: this relies on names that never move to another environment. */
 function checkOrder(environmentId: string, map: PublishedMap, pointer: Pointer | undefined): void {
   if (pointer === undefined || pointer.environmentId < environmentId) return;
   const isOther = pointer.environmentId > environmentId;
