@@ -124,6 +124,28 @@ test('an emergency changes it at once, and another person acknowledges it', asyn
   await second.page.close();
 }, 60_000);
 
+test('the archiving of several flags is proposed, which one message says', async () => {
+  for (const key of ['old-1', 'old-2'])
+    await world.management.putState('shop', 'staging', key, { enabled: true });
+  const states = { production: { enabled: true } };
+  for (const key of ['old-3', 'old-4'])
+    await world.management.request('POST', '/api/projects/shop/flags?emergency=true', {
+      body: { key, states },
+      headers: { 'X-Change-Note': 'INC-814' },
+    });
+  const { page } = await world.open(`${FLAGS}?q=old-`);
+  await page.getByLabel('Select all listed flags').check();
+  await page.getByRole('button', { name: 'Archive' }).click();
+  await page.getByRole('button', { name: 'Propose…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Propose: archive 4 flags' });
+  await dialog.getByLabel('Reason').fill('Shipped');
+  await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
+  await page.getByText('Archiving of 2 flags proposed').waitFor();
+  await page.getByRole('region', { name: 'Messages' }).getByText('2 flags archived').waitFor();
+  expect(await page.getByText(/proposed$/).count()).toBe(1);
+  await page.close();
+}, 60_000);
+
 test('the import of a document is proposed as a whole', async () => {
   // The flag that it proposes does not exist yet: the screen does not ask for it, which would be an error of the console.
   const { page, check } = await world.open('/projects/shop/settings');

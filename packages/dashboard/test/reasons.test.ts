@@ -48,6 +48,35 @@ test('people set that every change needs a reason, and are asked for it wherever
   await page.close();
 }, 60_000);
 
+test('flags are archived with their reason, and restored with another', async () => {
+  await world.management.createProject('depot');
+  for (const key of ['old-1', 'old-2'])
+    await world.management.putState('depot', 'production', key, { enabled: true });
+  await world.management.request('PATCH', '/api/projects/depot/environments/production', {
+    body: { reasonRequired: true },
+  });
+  const { page, check } = await world.open('/projects/depot/flags');
+  await page.getByLabel('Select all listed flags').check();
+  await page.getByRole('button', { name: 'Archive' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Archive 2 flags?' });
+  await dialog.getByRole('button', { name: 'Archive' }).click();
+  await dialog.getByText('Say why: the history keeps it.').waitFor();
+  await check();
+  await dialog.getByLabel('Reason').fill('Shipped');
+  await dialog.getByRole('button', { name: 'Archive' }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  await page.getByRole('button', { name: 'Undo' }).click();
+  const why = page.getByRole('dialog', { name: 'Reason for the change' });
+  await why.getByLabel('Reason').fill('Too early');
+  await why.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('2 flags restored').waitFor();
+  const answer = await world.management.request('GET', '/api/audit?project=depot&target=old-1&limit=4');
+  const { entries } = answer as { entries: readonly { note?: string }[] };
+  expect([...new Set(entries.map(({ note }) => note))]).toEqual(['Too early', 'Shipped', undefined]);
+  await page.close();
+}, 60_000);
+
 test('the bar of a draft stays at the foot of the window, and its reason is the only one', async () => {
   const { page, check } = await world.open(`${FLAG}?env=production`, { height: 640 });
   await card(page, 'production').getByRole('radio', { name: 'Percentage in production' }).check();

@@ -67,13 +67,18 @@ export function isSessionEnd(error: unknown): boolean {
 export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const { code, status, retryAfterSeconds } = error;
-  const message = (ERROR_MESSAGES as Readonly<Record<string, string>>)[code];
+  const message = messageFor(code);
   if (message === undefined) return `The server answered ${status}. Try again.`;
   if (code !== 'rate_limited' || retryAfterSeconds === undefined) return message;
   const minutes = Math.ceil(retryAfterSeconds / 60);
   const wait =
     retryAfterSeconds < 60 ? 'in a moment' : minutes === 1 ? 'in a minute' : `in ${minutes} minutes`;
   return `${message} Try again ${wait}.`;
+}
+
+/** The message for an error code, also for one of several things in an answer; `undefined` for an unknown one. */
+export function messageFor(code: string): string | undefined {
+  return (ERROR_MESSAGES as Readonly<Record<string, string>>)[code];
 }
 
 /** The message for each error code. The API's own messages address programs: they name headers and members. */

@@ -96,31 +96,39 @@ export interface ArchiveProposed {
 /** How many flags one request archives: small enough that a long run shows its progress. */
 const AT_ONCE = 25;
 
-/** Archives flags and yields the results batch by batch. Rejects if a whole request is refused. */
+/**
+ * Archives flags and yields the results batch by batch. Rejects if a whole request is refused. `wish` is for those that need
+ * approval: the server refuses it for others.
+ */
 export async function* archiveFlags(
   project: string,
   keys: readonly string[],
-  { confirmed, ...wanted }: Wanted & { readonly confirmed: readonly string[] },
+  {
+    confirmed,
+    needApproval,
+    ...wanted
+  }: Wanted & { readonly confirmed: readonly string[]; readonly needApproval: ReadonlySet<string> },
 ): AsyncGenerator<readonly (ArchiveResult | ArchiveProposed)[]> {
-  if (wanted.wish !== undefined) {
-    // Each is a proposal or an emergency, so that people decide about each.
-    for (const key of keys) {
-      const path = api`projects/${project}/flags/${key}/archive`;
-      try {
-        await request<FlagRecord>('POST', path, { confirmed, ...wanted });
-        yield [{ key, archived: true }];
-      } catch (error) {
-        if (!isProposed(error)) throw error;
-        yield [{ key, proposed: true }];
-      }
+  const isSingle = (key: string) => wanted.wish !== undefined && needApproval.has(key);
+
+  // Each is a proposal or an emergency, so that people decide about each.
+  for (const key of keys.filter(isSingle)) {
+    const path = api`projects/${project}/flags/${key}/archive`;
+    try {
+      await request<FlagRecord>('POST', path, { confirmed, ...wanted });
+      yield [{ key, archived: true }];
+    } catch (error) {
+      if (!isProposed(error)) throw error;
+      yield [{ key, proposed: true }];
     }
-    return;
   }
 
-  for (let start = 0; start < keys.length; start += AT_ONCE) {
-    const body = { keys: keys.slice(start, start + AT_ONCE) };
+  const others = keys.filter((key) => !isSingle(key));
+  for (let start = 0; start < others.length; start += AT_ONCE) {
+    const body = { keys: others.slice(start, start + AT_ONCE) };
     const path = api`projects/${project}/flags/archive`;
-    yield (await request<{ results: readonly ArchiveResult[] }>('POST', path, { body, confirmed })).results;
+    const options = { body, confirmed, note: wanted.note };
+    yield (await request<{ results: readonly ArchiveResult[] }>('POST', path, options)).results;
   }
 }
 
@@ -131,13 +139,13 @@ const RESTORED_AT_ONCE = 4;
 export async function restoreFlags(
   project: string,
   keys: readonly string[],
-  confirmed: readonly string[],
+  options: { readonly confirmed: readonly string[]; readonly note: string | undefined },
 ): Promise<readonly PromiseSettledResult<FlagRecord>[]> {
   const results: PromiseSettledResult<FlagRecord>[] = [];
   for (let start = 0; start < keys.length; start += RESTORED_AT_ONCE) {
     const some = keys.slice(start, start + RESTORED_AT_ONCE);
     const requests = some.map((key) =>
-      request<FlagRecord>('POST', api`projects/${project}/flags/${key}/restore`, { confirmed }),
+      request<FlagRecord>('POST', api`projects/${project}/flags/${key}/restore`, options),
     );
     results.push(...(await Promise.allSettled(requests)));
   }

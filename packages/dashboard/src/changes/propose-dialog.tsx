@@ -171,6 +171,8 @@ export function showProposed(text: string): void {
   announce(words.proposed);
   toast({
     kind: 'done',
+    // Of many proposals, the message of each replaces the one before it.
+    about: words.proposed,
     title: words.proposed,
     detail: (
       <>

@@ -1,25 +1,30 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import { isMade, messageOf } from '../api/api-error.ts';
+import { useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { isMade, messageFor, messageOf } from '../api/api-error.ts';
 import type { Wanted } from '../api/approvals.ts';
 import { dropFlags, putFlag } from '../api/flag-cache.ts';
 import { type ArchiveProposed, archiveFlags, restoreFlags } from '../api/flags.ts';
 import { queryKeys } from '../api/query-cache.ts';
 import type { ArchiveResult, EnvironmentRecord, FlagRecord, ProjectRecord } from '../api/types.ts';
+import { links } from '../browser/links.ts';
 import { useChangeGuards } from '../changes/change-guards.tsx';
+import { messages as questions } from '../changes/dialog-messages.ts';
+import { NoteField } from '../changes/note-field.tsx';
 import { ProtectedNote } from '../changes/protected-note.tsx';
 import { DONE_MS, toastFailure } from '../components/actions.tsx';
 import { EnvironmentBadge } from '../components/badges.tsx';
 import { Becomes } from '../components/becomes.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
+import { useForm } from '../components/form.tsx';
 import { announce } from '../components/live-region.tsx';
 import { stateText } from '../components/state-summary.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
 import { messages as words } from './messages.ts';
 
-/** Previews what archiving removes, archives a few flags at a time, and shows the progress and every failure. */
+/** Previews what archiving removes, asks why, archives a few flags at a time, and shows the progress and every failure. */
 export function ArchiveDialog({
   project,
   flags: selected,
@@ -38,16 +43,41 @@ export function ArchiveDialog({
   const guarded = places.filter((environment) => environment.protected);
   // Only what the preview shows: the server refuses where a state was added since.
   const confirmed = guarded.map(({ name }) => name);
-  const needsApproval = guarded.some(({ approvals }) => approvals > 0);
+  const needApproval = new Set(
+    flags
+      .filter(({ environments }) =>
+        guarded.some(({ name, approvals }) => approvals > 0 && environments[name] !== undefined),
+      )
+      .map(({ key }) => key),
+  );
+  const needsApproval = needApproval.size > 0;
+  const isReasonRequired = places.some(({ reasonRequired }) => reasonRequired);
+  const asksReason = !needsApproval && (isReasonRequired || guarded.length > 0);
 
   const { askApproval } = useChangeGuards();
   const { results, isRunning, problem, start, leave } = useArchiveRun(project.name, {
     confirmed,
+    needApproval,
+    places,
     // To restore them would need approval, too.
     isUndoable: !needsApproval,
   });
   const failed = results.filter((result) => 'error' in result);
   const isOver = results.length === flags.length;
+
+  const [note, setNote] = useState('');
+  const form = useForm({
+    problems: {
+      note: asksReason && isReasonRequired && note.trim() === '' ? questions.noteMissing : undefined,
+    },
+    submit: run,
+  });
+
+  const stop = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    // The button that started it is disabled now.
+    if (isRunning) stop.current?.focus();
+  }, [isRunning]);
 
   async function run(): Promise<void> {
     const keys = flags.map(({ key }) => key);
@@ -57,6 +87,7 @@ export function ArchiveDialog({
       what: words.what(keys),
       list: <ArchivedList guarded={guarded} flags={flags} />,
       canBeEmergency: true,
+      note: note.trim() === '' ? undefined : note.trim(),
     });
     if (wanted !== undefined && (await start(keys, wanted))) onDone();
   }
@@ -69,58 +100,76 @@ export function ArchiveDialog({
 
   return (
     <Dialog title={words.title(flags.map(({ key }) => key))} onClose={close}>
-      {results.length === 0 && (
-        <>
-          <p className="text-ink-2">{words.effect(places.map(({ name }) => name))}</p>
-          <ArchivePreview project={project.name} guarded={guarded} flags={flags} />
-        </>
-      )}
-
-      {(isRunning || results.length > 0) && (
-        <div className="mt-2">
-          <progress
-            className="h-1.5 w-full accent-accent"
-            max={flags.length}
-            value={results.length}
-            aria-label={words.progressLabel}
-          />
-          <p className="text-xs text-ink-2">
-            {words.progress(archivedOf(results).length, flags.length, failed.length)}
-          </p>
-        </div>
-      )}
-
-      {failed.length > 0 && (
-        <ScrollRegion
-          label={words.failures}
-          className="mt-2 max-h-48 overflow-auto rounded-md border border-line"
-        >
-          <ul className="divide-y divide-line">
-            {failed.map(({ key, message }) => (
-              <li key={key} className="px-3 py-1.5">
-                <span className="font-mono text-xs wrap-anywhere">{key}</span>: {message}
-              </li>
-            ))}
-          </ul>
-        </ScrollRegion>
-      )}
-
-      {problem !== undefined && (
-        <p role="alert" className="mt-2 text-danger">
-          {problem}
-        </p>
-      )}
-
-      <DialogActions>
-        <Button data-autofocus onClick={close}>
-          {isOver ? words.close : isRunning ? words.stop : words.cancel}
-        </Button>
-        {!isOver && (
-          <Button kind={needsApproval ? 'primary' : 'danger'} disabled={isRunning} onClick={() => void run()}>
-            {needsApproval ? words.propose : words.submit}
-          </Button>
+      <form {...form.props}>
+        {results.length === 0 && (
+          <>
+            <p className="text-ink-2">{words.effect(places.map(({ name }) => name))}</p>
+            <ArchivePreview project={project.name} guarded={guarded} flags={flags} />
+            {asksReason && (
+              <div className="mt-3">
+                <NoteField
+                  value={note}
+                  isRequired={isReasonRequired}
+                  error={form.problem('note')}
+                  onChange={setNote}
+                />
+              </div>
+            )}
+          </>
         )}
-      </DialogActions>
+
+        {(isRunning || results.length > 0) && (
+          <div className="mt-2">
+            <progress
+              className="h-1.5 w-full accent-accent"
+              max={flags.length}
+              value={results.length}
+              aria-label={words.progressLabel}
+            />
+            <p className="text-xs text-ink-2">
+              {words.progress(
+                results.some((result) => 'proposed' in result) ? words.proposedSoFar : words.archivedSoFar,
+                results.length - failed.length,
+                flags.length,
+                failed.length,
+              )}
+            </p>
+          </div>
+        )}
+
+        {failed.length > 0 && (
+          <ScrollRegion
+            label={words.failures}
+            className="mt-2 max-h-48 overflow-auto rounded-md border border-line"
+          >
+            <ul className="divide-y divide-line">
+              {failed.map(({ key, error }) => (
+                <li key={key} className="px-3 py-1.5">
+                  <span className="font-mono text-xs wrap-anywhere">{key}</span>:{' '}
+                  {messageFor(error) ?? words.unknownFailure}
+                </li>
+              ))}
+            </ul>
+          </ScrollRegion>
+        )}
+
+        {problem !== undefined && (
+          <p role="alert" className="mt-2 text-danger">
+            {problem}
+          </p>
+        )}
+
+        <DialogActions>
+          <Button ref={stop} data-autofocus onClick={close}>
+            {isOver ? words.close : isRunning ? words.stop : words.cancel}
+          </Button>
+          {!isOver && (
+            <Button type="submit" kind={needsApproval ? 'primary' : 'danger'} disabled={isRunning}>
+              {needsApproval ? words.propose : words.submit}
+            </Button>
+          )}
+        </DialogActions>
+      </form>
     </Dialog>
   );
 }
@@ -209,9 +258,20 @@ interface ArchiveRun {
 /** Archives flags of a project, and offers to restore them. `confirmed` names what the person consented to. */
 function useArchiveRun(
   project: string,
-  { confirmed, isUndoable }: { readonly confirmed: readonly string[]; readonly isUndoable: boolean },
+  {
+    confirmed,
+    needApproval,
+    places,
+    isUndoable,
+  }: {
+    readonly confirmed: readonly string[];
+    readonly needApproval: ReadonlySet<string>;
+    readonly places: readonly EnvironmentRecord[];
+    readonly isUndoable: boolean;
+  },
 ): ArchiveRun {
   const queries = useQueryClient();
+  const { askApproval } = useChangeGuards();
   const [results, setResults] = useState<readonly Outcome[]>([]);
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -221,7 +281,7 @@ function useArchiveRun(
     setRunning(true);
     const all: Outcome[] = [];
     try {
-      for await (const some of archiveFlags(project, keys, { confirmed, ...wanted })) {
+      for await (const some of archiveFlags(project, keys, { confirmed, needApproval, ...wanted })) {
         all.push(...some);
         setResults([...all]);
         dropFlags(queries, project, archivedOf(some));
@@ -239,6 +299,7 @@ function useArchiveRun(
     if (done.length > 0) announce(words.announced(done.length, keys.length));
     const isAll = all.length === keys.length && !all.some((result) => 'error' in result);
     if (isAll || isLeft.current) showArchived(done);
+    showProposed(all.filter((result) => 'proposed' in result).length);
     return isAll;
   }
 
@@ -256,8 +317,26 @@ function useArchiveRun(
     });
   }
 
+  /** Each proposal has replaced the message of the one before it. */
+  function showProposed(count: number): void {
+    if (count < 2) return;
+    toast({
+      kind: 'done',
+      about: questions.propose.proposed,
+      title: words.proposed(count),
+      detail: (
+        <Link href={links.proposals(project)} className="text-accent underline">
+          {words.seeProposals}
+        </Link>
+      ),
+    });
+  }
+
   async function undo(keys: readonly string[]): Promise<void> {
-    const settled = await restoreFlags(project, keys, confirmed);
+    const wanted = await askApproval({ project, environments: places });
+    if (wanted === undefined) return;
+
+    const settled = await restoreFlags(project, keys, { confirmed, note: wanted.note });
     const refused: string[] = [];
     settled.forEach((each, index) => {
       if (each.status === 'fulfilled') putFlag(queries, project, each.value);

@@ -13,8 +13,11 @@ export const messages = {
   removed: 'Removed',
   more: (count: number) => `and ${count} more`,
   progressLabel: 'Progress',
-  progress: (archived: number, of: number, failed: number) =>
-    `${archived} of ${of} archived${failed > 0 ? `, ${failed} failed` : ''}`,
+  archivedSoFar: 'archived',
+  proposedSoFar: 'proposed',
+  progress: (done: string, count: number, of: number, failed: number) =>
+    `${count} of ${of} ${done}${failed > 0 ? `, ${failed} failed` : ''}`,
+  unknownFailure: 'The server could not archive it. Try again.',
   failures: 'Flags that were not archived',
   submit: 'Archive',
   propose: 'Propose…',
@@ -25,6 +28,8 @@ export const messages = {
   endedEarly: 'Archiving stopped early',
   announced: (archived: number, of: number) => `${archived} of ${of} archived`,
   done: (keys: readonly string[]) => `${subject(keys)} archived`,
+  proposed: (count: number) => `Archiving of ${count} flags proposed`,
+  seeProposals: 'See the proposals',
   undo: 'Undo',
   undone: 'Undone',
   restored: (keys: readonly string[]) => `${subject(keys)} restored`,
