@@ -72,6 +72,23 @@ async function whoAmI(token: string): Promise<unknown> {
   return answer.json();
 }
 
+test('after a row is revoked, the focus is at the same button of the next one, in view and not under the message', async () => {
+  for (const name of ['oldest', 'middle', 'newest'])
+    await world.management.request('POST', '/api/tokens', { body: { name, role: 'viewer' } });
+  const { page } = await world.open('/tokens', { width: 320, height: 256 });
+  await page.getByRole('button', { name: 'Revoke middle' }).press('Enter');
+  await page.getByRole('dialog', { name: 'Revoke middle?' }).getByRole('textbox').fill('middle');
+  await page.keyboard.press('Enter');
+  await page.getByText('Token “middle” revoked').waitFor();
+  await page.locator('[aria-label="Revoke oldest"]:focus').waitFor();
+  const isSeen = `(() => {
+    const { left, top, width, height } = document.activeElement.getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2) === document.activeElement;
+  })()`;
+  await until('the button is in view', async () => (await page.evaluate(isSeen)) === true);
+  await page.close();
+}, 60_000);
+
 test('a person makes a token of their own under Account, with few rights at first, and revokes it', async () => {
   const as = await signUp(world, {
     email: 'lena@example.com',

@@ -88,10 +88,6 @@ export function Dialog({
       event.preventDefault();
       if (!event.repeat) close();
     }
-
-    // The key that opened it may still be held down: repeats of it must not answer the question.
-    const isHeld = event.repeat && event.key === 'Enter';
-    if (isHeld && event.target instanceof HTMLButtonElement) event.preventDefault();
   }
 
   return (

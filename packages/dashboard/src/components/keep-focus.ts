@@ -7,6 +7,18 @@ const MOST = 100;
 interface Place {
   readonly element: HTMLElement;
   readonly label: string | null;
+  /** Where it was in a list of records. */
+  readonly row: RowPlace | undefined;
+}
+
+/** The place of a control in a list: the row after a removed one takes its index. */
+interface RowPlace {
+  readonly list: Element;
+  readonly index: number;
+  /** The first word of its name, which is the same in all rows, such as "Revoke". */
+  readonly verb: string;
+  /** How many controls of its row follow it, and itself. */
+  readonly fromEnd: number;
 }
 
 /** Where the focus has been, the latest place last. */
@@ -21,12 +33,19 @@ let isWaiting = false;
 /** Whether the person took the focus away on purpose, as by a click beside all controls. */
 let hasLeft = false;
 
+/** Whether the person last used a key: then the page scrolls to where the focus goes. */
+let isByKey = false;
+
 /**
  * Browsers drop the focus when its element goes away or is disabled: keys then go nowhere, and screen readers start again at
- * the top. From now on, the focus returns to the element once it is enabled again, or moves to the element that replaced it, or
- * to the place before it that still exists.
+ * the top. From now on, the focus returns to the element once it is enabled again, or moves to the element that replaced it, to
+ * the same control of the next row, or to the place before it that still exists.
  */
 export function keepFocus(): void {
+  addEventListener('keydown', noteKey, { capture: true });
+  for (const name of ['pointerdown', 'wheel'])
+    addEventListener(name, notePointer, { capture: true, passive: true });
+
   addEventListener('focusin', ({ target }) => {
     if (!(target instanceof HTMLElement)) return;
     // What is gone may have been replaced, but not by another screen.
@@ -34,7 +53,7 @@ export function keepFocus(): void {
     const others = places.filter(
       ({ element }) => element !== target && (element.isConnected || isSameScreen),
     );
-    places = [...others, { element: target, label: target.ariaLabel }].slice(-MOST);
+    places = [...others, { element: target, label: target.ariaLabel, row: rowPlaceOf(target) }].slice(-MOST);
     path = location.pathname;
     isWaiting = false;
     hasLeft = false;
@@ -57,6 +76,23 @@ export function keepFocus(): void {
   observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] });
 }
 
+/** The element that has the focus, or had it before it was disabled; `undefined` once it does not exist. */
+export function focusPlace(): HTMLElement | undefined {
+  const latest = places.at(-1)?.element;
+  return latest?.isConnected ? latest : undefined;
+}
+
+/** A key that is held down presses one button, not also those that get the focus in the meantime. */
+function noteKey(event: KeyboardEvent): void {
+  isByKey = true;
+  if (event.repeat && event.key === 'Enter' && event.target instanceof HTMLButtonElement)
+    event.preventDefault();
+}
+
+function notePointer(): void {
+  isByKey = false;
+}
+
 /** Notes that nothing has the focus although the latest place could have it. */
 function noteIfLeft(): void {
   const latest = places.at(-1)?.element;
@@ -74,22 +110,37 @@ function restoreFocus(): void {
   }
   if (document.activeElement !== document.body) return;
   if (canTake(latest)) {
-    if (isWaiting) latest.focus({ preventScroll: true });
+    if (isWaiting) take(latest);
     return;
   }
 
   // A row that was scrolled out of view comes back while the list has others, and the new screen of an address takes the focus itself.
   const canComeBack = latest.closest('[data-row]') !== null && document.querySelector('[data-row]') !== null;
   if (canComeBack || location.pathname !== path) return;
-  placeBefore()?.focus({ preventScroll: true });
+  const next = nextPlace();
+  if (next) take(next);
 }
 
-/** The latest place that still exists, or was replaced, inside the dialog that is open; otherwise the heading of the screen. */
-function placeBefore(): HTMLElement | null {
+function take(place: HTMLElement): void {
+  place.focus({ preventScroll: !isByKey });
+}
+
+/**
+ * The element that replaced the latest place, the same control of the next row, or the latest place that still exists, inside the
+ * dialog that is open; otherwise the heading of the screen.
+ */
+function nextPlace(): HTMLElement | null {
   const dialog = topDialog();
-  const inside = places
-    .flatMap((place) => presentOf(place, dialog ?? document.querySelector('main')) ?? [])
-    .filter((place) => canTake(place) && (dialog?.contains(place) ?? true));
+  const screen = dialog ?? document.querySelector('main');
+  const isInside = (place: HTMLElement) => canTake(place) && (dialog?.contains(place) ?? true);
+
+  const latest = places.at(-1);
+  const [next] = [latest && presentOf(latest, screen), latest?.row && neighborOf(latest.row)].filter(
+    (each) => each && isInside(each),
+  );
+  if (next) return next;
+
+  const inside = places.flatMap((place) => presentOf(place, screen) ?? []).filter(isInside);
   if (dialog) return inside.at(-1) ?? dialog.querySelector<HTMLElement>('button, input');
   // Outside of dialogs single keys are commands, which a field would take as text.
   return inside.findLast((place) => !place.matches(FIELD)) ?? document.querySelector<HTMLElement>('main h1');
@@ -99,6 +150,39 @@ function placeBefore(): HTMLElement | null {
 function presentOf({ element, label }: Place, screen: Element | null): HTMLElement | null | undefined {
   if (element.isConnected || label === null) return element;
   return screen?.querySelector<HTMLElement>(`[aria-label=${JSON.stringify(label)}]`);
+}
+
+const ROW = 'tbody > tr, li';
+const CONTROL = 'a[href], button, input, select, textarea, summary';
+
+function rowPlaceOf(target: HTMLElement): RowPlace | undefined {
+  const row = target.closest(ROW);
+  const list = row?.parentElement;
+  if (!row || !list) return undefined;
+
+  const controls = controlsOf(row);
+  return {
+    list,
+    index: [...list.children].indexOf(row),
+    verb: verbOf(target),
+    fromEnd: controls.length - controls.indexOf(target),
+  };
+}
+
+/** The same control of the row that is now at a place or, at the end of the list, of the row before it. */
+function neighborOf({ list, index, verb, fromEnd }: RowPlace): HTMLElement | undefined {
+  if (!list.isConnected) return undefined;
+  const rows = [list.children[index], list.children[index - 1]].flatMap((row) => row ?? []);
+  const [controls = []] = rows.map(controlsOf).filter((each) => each.length > 0);
+  return controls.find((each) => verbOf(each) === verb) ?? controls.at(-fromEnd) ?? controls[0];
+}
+
+function controlsOf(row: Element): readonly HTMLElement[] {
+  return [...row.querySelectorAll<HTMLElement>(CONTROL)].filter(canTake);
+}
+
+function verbOf(control: HTMLElement): string {
+  return (control.ariaLabel ?? control.textContent ?? '').trim().split(/\s/, 1)[0] ?? '';
 }
 
 const FIELD = 'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"])';

@@ -5,6 +5,7 @@ import X from 'lucide-react/icons/x';
 import { type CSSProperties, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useShortcut } from '../browser/use-shortcut.ts';
 import { IconButton } from './button.tsx';
+import { focusPlace } from './keep-focus.ts';
 
 /** A message at the edge of the screen that closes by itself. */
 interface Toast {
@@ -59,10 +60,20 @@ const ICONS = {
 /** The height that messages take at the foot of the window, in pixels. */
 const FOOT_PX = 180;
 
-/** How far messages stand above the foot, in pixels: not over the row of the switch that was just used. */
+/** The width that messages take, from the right of a wide window, in pixels. */
+const SIDE_PX = 400;
+
+/** How far messages stand above the foot, in pixels: not over the control, or the row of the switch, that was just used. */
 function liftOverFocus(): number {
-  const top = document.activeElement?.closest('[data-column]')?.getBoundingClientRect().top;
-  return top !== undefined && top > innerHeight - FOOT_PX ? innerHeight - top : 0;
+  const place = focusPlace();
+  const box = (place?.closest('[data-column]') ?? place)?.getBoundingClientRect();
+  if (box === undefined || box.height > FOOT_PX) return 0;
+
+  const isBeside = innerWidth >= 640 && box.right < innerWidth - SIDE_PX;
+  const lift = innerHeight - box.top;
+  const isInFoot = lift > 0 && box.bottom > innerHeight - FOOT_PX;
+  // Above it there has to be space for a message, too.
+  return isInFoot && !isBeside && box.top > FOOT_PX / 2 ? lift : 0;
 }
 
 /** The place of the messages. The page has one. */
