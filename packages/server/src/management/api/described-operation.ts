@@ -1,7 +1,7 @@
 import { ERROR_STATUS, type ErrorCode, type Role } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Scope } from '../rights.ts';
-import type { Operation } from './operation.ts';
+import type { AnyOperation } from './operation.ts';
 import { wishQuery } from './proposal-desk.ts';
 import { ProposalSchema } from './proposal-schemas.ts';
 import { ErrorBodySchema } from './schemas.ts';
@@ -16,13 +16,11 @@ export const SECURITY = {
 } as const;
 
 /** The documented part of an operation; `anyone` requires no authentication. */
-export type DescribedOperation<Path extends string, Body, Query> = Omit<
-  Operation<Path, Body, Query>,
-  'role'
-> & {
+export interface DescribedOperation extends Omit<AnyOperation, 'role'> {
+  readonly tag: string;
   readonly role: Role | 'anyone';
   readonly scope: Scope;
-};
+}
 
 /** Conditions of a write: `*`, or revisions as entity tags. */
 const CONDITION_PATTERNS: Readonly<Record<string, string>> = {
@@ -43,9 +41,7 @@ const HEADERS = {
 } as const;
 
 /** The OpenAPI description of a management operation. */
-export function describeOperation<Path extends string, Body, Query>(
-  operation: DescribedOperation<Path, Body, Query>,
-): RouteConfig {
+export function describeOperation(operation: DescribedOperation): RouteConfig {
   const { method, path, id, tag, role, scope, summary, body, answer } = operation;
   return {
     method,
@@ -66,7 +62,7 @@ export function describeOperation<Path extends string, Body, Query>(
       ...(body && { body: { required: true, content: contentOf(body.schema, body.mediaTypes) } }),
     },
     responses: {
-      [answer.status]: {
+      [answer.status ?? 200]: {
         description: answer.description,
         ...(answer.schema && { content: contentOf(answer.schema, answer.mediaTypes) }),
         ...(answer.tagOf && {
@@ -81,10 +77,7 @@ export function describeOperation<Path extends string, Body, Query>(
   };
 }
 
-function queryOf<Path extends string, Body, Query>({
-  query,
-  needsApproval,
-}: DescribedOperation<Path, Body, Query>): { readonly query?: z.ZodObject } {
+function queryOf({ query, needsApproval }: DescribedOperation): { readonly query?: z.ZodObject } {
   // `ZodObject`: all our queries are; the type only describes their result.
   const own = query as unknown as z.ZodObject | undefined;
   if (needsApproval !== true) return own === undefined ? {} : { query: own };
@@ -93,11 +86,7 @@ function queryOf<Path extends string, Body, Query>({
 
 /** The error answers of an operation, by status. */
 export function describeErrors(codes: readonly ErrorCode[]): RouteConfig['responses'] {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
-    const status = ERROR_STATUS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
+  const byStatus = Map.groupBy(codes, (code) => ERROR_STATUS[code]);
   return Object.fromEntries(
     [...byStatus].map(([status, some]) => [
       status,
@@ -106,38 +95,42 @@ export function describeErrors(codes: readonly ErrorCode[]): RouteConfig['respon
   );
 }
 
-function errorsOf<Path extends string, Body, Query>(
-  operation: DescribedOperation<Path, Body, Query>,
-): readonly ErrorCode[] {
-  const { method, path, query, body } = operation;
-  const takesArguments = method !== 'get' || query !== undefined || body !== undefined || path.includes('{');
-  return [
-    ...(takesArguments ? (['invalid_argument'] as const) : []),
-    ...(operation.role === 'anyone' ? [] : (['invalid_access_token', 'not_signed_in'] as const)),
+function errorsOf(operation: DescribedOperation): readonly ErrorCode[] {
+  const { method, path, query, body, role, scope, errors = [] } = operation;
+  const isRead = method === 'get';
+  const isPublic = role === 'anyone';
+  const takesArguments = !isRead || query !== undefined || body !== undefined || path.includes('{');
+
+  const possible: readonly (readonly [code: ErrorCode, isPossible: boolean | undefined])[] = [
+    ['invalid_argument', takesArguments],
+    ['invalid_access_token', !isPublic],
+    ['not_signed_in', !isPublic],
     // Every authenticated caller is at least a viewer, but the request may come from another site's page, or with a token that
     // only reads the audit log.
-    ...(operation.method === 'get' &&
-    (operation.role === 'anyone' || operation.scope === 'self' || operation.readsAudit)
-      ? []
-      : (['forbidden'] as const)),
+    ['forbidden', !isRead || !(isPublic || scope === 'self' || operation.readsAudit)],
     // Too many bodies or long answers of one caller.
-    ...(operation.role !== 'anyone' && (operation.body !== undefined || operation.isHeavy)
-      ? (['rate_limited'] as const)
-      : []),
-    ...(operation.errors ?? []),
-    // One guard refuses both.
-    ...(operation.errors?.includes('confirmation_required') ? (['reason_required'] as const) : []),
-    ...(operation.needsApproval ? (['approval_required'] as const) : []),
-    ...(operation.conditions === undefined ? [] : (['revision_conflict'] as const)),
-    'internal_error',
+    ['rate_limited', !isPublic && (body !== undefined || operation.isHeavy)],
+    ['project_not_found', path.includes('{project}')],
+    ['environment_not_found', path.includes('{environment}')],
+    ...errors.map((code) => [code, true] as const),
+    // One guard refuses these.
+    ['confirmation_required', isGuarded(operation)],
+    ['reason_required', isGuarded(operation)],
+    ['approval_required', operation.needsApproval],
+    ['revision_conflict', operation.conditions !== undefined],
+    ['internal_error', true],
   ];
+  return [...new Set(possible.flatMap(([code, isPossible]) => (isPossible ? [code] : [])))];
 }
 
-function headersOf<Path extends string, Body, Query>(
-  operation: DescribedOperation<Path, Body, Query>,
-): z.ZodObject[] {
-  const { conditions = [], confirms = false, errors, method, role } = operation;
-  const isConfirmed = confirms || errors?.includes('confirmation_required') === true;
+/** Whether it may change protected environments, where the guard of changes can refuse it. */
+function isGuarded({ needsApproval, errors }: DescribedOperation): boolean {
+  return needsApproval === true || errors?.includes('confirmation_required') === true;
+}
+
+function headersOf(operation: DescribedOperation): z.ZodObject[] {
+  const { conditions = [], confirms = false, method, role } = operation;
+  const isConfirmed = confirms || isGuarded(operation);
   const names = [
     ...conditions,
     ...(isConfirmed ? (['X-Confirm-Environment'] as const) : []),
@@ -164,11 +157,7 @@ const WHERE: Readonly<Record<Scope, string>> = {
   self: '',
 };
 
-function roleNeeded<Path extends string, Body, Query>({
-  role,
-  scope,
-  setsStates,
-}: DescribedOperation<Path, Body, Query>): string {
+function roleNeeded({ role, scope, setsStates }: DescribedOperation): string {
   if (role === 'anyone') return 'No authentication required.';
   if (scope === 'self') return 'Requires authentication, and no role.';
   const orHigher = role === 'admin' ? '' : ' or higher';

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ErrorCode, Role } from '@halyard/protocol';
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Server } from 'bun';
@@ -64,13 +65,12 @@ export interface BodyRule<Body> {
   readonly mediaTypes?: readonly string[];
 }
 
-/** One operation of the management API, with its documentation. */
+/** One operation of the management API: what its documentation says, and what it does. */
 export interface Operation<Path extends string, Body, Query> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** In OpenAPI syntax, with `{name}` for parameters. */
   readonly path: Path;
   readonly id: string;
-  readonly tag: string;
   /** The lowest role that may call it. Reads: `viewer`; flags and states: `editor`; everything else: `admin`. */
   readonly role: Role;
   /** Whether it only sets flag states, so that tokens limited to that may call it. Requires the role `editor`. */
@@ -85,15 +85,20 @@ export interface Operation<Path extends string, Body, Query> {
   /** Whether it reads `X-Confirm-Environment` although it never answers `confirmation_required` as a whole. */
   readonly confirms?: true;
   readonly answer: OperationAnswer;
-  /** Whether it may change environments that require approvals: then it can be proposed, or made in an emergency. */
+  /** Whether it may change guarded environments: it needs their confirmation, and can be proposed or made in an emergency. */
   readonly needsApproval?: true;
   /** Whether it may take longer than a read of a flag can wait: it runs on the thread for such operations, if there is one. */
   readonly isHeavy?: true;
   /** What a call waits for on the node before it begins, wherever it runs. The caller's rights are checked again then. */
   readonly before?: (query: Query) => Promise<void>;
-  /** Errors beyond those of every operation. */
+  /** Errors beyond those of every operation, of the names in its path, and of the guards of environments. */
   readonly errors?: readonly ErrorCode[];
+  /** Answers a call of a caller who has the role. */
+  readonly handle: (call: Call<Path, Body, Query>) => Response | Promise<Response>;
 }
+
+/** What does not depend on the types of a call's parts. */
+export type AnyOperation = Omit<Operation<string, unknown, unknown>, 'before' | 'handle'>;
 
 /**
  * Where the role of an operation is required. A path with `{project}` says it: in that project. Any other operation
@@ -105,7 +110,8 @@ export type OperationScope<Path extends string> = Path extends `${string}{projec
 
 /** The successful answer of an {@link Operation}. */
 export interface OperationAnswer {
-  readonly status: 200 | 201 | 204 | 303;
+  /** Default 200. */
+  readonly status?: 200 | 201 | 204 | 303;
   readonly description: string;
   readonly schema?: z.ZodType;
   /** Default: JSON only. */
@@ -137,77 +143,93 @@ export type Params<Path extends string> = Path extends `${string}{${infer Name}}
   ? { readonly [K in Name]: string } & Params<Rest>
   : unknown;
 
-/** Mounts an operation: its route and its description. The caller's role is checked before anything is read. */
-export function mount<Path extends string, Body = undefined, Query = undefined>(
-  app: ManagementApp,
-  operation: Operation<Path, Body, Query> & OperationScope<Path>,
-  handle: (call: Call<Path, Body, Query>) => Response | Promise<Response>,
-): void {
-  const scope: Scope = operation.scope ?? 'project';
+/** Mounts operations under a tag of the documentation: the route and the description of each. */
+export function tagged(app: ManagementApp, tag: string) {
+  return {
+    /** Mounts an operation. The caller's role is checked before anything is read. */
+    mount<Path extends string, Body = undefined, Query = undefined>(
+      operation: Operation<Path, Body, Query> & OperationScope<Path>,
+    ): void {
+      const scope: Scope = operation.scope ?? 'project';
+      app.openAPIRegistry.registerPath(describeOperation({ ...operation, tag, scope }));
+
+      const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
+      app.on(operation.method, route, (context) => answerCall(context, operation, scope));
+    },
+
+    /** Mounts an operation that anyone may call; it must come before authentication. */
+    mountPublic<Body = undefined>(operation: PublicOperation<Body>): void {
+      app.openAPIRegistry.registerPath(
+        describeOperation({ ...operation, tag, role: 'anyone', scope: 'self' }),
+      );
+      app.on(operation.method, operation.path, (context) => answerAnyone(context, operation));
+    },
+  };
+}
+
+/** Answers a call: on the thread for heavy operations, if there is one. */
+async function answerCall<Path extends string, Body, Query>(
+  context: Context<ManagementEnv>,
+  operation: Operation<Path, Body, Query>,
+  scope: Scope,
+): Promise<Response> {
   const level = operation.setsStates ? 'states' : operation.role;
-  app.openAPIRegistry.registerPath(describeOperation({ ...operation, scope }));
+  const project = context.req.param('project');
+  const takesBody = operation.body !== undefined;
+  const readsAudit = operation.readsAudit === true;
+  const admit = (actor: Actor) =>
+    context.set('actor', authorize(actor, { level, scope, project, takesBody, readsAudit }));
+  const admitAgain = async () => {
+    const currentActor = context.get('currentActor');
+    if (currentActor !== undefined) admit(await currentActor());
+  };
+  admit(context.get('actor'));
 
-  const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
-  app.on(operation.method, route, async (context) => {
-    const project = context.req.param('project');
-    const takesBody = operation.body !== undefined;
-    const readsAudit = operation.readsAudit === true;
-    const admit = (actor: Actor) =>
-      context.set('actor', authorize(actor, { level, scope, project, takesBody, readsAudit }));
-    const admitAgain = async () => {
-      const currentActor = context.get('currentActor');
-      if (currentActor !== undefined) admit(await currentActor());
-    };
-    admit(context.get('actor'));
+  // What comes to the thread has waited.
+  if (operation.before !== undefined && context.env?.actor === undefined) {
+    await operation.before(callOf(context, operation, undefined).query);
+    await admitAgain();
+  }
 
-    // What comes to the thread has waited.
-    if (operation.before !== undefined && context.env?.actor === undefined) {
-      await operation.before(callOf(context, operation, undefined).query);
+  const isForThread = operation.isHeavy && context.env?.thread?.takes(context.req.raw);
+  const thread = isForThread ? context.env.thread : undefined;
+  using body = await takeBody(context, operation.body, admitAgain);
+  if (thread !== undefined) {
+    const call = heavyCallOf(context, operation, body?.bytes);
+    // From here on the thread counts it.
+    body?.[Symbol.dispose]();
+    return thread.answer(call, context.get('stillValid')).catch(async (error: unknown) => {
+      // The thread knows only that the rights have changed.
+      if (error instanceof ServiceError && error.code === 'forbidden') await admitAgain();
+      throw error;
+    });
+  }
+
+  const { wish, ...call } = callOf(context, operation, body?.bytes);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const run = (actor: Actor) => Promise.resolve(operation.handle({ ...call, actor }));
+      const answer = await asWished(context, { operation: operation.id, text: call.text, wish, run });
+      return await compressAnswer(context.req.raw, answer);
+    } catch (error) {
+      if (!(error instanceof RightsChanged) || attempt === ATTEMPTS) throw error;
       await admitAgain();
     }
+  }
+}
 
-    const isForThread = operation.isHeavy && context.env?.thread?.takes(context.req.raw);
-    const thread = isForThread ? context.env.thread : undefined;
-    using body = await takeBody(context, operation.body, admitAgain);
-    if (thread !== undefined) {
-      const call = heavyCallOf(context, operation, body?.bytes);
-      // From here on the thread counts it.
-      body?.[Symbol.dispose]();
-      return thread.answer(call, context.get('stillValid')).catch(async (error: unknown) => {
-        // The thread knows only that the rights have changed.
-        if (error instanceof ServiceError && error.code === 'forbidden') await admitAgain();
-        throw error;
-      });
-    }
-
-    const { wish, ...call } = callOf(context, operation, body?.bytes);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const run = (actor: Actor) => Promise.resolve(handle({ ...call, actor }));
-        const answer = await asWished(context, { operation: operation.id, text: call.text, wish, run });
-        return await compressAnswer(context.req.raw, answer);
-      } catch (error) {
-        if (!(error instanceof RightsChanged) || attempt === ATTEMPTS) throw error;
-        await admitAgain();
-      }
-    }
-  });
+interface WishedCall {
+  /** The id of the operation. */
+  readonly operation: string;
+  readonly text: string;
+  readonly wish: Wish | undefined;
+  readonly run: (actor: Actor) => Promise<Response>;
 }
 
 /** Runs an operation, as a proposal or an emergency if the caller asks for that. */
 function asWished(
   context: Context<ManagementEnv>,
-  {
-    operation,
-    text,
-    wish,
-    run,
-  }: {
-    readonly operation: string;
-    readonly text: string;
-    readonly wish: Wish | undefined;
-    readonly run: (actor: Actor) => Promise<Response>;
-  },
+  { operation, text, wish, run }: WishedCall,
 ): Promise<Response> {
   const actor = context.get('actor');
   if (wish === undefined) return run(actor);
@@ -251,15 +273,7 @@ async function takeBody<Body>(
   const most = typeof maxBytes === 'number' ? maxBytes : maxBytes(actor);
 
   const reading = context.get('bodies').read(context.req.raw, most, actor.name);
-  let isHere = false;
-  void reading.then(
-    () => {
-      isHere = true;
-    },
-    () => {},
-  );
-  await Promise.race([reading, new Promise(setImmediate)]);
-  const wasHere = isHere;
+  const wasHere = await Promise.race([reading.then(() => true), nextTurn(false)]);
   const body = await reading;
   if (wasHere) return body;
 
@@ -275,9 +289,9 @@ async function takeBody<Body>(
 }
 
 /** The call as the thread reads it again. */
-function heavyCallOf<Path extends string, Body, Query>(
+function heavyCallOf(
   context: Context<ManagementEnv>,
-  { method, body: rule }: Operation<Path, Body, Query>,
+  { method, body: rule }: AnyOperation,
   body: Uint8Array<ArrayBuffer> | undefined,
 ): HeavyCall {
   const { raw: request } = context.req;
@@ -349,10 +363,14 @@ function readQuery(request: Request): Record<string, string> {
 }
 
 /** An operation that requires no authentication. */
-export type PublicOperation<Path extends string, Body> = Omit<
-  Operation<Path, Body, undefined>,
-  'role' | 'query' | 'body'
-> & { readonly body?: BodyRule<Body> & { readonly maxBytes?: number } };
+export interface PublicOperation<Body>
+  extends Pick<
+    Operation<string, Body, undefined>,
+    'method' | 'path' | 'id' | 'summary' | 'answer' | 'errors'
+  > {
+  readonly body?: BodyRule<Body> & { readonly maxBytes?: number };
+  readonly handle: (call: PublicCall<Body>) => Response | Promise<Response>;
+}
 
 /** One call of a public operation. */
 export interface PublicCall<Body> {
@@ -361,18 +379,12 @@ export interface PublicCall<Body> {
   readonly request: Request;
 }
 
-/** Mounts an operation that anyone may call; it must come before authentication. */
-export function mountPublic<Path extends string, Body = undefined>(
-  app: ManagementApp,
-  operation: PublicOperation<Path, Body>,
-  handle: (call: PublicCall<Body>) => Response | Promise<Response>,
-): void {
-  app.openAPIRegistry.registerPath(describeOperation({ ...operation, role: 'anyone', scope: 'self' }));
-  app.on(operation.method, operation.path, async (context) => {
-    const request = context.req.raw;
-    const { body: rule } = operation;
-    const text = rule === undefined ? '' : await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES);
-    const { body } = acceptBody(rule, text);
-    return handle({ body, caller: context.get('caller'), request });
-  });
+async function answerAnyone<Body>(
+  context: Context<ManagementEnv>,
+  { body: rule, handle }: PublicOperation<Body>,
+): Promise<Response> {
+  const request = context.req.raw;
+  const text = rule === undefined ? '' : await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES);
+  const { body } = acceptBody(rule, text);
+  return handle({ body, caller: context.get('caller'), request });
 }

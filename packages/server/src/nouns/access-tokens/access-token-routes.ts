@@ -2,7 +2,7 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { invalid } from '../../domain/errors.ts';
 import { created, done, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { rightsRecord } from '../../management/api/rights-schemas.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
@@ -29,134 +29,107 @@ const tag = 'Access tokens';
 
 /** Mounts the routes of access tokens, and the one that names the caller. */
 export function mountAccessTokens(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/whoami',
-      id: 'whoAmI',
-      tag,
-      role: 'viewer',
-      scope: 'self',
-      summary: 'The name and permissions of the caller',
-      answer: { status: 200, description: 'The caller.', schema: WhoAmISchema },
-    },
-    ({ actor: { name, permissions } }) => {
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'get',
+    path: '/api/whoami',
+    id: 'whoAmI',
+    role: 'viewer',
+    scope: 'self',
+    summary: 'The name and permissions of the caller',
+    answer: { description: 'The caller.', schema: WhoAmISchema },
+    handle: ({ actor: { name, permissions } }) => {
       const own = name.replace(/^(token|operator):/, '');
       return ok({ name: own, ...rightsRecord(permissions), only: permissions.only });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/tokens',
-      id: 'listAccessTokens',
-      isHeavy: true,
-      tag,
-      role: 'admin',
-      scope: 'visible',
-      summary: 'List all access tokens, including revoked and expired ones',
-      query: z.strictObject(pageQuery),
-      answer: {
-        status: 200,
-        description: 'The tokens, without their values.',
-        schema: z.object({ tokens: z.array(TokenRecordSchema), ...nextMember }),
-      },
+  mount({
+    method: 'get',
+    path: '/api/tokens',
+    id: 'listAccessTokens',
+    isHeavy: true,
+    role: 'admin',
+    scope: 'visible',
+    summary: 'List all access tokens, including revoked and expired ones',
+    query: z.strictObject(pageQuery),
+    answer: {
+      description: 'The tokens, without their values.',
+      schema: z.object({ tokens: z.array(TokenRecordSchema), ...nextMember }),
     },
-    async ({ actor, query }) => {
+    handle: async ({ actor, query }) => {
       const page = pageOf(query, ['name', 'id'] as const);
       const place = ({ name, id }: AccessToken) => [name, id] as const;
       const tokens = pageIn(await listAccessTokens(context, actor), page, place);
       return ok(listAnswer('tokens', tokens, { page, record: tokenRecord, place }));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/tokens',
-      id: 'createAccessToken',
-      tag,
-      errors: ['already_exists', 'project_not_found'],
-      role: 'admin',
-      scope: 'visible',
-      summary:
-        'Create an access token, by default for an editor of all projects; its value is shown only once',
-      body: { schema: NewTokenSchema },
-      answer: {
-        status: 201,
-        description: 'The token with its value.',
-        schema: CreatedTokenSchema,
-      },
-    },
-    async ({ body: { expiresAt, ...input }, actor }) => {
+  mount({
+    method: 'post',
+    path: '/api/tokens',
+    id: 'createAccessToken',
+    errors: ['already_exists', 'project_not_found'],
+    role: 'admin',
+    scope: 'visible',
+    summary: 'Create an access token, by default for an editor of all projects; its value is shown only once',
+    body: { schema: NewTokenSchema },
+    answer: { status: 201, description: 'The token with its value.', schema: CreatedTokenSchema },
+    handle: async ({ body: { expiresAt, ...input }, actor }) => {
       const expiry = expiresAt === undefined ? defaultExpiry(context.now()) : timeOf(expiresAt);
       const token = await createAccessToken(context, actor, defined({ ...input, expiresAt: expiry }));
       return created({ ...tokenRecord(token.record), token: token.token, seq: token.record.seq });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'delete',
-      path: '/api/tokens/{id}',
-      id: 'revokeAccessToken',
-      tag,
-      errors: ['not_found'],
-      role: 'admin',
-      scope: 'visible',
-      summary: 'Revoke an access token permanently',
-      answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },
-    },
-    async ({ params, actor }) => done(await revokeAccessToken(context, actor, { id: params.id })),
-  );
+  mount({
+    method: 'delete',
+    path: '/api/tokens/{id}',
+    id: 'revokeAccessToken',
+    errors: ['not_found'],
+    role: 'admin',
+    scope: 'visible',
+    summary: 'Revoke an access token permanently',
+    answer: { schema: DoneSchema, description: 'The token no longer works.' },
+    handle: async ({ params, actor }) => done(await revokeAccessToken(context, actor, { id: params.id })),
+  });
 
   mountOwnTokens(app, context);
 }
 
 /** Mounts the routes by which people manage the tokens that belong to them. */
 function mountOwnTokens(app: ManagementApp, context: ManagementContext): void {
+  const { mount } = tagged(app, tag);
   const path = '/api/session/tokens';
-  const own = { tag, role: 'viewer', scope: 'self' } as const;
+  const own = { role: 'viewer', scope: 'self' } as const;
 
-  mount(
-    app,
-    {
-      ...own,
-      method: 'get',
-      path,
-      id: 'listOwnTokens',
-      summary: 'List the access tokens that belong to you, including revoked and expired ones',
-      answer: {
-        status: 200,
-        description: 'The tokens, without their values.',
-        schema: z.object({ tokens: z.array(TokenRecordSchema) }),
-      },
+  mount({
+    ...own,
+    method: 'get',
+    path,
+    id: 'listOwnTokens',
+    summary: 'List the access tokens that belong to you, including revoked and expired ones',
+    answer: {
+      description: 'The tokens, without their values.',
+      schema: z.object({ tokens: z.array(TokenRecordSchema) }),
     },
-    async ({ session }) => {
+    handle: async ({ session }) => {
       const tokens = session === undefined ? [] : await listOwnTokens(context, session.operator.id);
       return ok({ tokens: tokens.map(tokenRecord) });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      ...own,
-      method: 'post',
-      path,
-      id: 'createOwnToken',
-      errors: ['already_exists'],
-      summary:
-        'Create an access token that belongs to you: it does no more than you may, and ends with you; its value is shown only once',
-      body: { schema: NewOwnTokenSchema },
-      answer: { status: 201, description: 'The token with its value.', schema: CreatedTokenSchema },
-    },
-    async ({ body: { expiresAt, ...input }, actor, session }) => {
+  mount({
+    ...own,
+    method: 'post',
+    path,
+    id: 'createOwnToken',
+    errors: ['already_exists'],
+    summary:
+      'Create an access token that belongs to you: it does no more than you may, and ends with you; its value is shown only once',
+    body: { schema: NewOwnTokenSchema },
+    answer: { status: 201, description: 'The token with its value.', schema: CreatedTokenSchema },
+    handle: async ({ body: { expiresAt, ...input }, actor, session }) => {
       if (session === undefined)
         throw invalid('Only people have tokens that belong to them: sign in to create yours.');
 
@@ -166,22 +139,19 @@ function mountOwnTokens(app: ManagementApp, context: ManagementContext): void {
       const { record, token } = await createOwnToken(context, actor, made);
       return created({ ...tokenRecord(record), token, seq: record.seq });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      ...own,
-      method: 'delete',
-      path: `${path}/{id}`,
-      id: 'revokeOwnToken',
-      errors: ['not_found'],
-      summary: 'Revoke an access token that belongs to you',
-      answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },
-    },
-    async ({ params: { id }, actor, session }) =>
+  mount({
+    ...own,
+    method: 'delete',
+    path: `${path}/{id}`,
+    id: 'revokeOwnToken',
+    errors: ['not_found'],
+    summary: 'Revoke an access token that belongs to you',
+    answer: { schema: DoneSchema, description: 'The token no longer works.' },
+    handle: async ({ params: { id }, actor, session }) =>
       done(await revokeAccessToken(context, actor, { id, ownerId: session?.operator.id ?? '' })),
-  );
+  });
 }
 
 function timeOf(text: string | null): number | undefined {

@@ -2,7 +2,7 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { invalid } from '../../domain/errors.ts';
 import { isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { readCursor, writeCursor } from '../../management/api/pages.ts';
 import { TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -55,34 +55,31 @@ const VerificationSchema = z
 
 /** Mounts the route that verifies the audit log. */
 export function mountAuditChain(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/audit/verification',
-      id: 'verifyAudit',
-      readsAudit: true,
-      isHeavy: true,
-      tag: 'Audit log',
-      role: 'viewer',
-      scope: 'server',
-      summary:
-        'Compare the audit log with its chain of hashes, from the beginning or where an earlier call has stopped',
-      query: z.strictObject({
-        head: z
-          .string()
-          .regex(HEAD)
-          .optional()
-          .openapi({
-            description: 'A head that was noted before, as `<seq>:<hash>`.',
-            example: `812:${'0'.repeat(64)}`,
-          }),
-        cursor: z.string().max(4096).optional().openapi({ description: 'The `next` of the call before.' }),
-      }),
-      answer: { status: 200, description: 'What was found.', schema: VerificationSchema },
-      errors: ['invalid_argument', 'forbidden'],
-    },
-    async ({ query }) => {
+  const { mount } = tagged(app, 'Audit log');
+  mount({
+    method: 'get',
+    path: '/api/audit/verification',
+    id: 'verifyAudit',
+    readsAudit: true,
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'server',
+    summary:
+      'Compare the audit log with its chain of hashes, from the beginning or where an earlier call has stopped',
+    query: z.strictObject({
+      head: z
+        .string()
+        .regex(HEAD)
+        .optional()
+        .openapi({
+          description: 'A head that was noted before, as `<seq>:<hash>`.',
+          example: `812:${'0'.repeat(64)}`,
+        }),
+      cursor: z.string().max(4096).optional().openapi({ description: 'The `next` of the call before.' }),
+    }),
+    answer: { description: 'What was found.', schema: VerificationSchema },
+    errors: ['invalid_argument', 'forbidden'],
+    handle: async ({ query }) => {
       const head = query.head === undefined ? undefined : headOf(query.head);
       const from = query.cursor === undefined ? undefined : placeOf(query.cursor);
 
@@ -101,7 +98,7 @@ export function mountAuditChain(app: ManagementApp, context: ManagementContext):
         head: end && { seq: end.seq, hash: end.hash, at: isoTime(end.chainedAt) },
       });
     },
-  );
+  });
 }
 
 function headOf(text: string): Head {

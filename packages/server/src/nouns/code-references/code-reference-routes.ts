@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { CodeReport } from './code-reference-table.ts';
@@ -14,8 +14,6 @@ import {
   REPOSITORY_PATTERN,
   reportCodeReferences,
 } from './code-references.ts';
-
-const tag = 'Code references';
 
 const Repository = z.string().openapi({ pattern: REPOSITORY_PATTERN.source, example: 'acme/shop' });
 
@@ -81,85 +79,64 @@ const ReportSchema = z
 
 /** Mounts the routes of what pipelines report about flags in code. */
 export function mountCodeReferences(app: ManagementApp, context: ManagementContext): void {
+  const { mount } = tagged(app, 'Code references');
   const path = '/api/projects/{project}/code-references';
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path,
-      id: 'listCodeReferences',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'Read how often the code of each repository has the flags of a project',
-      answer: { status: 200, description: 'The newest report of each.', schema: CodeReferencesSchema },
-      errors: ['project_not_found'],
-    },
-    async ({ params, actor }) => {
+  mount({
+    method: 'get',
+    path,
+    id: 'listCodeReferences',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Read how often the code of each repository has the flags of a project',
+    answer: { description: 'The newest report of each.', schema: CodeReferencesSchema },
+    handle: async ({ params, actor }) => {
       const reports = await listCodeReferences(context, actor, params.project);
       return ok({ repositories: reports.map((each) => ({ ...reported(each), flags: each.flags })) });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'put',
-      path,
-      id: 'reportCodeReferences',
-      tag,
-      role: 'editor',
-      setsStates: true,
-      summary: 'Report where the code of a repository has flags, in the place of its report before',
-      body: { schema: ReportSchema },
-      answer: { status: 204, description: 'The report is stored.' },
-      errors: ['project_not_found'],
-    },
-    async ({ params, body, actor }) => {
+  mount({
+    method: 'put',
+    path,
+    id: 'reportCodeReferences',
+    role: 'editor',
+    setsStates: true,
+    summary: 'Report where the code of a repository has flags, in the place of its report before',
+    body: { schema: ReportSchema },
+    answer: { status: 204, description: 'The report is stored.' },
+    handle: async ({ params, body, actor }) => {
       await reportCodeReferences(context, actor, { project: params.project, sent: body });
       return new Response(null, { status: 204 });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'delete',
-      path,
-      id: 'deleteCodeReferences',
-      tag,
-      role: 'editor',
-      setsStates: true,
-      summary: 'Remove what a repository reported',
-      query: z.strictObject({ repository: Repository }),
-      answer: { status: 204, description: 'The report is gone.' },
-      errors: ['project_not_found', 'not_found'],
-    },
-    async ({ params, query, actor }) => {
+  mount({
+    method: 'delete',
+    path,
+    id: 'deleteCodeReferences',
+    role: 'editor',
+    setsStates: true,
+    summary: 'Remove what a repository reported',
+    query: z.strictObject({ repository: Repository }),
+    answer: { status: 204, description: 'The report is gone.' },
+    errors: ['not_found'],
+    handle: async ({ params, query, actor }) => {
       const { repository } = query;
       await deleteCodeReferences(context, actor, { project: params.project, repository });
       return new Response(null, { status: 204 });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/flags/{key}/code-references',
-      id: 'getFlagCodeReferences',
-      tag,
-      role: 'viewer',
-      summary: 'Read where the code of each repository has a flag',
-      answer: {
-        status: 200,
-        description: 'The repositories that have looked for it.',
-        schema: FlagInCodeSchema,
-      },
-      errors: ['project_not_found', 'flag_not_found'],
-    },
-    async ({ params, actor }) => {
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/flags/{key}/code-references',
+    id: 'getFlagCodeReferences',
+    role: 'viewer',
+    summary: 'Read where the code of each repository has a flag',
+    answer: { description: 'The repositories that have looked for it.', schema: FlagInCodeSchema },
+    errors: ['flag_not_found'],
+    handle: async ({ params, actor }) => {
       const found = await getCodeReferences(context, actor, params);
       const repositories = found.map(({ places, files, first, ...report }) => ({
         ...reported(report),
@@ -169,7 +146,7 @@ export function mountCodeReferences(app: ManagementApp, context: ManagementConte
       }));
       return ok({ repositories });
     },
-  );
+  });
 }
 
 function reported({ repository, commit, link, reportedAt, reportedBy }: CodeReport) {

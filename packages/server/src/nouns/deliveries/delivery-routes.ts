@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delivery.ts';
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { ChangedSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { visibleProjects } from '../../management/rights.ts';
@@ -53,20 +53,17 @@ export function mountDeliveries(
   context: ManagementContext,
   deliveries: DeliveryReader,
 ): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/changes/{seq}/delivery',
-      id: 'getDelivery',
-      tag,
-      role: 'viewer',
-      scope: 'visible',
-      summary: 'Get the delivery of one change, by node',
-      answer: { status: 200, description: 'The receipts.', schema: DeliveryByNodeSchema },
-      errors: ['invalid_argument', 'not_found'],
-    },
-    async ({ params, actor }) => {
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'get',
+    path: '/api/changes/{seq}/delivery',
+    id: 'getDelivery',
+    role: 'viewer',
+    scope: 'visible',
+    summary: 'Get the delivery of one change, by node',
+    answer: { description: 'The receipts.', schema: DeliveryByNodeSchema },
+    errors: ['invalid_argument', 'not_found'],
+    handle: async ({ params, actor }) => {
       const delivery = await getDelivery(context, deliveries, { actor, seq: readSeq(params.seq) });
       const nodes = delivery.receipts.map(({ node, streams, seen, slowestMs, at }) => ({
         node,
@@ -77,35 +74,29 @@ export function mountDeliveries(
       }));
       return ok({ ...record(delivery), nodes });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/deliveries',
-      id: 'listDeliveries',
-      tag,
-      role: 'viewer',
-      summary: 'List the deliveries of the newest changes of a project, newest first',
-      query: z.strictObject({
-        limit: z.coerce.number().int().min(1).max(500).default(50),
-        from: ChangeNumber.openapi({ description: 'Only changes of this number or a greater one.' }),
-        to: ChangeNumber.openapi({ description: 'Only changes of this number or a smaller one.' }),
-      }),
-      answer: {
-        status: 200,
-        description: 'The recent changes that were sent to streams.',
-        schema: z.object({ deliveries: z.array(NamedDeliverySchema) }),
-      },
-      errors: ['project_not_found'],
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/deliveries',
+    id: 'listDeliveries',
+    role: 'viewer',
+    summary: 'List the deliveries of the newest changes of a project, newest first',
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(500).default(50),
+      from: ChangeNumber.openapi({ description: 'Only changes of this number or a greater one.' }),
+      to: ChangeNumber.openapi({ description: 'Only changes of this number or a smaller one.' }),
+    }),
+    answer: {
+      description: 'The recent changes that were sent to streams.',
+      schema: z.object({ deliveries: z.array(NamedDeliverySchema) }),
     },
-    async ({ params: { project }, query: { limit, from, to }, actor }) => {
+    handle: async ({ params: { project }, query: { limit, from, to }, actor }) => {
       const which = { limit, ...defined({ from, to }) };
       const list = await listDeliveries(context, deliveries, { actor, project, ...which });
       return ok({ deliveries: list.map(({ changed, ...delivery }) => ({ ...record(delivery), changed })) });
     },
-  );
+  });
 }
 
 function record({ seq, project, environment, revision, committedAt, receipts }: Delivery) {
@@ -152,23 +143,18 @@ export function mountClients(
   context: ManagementContext,
   deliveries: DeliveryReader,
 ): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/clients',
-      id: 'listClients',
-      tag,
-      role: 'viewer',
-      summary: 'List the clients of a project: open streams on all nodes, by environment and key',
-      answer: {
-        status: 200,
-        description: 'The environments; each node updates its numbers within two seconds of a change.',
-        schema: z.object({ environments: z.array(ClientsSchema) }),
-      },
-      errors: ['project_not_found'],
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/clients',
+    id: 'listClients',
+    role: 'viewer',
+    summary: 'List the clients of a project: open streams on all nodes, by environment and key',
+    answer: {
+      description: 'The environments; each node updates its numbers within two seconds of a change.',
+      schema: z.object({ environments: z.array(ClientsSchema) }),
     },
-    async ({ params: { project }, actor }) => {
+    handle: async ({ params: { project }, actor }) => {
       const list = await listClients(context, deliveries, { actor, project });
       const environments = list.map(({ keys, ...environment }) => ({
         ...environment,
@@ -176,7 +162,7 @@ export function mountClients(
       }));
       return ok({ environments });
     },
-  );
+  });
 }
 
 function keyRecord({ lastSeenAt, ...key }: KeyClients) {
@@ -197,33 +183,29 @@ const HEADERS = {
 
 /** Mounts the route of dashboard events. */
 export function mountEvents(app: ManagementApp, events: DashboardEvents): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/events',
-      id: 'streamEvents',
-      tag,
-      role: 'viewer',
-      scope: 'visible',
-      summary: 'Stream changes, deliveries and presence as server-sent events',
-      query: z.strictObject({
-        project: NameSchema.optional().openapi({
-          description: 'Only events of this project, and those of no project.',
-        }),
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'get',
+    path: '/api/events',
+    id: 'streamEvents',
+    role: 'viewer',
+    scope: 'visible',
+    summary: 'Stream changes, deliveries and presence as server-sent events',
+    query: z.strictObject({
+      project: NameSchema.optional().openapi({
+        description: 'Only events of this project, and those of no project.',
       }),
-      answer: {
-        status: 200,
-        description:
-          'Named events with JSON data: `hello` first, then `change` for every change after it, in order, and ' +
-          '`delivery` and `presence` as they happen, and an empty `beat` every 15 seconds. The `actor` of a change is who ' +
-          'made it. When the stream ends, or is silent for 45 seconds, fetch everything again and reconnect.',
-        schema: z.string(),
-        mediaTypes: ['text/event-stream'],
-      },
-      errors: ['project_not_found'],
+    }),
+    answer: {
+      description:
+        'Named events with JSON data: `hello` first, then `change` for every change after it, in order, and ' +
+        '`delivery` and `presence` as they happen, and an empty `beat` every 15 seconds. The `actor` of a change is who ' +
+        'made it. When the stream ends, or is silent for 45 seconds, fetch everything again and reconnect.',
+      schema: z.string(),
+      mediaTypes: ['text/event-stream'],
     },
-    ({ query: { project }, actor, request, stillValid, keepOpen }) => {
+    errors: ['project_not_found'],
+    handle: ({ query: { project }, actor, request, stillValid, keepOpen }) => {
       // A stream opened for HEAD would never be read or closed.
       if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
 
@@ -232,5 +214,5 @@ export function mountEvents(app: ManagementApp, events: DashboardEvents): void {
       keepOpen();
       return new Response(stream, { headers: HEADERS });
     },
-  );
+  });
 }

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { isAdministrator } from '../../management/rights.ts';
 import { readDocument } from './declaration.ts';
@@ -21,8 +21,6 @@ import { importDeclaration, type NotAllowed, previewImport } from './import.ts';
 import { isEmptyPlan } from './plan.ts';
 import { planRecord } from './plan-record.ts';
 import { PLAN_NAME } from './previewed-plan.ts';
-
-const tag = 'Import and export';
 
 /** Largest document of an administrator of any project, in bytes: ten thousand flags fit. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -58,57 +56,44 @@ function wordsIn<Word extends string>(list: string | undefined, words: readonly 
 
 /** Mounts the routes of import and export. */
 export function mountImportExport(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/export',
-      id: 'exportProject',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'Export the flags of a project as a document; equal projects have equal documents',
-      query: z.strictObject({
-        format: z.enum(['json', 'yaml']).default('json'),
-        with: listOf(DOCUMENT_SECTIONS).openapi({
-          description:
-            'What the document has beside the flags, separated by commas. Never secrets. Keys, webhooks and members are for administrators of the project.',
-        }),
+  const { mount } = tagged(app, 'Import and export');
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/export',
+    id: 'exportProject',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Export the flags of a project as a document; equal projects have equal documents',
+    query: z.strictObject({
+      format: z.enum(['json', 'yaml']).default('json'),
+      with: listOf(DOCUMENT_SECTIONS).openapi({
+        description:
+          'What the document has beside the flags, separated by commas. Never secrets. Keys, webhooks and members are for administrators of the project.',
       }),
-      answer: {
-        status: 200,
-        description: 'The document.',
-        schema: DeclarationSchema,
-        mediaTypes: MEDIA_TYPES,
-      },
-      errors: ['project_not_found', 'forbidden'],
-    },
-    async ({ params, query: { format, with: sections }, actor }) => {
+    }),
+    answer: { description: 'The document.', schema: DeclarationSchema, mediaTypes: MEDIA_TYPES },
+    errors: ['forbidden'],
+    handle: async ({ params, query: { format, with: sections }, actor }) => {
       const chosen = wordsIn(sections, DOCUMENT_SECTIONS);
       const text = writeDeclaration(await exportProject(context, actor, params.project, chosen), format);
       return new Response(text, { headers: { 'Content-Type': `application/${format}` } });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/environments/{environment}/flagd',
-      id: 'exportForFlagd',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'Export the flags of an environment in the format of flagd',
-      query: z.strictObject(flagdQuery),
-      answer: { status: 200, description: 'The document.', schema: FlagdDocumentSchema },
-      errors: ['project_not_found', 'environment_not_found'],
-    },
-    async ({ params, query, actor }) => {
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/environments/{environment}/flagd',
+    id: 'exportForFlagd',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Export the flags of an environment in the format of flagd',
+    query: z.strictObject(flagdQuery),
+    answer: { description: 'The document.', schema: FlagdDocumentSchema },
+    handle: async ({ params, query, actor }) => {
       const text = await exportForFlagd(context, actor, { ...params, ...query });
       return new Response(text, { headers: { 'Content-Type': 'application/json' } });
     },
-  );
+  });
 
   const body = {
     schema: DeclarationSchema,
@@ -116,23 +101,19 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     mediaTypes: MEDIA_TYPES,
     maxBytes: (actor: Actor) => (isAdministrator(actor) ? MAX_BYTES : MAX_BYTES_OF_OTHERS),
   } as const;
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/diff',
-      id: 'diffProject',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      scope: 'visible',
-      summary: 'Compare a document with its project: what an import that enforces it would change',
-      query: z.strictObject(pruneQuery),
-      body,
-      answer: { status: 200, description: 'The differences.', schema: DifferenceSchema },
-      errors: ['forbidden'],
-    },
-    async ({ query, text, actor, request }) => {
+  mount({
+    method: 'post',
+    path: '/api/diff',
+    id: 'diffProject',
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'visible',
+    summary: 'Compare a document with its project: what an import that enforces it would change',
+    query: z.strictObject(pruneQuery),
+    body,
+    answer: { description: 'The differences.', schema: DifferenceSchema },
+    errors: ['forbidden'],
+    handle: async ({ query, text, actor, request }) => {
       const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
       const rules = {
         declaration,
@@ -144,38 +125,30 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       const same = isEmptyPlan(plan);
       return ok({ ...planRecord(rules, plan), same, plan: name, notAllowed: records(notAllowed) });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/import',
-      id: 'importProject',
-      needsApproval: true,
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      scope: 'visible',
-      summary:
-        'Import a document into a project, all or nothing; each change requires the same role as making it by itself',
-      query: z.strictObject({
-        policy: z.enum(IMPORT_POLICIES).default('create-only'),
-        dryRun: z.enum(['true', 'false']).default('false'),
-        plan: z
-          .string()
-          .regex(PLAN_NAME, { error: 'it must be the "plan" of a dry run' })
-          .optional()
-          .openapi({
-            description: 'The `plan` of a dry run or a diff: import only if that would do exactly the same.',
-          }),
-        ...pruneQuery,
+  mount({
+    method: 'post',
+    path: '/api/import',
+    id: 'importProject',
+    needsApproval: true,
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'visible',
+    summary:
+      'Import a document into a project, all or nothing; each change requires the same role as making it by itself',
+    query: z.strictObject({
+      policy: z.enum(IMPORT_POLICIES).default('create-only'),
+      dryRun: z.enum(['true', 'false']).default('false'),
+      plan: z.string().regex(PLAN_NAME, { error: 'it must be the "plan" of a dry run' }).optional().openapi({
+        description: 'The `plan` of a dry run or a diff: import only if that would do exactly the same.',
       }),
-      body,
-      answer: { status: 200, description: 'What changed, or would change.', schema: ImportResultSchema },
-      errors: ['confirmation_required', 'revision_conflict'],
-    },
-    async ({ query, text, actor, request }) => {
+      ...pruneQuery,
+    }),
+    body,
+    answer: { description: 'What changed, or would change.', schema: ImportResultSchema },
+    errors: ['revision_conflict'],
+    handle: async ({ query, text, actor, request }) => {
       const { policy } = query;
       if (query.prune === 'true' && policy !== 'enforce')
         throw invalid('"prune" goes with "policy=enforce" only: "create-only" removes nothing.');
@@ -197,7 +170,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       const { plan, seq, ...created } = await importDeclaration(context, actor, rules);
       return ok({ ...planRecord(rules, plan, created), dryRun: false, seq });
     },
-  );
+  });
 }
 
 function formatOf(request: Request): DeclarationFormat {

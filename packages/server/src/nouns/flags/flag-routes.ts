@@ -8,7 +8,7 @@ import type { Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
 import { logFailure } from '../../http/errors.ts';
 import { created, done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   DoneSchema,
@@ -55,25 +55,20 @@ const LIST_QUERY = z.strictObject({
 
 /** Mounts the routes of flags at project level. */
 export function mountFlags(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path,
-      id: 'listFlags',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'List the flags of a project with their states in every environment',
-      query: LIST_QUERY,
-      answer: {
-        status: 200,
-        description: 'The flags, by key.',
-        schema: z.object({ flags: z.array(ListedFlagSchema), ...nextMember }),
-      },
-      errors: ['project_not_found'],
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'get',
+    path,
+    id: 'listFlags',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'List the flags of a project with their states in every environment',
+    query: LIST_QUERY,
+    answer: {
+      description: 'The flags, by key.',
+      schema: z.object({ flags: z.array(ListedFlagSchema), ...nextMember }),
     },
-    async ({
+    handle: async ({
       params,
       query: { archived, q, tag, owner, unchangedSince: since, values, ...query },
       actor,
@@ -86,95 +81,79 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       const record = (flag: FlagWithStates) => flagRecord(flag, values);
       return ok(listAnswer('flags', flags, { page, record, place, next }));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path,
-      id: 'createFlag',
-      needsApproval: true,
-      tag,
-      role: 'editor',
-      summary: 'Create a flag, optionally with its first states',
-      body: {
-        schema: z.strictObject({
-          key: FlagKeySchema,
-          ...flagDetailMembers,
-          states: z.record(NameSchema, FlagStateSchema).optional(),
-        }),
-      },
-      answer: { status: 201, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
-      errors: ['project_not_found', 'environment_not_found', 'already_exists', 'confirmation_required'],
+  mount({
+    method: 'post',
+    path,
+    id: 'createFlag',
+    needsApproval: true,
+    role: 'editor',
+    summary: 'Create a flag, optionally with its first states',
+    body: {
+      schema: z.strictObject({
+        key: FlagKeySchema,
+        ...flagDetailMembers,
+        states: z.record(NameSchema, FlagStateSchema).optional(),
+      }),
     },
-    async ({ params, body: { key, states: _, ...details }, text, actor }) => {
+    answer: { status: 201, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
+    errors: ['environment_not_found', 'already_exists'],
+    handle: async ({ params, body: { key, states: _, ...details }, text, actor }) => {
       const given = detailsIn(details, text);
       const input = { project: params.project, key, states: readStates(text), ...given };
       return created(flagRecord(await createFlag(context, actor, input)));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: `${path}/{key}`,
-      id: 'getFlag',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'Read one flag with its states in every environment',
-      answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema },
-      errors: ['project_not_found', 'flag_not_found'],
-    },
-    async ({ params, actor }) => ok(flagRecord(await getFlag(context, actor, params))),
-  );
+  mount({
+    method: 'get',
+    path: `${path}/{key}`,
+    id: 'getFlag',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Read one flag with its states in every environment',
+    answer: { description: 'The flag.', schema: FlagRecordSchema },
+    errors: ['flag_not_found'],
+    handle: async ({ params, actor }) => ok(flagRecord(await getFlag(context, actor, params))),
+  });
 
-  mount(
-    app,
-    {
-      method: 'patch',
-      path: `${path}/{key}`,
-      id: 'updateFlag',
-      tag,
-      role: 'editor',
-      summary:
-        'Change the details of a flag: description, tags, owner, permanence, kind of value, named values',
-      conditions: ['If-Match'],
-      body: { schema: DetailsSchema },
-      answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
-      errors: ['project_not_found', 'flag_not_found'],
-    },
-    async ({ params, body, text, actor, request }) => {
+  mount({
+    method: 'patch',
+    path: `${path}/{key}`,
+    id: 'updateFlag',
+    role: 'editor',
+    summary:
+      'Change the details of a flag: description, tags, owner, permanence, kind of value, named values',
+    conditions: ['If-Match'],
+    body: { schema: DetailsSchema },
+    answer: { description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
+    errors: ['flag_not_found'],
+    handle: async ({ params, body, text, actor, request }) => {
       const expected = expectedRevision(request.headers);
       const input = { ...params, ...detailsIn(body, text), expected };
       return ok(flagRecord(await updateFlag(context, actor, input)));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'delete',
-      path: `${path}/{key}`,
-      id: 'deleteFlag',
-      needsApproval: true,
-      isHeavy: true,
-      tag,
-      role: 'admin',
-      summary: 'Delete an archived flag; with `archive=true` also a flag in use',
-      query: z.strictObject({
-        archive: z.enum(['true', 'false']).default('false').openapi({
-          description: '`true`: also delete a flag in use, with its states.',
-        }),
+  mount({
+    method: 'delete',
+    path: `${path}/{key}`,
+    id: 'deleteFlag',
+    needsApproval: true,
+    isHeavy: true,
+    role: 'admin',
+    summary: 'Delete an archived flag; with `archive=true` also a flag in use',
+    query: z.strictObject({
+      archive: z.enum(['true', 'false']).default('false').openapi({
+        description: '`true`: also delete a flag in use, with its states.',
       }),
-      answer: { status: 200, schema: DoneSchema, description: 'The flag is deleted.' },
-      errors: ['project_not_found', 'flag_not_found', 'flag_not_archived', 'confirmation_required'],
-    },
-    async ({ params, query, actor }) =>
+    }),
+    answer: { schema: DoneSchema, description: 'The flag is deleted.' },
+    errors: ['flag_not_found', 'flag_not_archived'],
+    handle: async ({ params, query, actor }) =>
       done(await deleteFlag(context, actor, { ...params, inUse: query.archive === 'true' })),
-  );
+  });
 }
 
 /** A flag as it is answered; in a list, with `values`, without its named values. */
@@ -220,8 +199,6 @@ function readStates(text: string): ReadonlyMap<string, StateText> {
   );
 }
 
-const archiveErrors = ['project_not_found', 'flag_not_found', 'confirmation_required'] as const;
-
 /** The answer of an archive of several flags. */
 export const ArchivedFlagsSchema = z.object({
   results: z.array(
@@ -234,71 +211,56 @@ export const ArchivedFlagsSchema = z.object({
 
 /** Mounts the routes that archive and restore one flag. */
 export function mountFlagArchive(app: ManagementApp, context: ManagementContext): void {
-  const answer = {
-    status: 200,
-    description: 'The flag.',
-    schema: FlagRecordSchema.extend(seqMember),
-  } as const;
-  mount(
-    app,
-    {
-      method: 'post',
-      path: `${path}/{key}/archive`,
-      id: 'archiveFlag',
-      needsApproval: true,
-      isHeavy: true,
-      tag,
-      role: 'editor',
-      summary: 'Archive a flag: it is no longer served, and its states are kept',
-      answer,
-      errors: archiveErrors,
-    },
-    async ({ params, actor }) => ok(flagRecord(await archiveFlag(context, actor, params))),
-  );
+  const { mount } = tagged(app, tag);
+  const answer = { description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) };
+  mount({
+    method: 'post',
+    path: `${path}/{key}/archive`,
+    id: 'archiveFlag',
+    needsApproval: true,
+    isHeavy: true,
+    role: 'editor',
+    summary: 'Archive a flag: it is no longer served, and its states are kept',
+    answer,
+    errors: ['flag_not_found'],
+    handle: async ({ params, actor }) => ok(flagRecord(await archiveFlag(context, actor, params))),
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path: `${path}/{key}/restore`,
-      id: 'restoreFlag',
-      needsApproval: true,
-      isHeavy: true,
-      tag,
-      role: 'editor',
-      summary: 'Restore an archived flag with its states',
-      answer,
-      errors: archiveErrors,
-    },
-    async ({ params, actor }) => ok(flagRecord(await restoreFlag(context, actor, params))),
-  );
+  mount({
+    method: 'post',
+    path: `${path}/{key}/restore`,
+    id: 'restoreFlag',
+    needsApproval: true,
+    isHeavy: true,
+    role: 'editor',
+    summary: 'Restore an archived flag with its states',
+    answer,
+    errors: ['flag_not_found'],
+    handle: async ({ params, actor }) => ok(flagRecord(await restoreFlag(context, actor, params))),
+  });
 }
 
 /** Mounts the route that archives several flags, each in a transaction of its own. */
 export function mountBulkArchive(app: ManagementApp, context: ManagementContext, log: Logger): void {
-  mount(
-    app,
-    {
-      method: 'post',
-      path: `${path}/archive`,
-      id: 'archiveFlags',
-      tag,
-      role: 'editor',
-      summary: 'Archive several flags, each as its own change',
-      body: {
-        schema: z.strictObject({ keys: z.array(FlagKeySchema).openapi({ minItems: 1, maxItems: MAX_BULK }) }),
-      },
-      confirms: true,
-      answer: { status: 200, description: 'The result for each flag.', schema: ArchivedFlagsSchema },
-      errors: ['project_not_found'],
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'post',
+    path: `${path}/archive`,
+    id: 'archiveFlags',
+    role: 'editor',
+    summary: 'Archive several flags, each as its own change',
+    body: {
+      schema: z.strictObject({ keys: z.array(FlagKeySchema).openapi({ minItems: 1, maxItems: MAX_BULK }) }),
     },
-    async ({ params: { project }, body: { keys }, actor, requestId }) => {
+    confirms: true,
+    answer: { description: 'The result for each flag.', schema: ArchivedFlagsSchema },
+    handle: async ({ params: { project }, body: { keys }, actor, requestId }) => {
       const outcomes = await archiveFlags(context, actor, { project, keys });
       const cause = outcomes.map(failureOf).find((failure) => failure !== undefined);
       if (cause !== undefined) logFailure(cause, { log, requestId });
       return ok({ results: outcomes.map(outcomeRecord) });
     },
-  );
+  });
 }
 
 function outcomeRecord(outcome: ArchiveOutcome) {

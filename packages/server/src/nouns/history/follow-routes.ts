@@ -1,7 +1,7 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { NameSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { AuditEntrySchema, entryRecord } from './audit-schemas.ts';
@@ -32,41 +32,37 @@ const FOLLOW_QUERY = z.strictObject({
 
 /** Mounts the route that follows the audit log. */
 export function mountFollow(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/audit/follow',
-      id: 'followAudit',
-      readsAudit: true,
-      isHeavy: true,
-      tag: 'Audit log',
-      role: 'viewer',
-      scope: 'visible',
-      summary:
-        'Follow the audit log: the entries after a place, oldest first, each exactly once. Only administrators see entries about people and tokens',
-      query: FOLLOW_QUERY,
-      answer: {
-        status: 200,
-        description: 'The entries.',
-        schema: z.object({
-          entries: z.array(FollowedEntrySchema),
-          next: z.string().openapi({ description: 'Where to continue, also if there are no entries.' }),
-          more: z.boolean().openapi({ description: 'Whether there may be more already: then do not wait.' }),
-        }),
-      },
-      errors: ['project_not_found'],
-      before: async ({ wait, after = '' }) => {
-        const seq = seqIn(after);
-        if (wait === 'true' && seq !== undefined) await context.waitForApplied(seq + 1);
-      },
+  const { mount } = tagged(app, 'Audit log');
+  mount({
+    method: 'get',
+    path: '/api/audit/follow',
+    id: 'followAudit',
+    readsAudit: true,
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'visible',
+    summary:
+      'Follow the audit log: the entries after a place, oldest first, each exactly once. Only administrators see entries about people and tokens',
+    query: FOLLOW_QUERY,
+    answer: {
+      description: 'The entries.',
+      schema: z.object({
+        entries: z.array(FollowedEntrySchema),
+        next: z.string().openapi({ description: 'Where to continue, also if there are no entries.' }),
+        more: z.boolean().openapi({ description: 'Whether there may be more already: then do not wait.' }),
+      }),
     },
-    async ({ query: { after, project, limit }, actor }) => {
+    errors: ['project_not_found'],
+    before: async ({ wait, after = '' }) => {
+      const seq = seqIn(after);
+      if (wait === 'true' && seq !== undefined) await context.waitForApplied(seq + 1);
+    },
+    handle: async ({ query: { after, project, limit }, actor }) => {
       const followed = await followAudit(context, { reader: actor, limit, ...defined({ after, project }) });
       const entries = followed.entries.map(({ cursor, ...entry }) => {
         return { ...entryRecord(entry, actor), cursor };
       });
       return ok({ entries, next: followed.next, more: followed.hasMore });
     },
-  );
+  });
 }

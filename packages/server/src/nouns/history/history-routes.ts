@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { rawJson, writeJson } from '../../domain/raw-json.ts';
 import { isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { nextMember, pageQuery, readCursor, writeCursor } from '../../management/api/pages.ts';
 import {
   dryRunQuery,
@@ -48,36 +48,32 @@ const AUDIT_QUERY = z.strictObject({
 
 /** Mounts the route of the audit log. */
 export function mountAudit(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/audit',
-      id: 'listAudit',
-      readsAudit: true,
-      isHeavy: true,
-      tag: 'Audit log',
-      role: 'viewer',
-      scope: 'visible',
-      summary:
-        'List audit entries, newest first; the last change is complete even beyond the limit. Only administrators see entries about people and tokens',
-      query: AUDIT_QUERY,
-      answer: {
-        status: 200,
-        description: 'The entries.',
-        schema: z.object({
-          entries: z.array(AuditEntrySchema),
-          next: nextMember.next.openapi({
-            description:
-              'The `cursor` of the entries after these; absent at the end of the log. An answer may have fewer entries ' +
-              'than `limit`, or none, and still a `next`: a search ends after two seconds, and a page after 4 MiB.',
-          }),
+  const { mount } = tagged(app, 'Audit log');
+  mount({
+    method: 'get',
+    path: '/api/audit',
+    id: 'listAudit',
+    readsAudit: true,
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'visible',
+    summary:
+      'List audit entries, newest first; the last change is complete even beyond the limit. Only administrators see entries about people and tokens',
+    query: AUDIT_QUERY,
+    answer: {
+      description: 'The entries.',
+      schema: z.object({
+        entries: z.array(AuditEntrySchema),
+        next: nextMember.next.openapi({
+          description:
+            'The `cursor` of the entries after these; absent at the end of the log. An answer may have fewer entries ' +
+            'than `limit`, or none, and still a `next`: a search ends after two seconds, and a page after 4 MiB.',
         }),
-        mediaTypes: ['application/json', 'application/x-ndjson'],
-      },
-      errors: ['project_not_found', 'environment_not_found'],
+      }),
+      mediaTypes: ['application/json', 'application/x-ndjson'],
     },
-    async ({ query: { limit, format, cursor, ...filter }, actor }) => {
+    errors: ['project_not_found', 'environment_not_found'],
+    handle: async ({ query: { limit, format, cursor, ...filter }, actor }) => {
       const after = cursor === undefined ? undefined : readCursor(cursor, [0, 0, 0] as const);
       const query = { ...queryOf(filter), reader: actor, ...defined({ after }) };
 
@@ -87,7 +83,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
       const records = entries.map((entry) => entryRecord(entry, actor));
       return ok({ entries: records, next: next && writeCursor(next) });
     },
-  );
+  });
 }
 
 interface Filter {
@@ -140,8 +136,6 @@ function linesOf(entries: readonly NamedAuditEntry[], reader: Actor): string {
   return entries.map((entry) => `${writeJson(entryRecord(entry, reader))}\n`).join('');
 }
 
-const tag = 'History';
-
 const ChangeSchema = z
   .object({
     seq: z.number().int().openapi({ description: 'The number of the last log row that it wrote.' }),
@@ -180,21 +174,18 @@ export const RevertedSchema = z.object({ ...seqMember, differences: z.array(Diff
 
 /** Mounts the routes that show and revert one change. */
 export function mountHistory(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/changes/{seq}',
-      id: 'getChange',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      scope: 'visible',
-      summary: 'Get one change: everything that one operation did',
-      answer: { status: 200, description: 'The change.', schema: ChangeSchema },
-      errors: ['invalid_argument', 'not_found'],
-    },
-    async ({ params, actor }) => {
+  const { mount } = tagged(app, 'History');
+  mount({
+    method: 'get',
+    path: '/api/changes/{seq}',
+    id: 'getChange',
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'visible',
+    summary: 'Get one change: everything that one operation did',
+    answer: { description: 'The change.', schema: ChangeSchema },
+    errors: ['invalid_argument', 'not_found'],
+    handle: async ({ params, actor }) => {
       const { at, entries, ...change } = await getChange(context, actor, readSeq(params.seq));
       return ok({
         ...change,
@@ -202,34 +193,29 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
         entries: entries.map((entry) => entryRecord(entry, actor)),
       });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/changes/{seq}/revert',
-      id: 'revertChange',
-      needsApproval: true,
-      isHeavy: true,
-      tag,
-      role: 'editor',
-      scope: 'visible',
-      summary: 'Revert a change with a new change',
-      query: dryRunQuery,
-      body: {
-        schema: z.strictObject({
-          force: z.boolean().default(false).openapi({ description: 'Also revert what has changed since.' }),
-        }),
-      },
-      answer: {
-        status: 200,
-        description: 'The differences that were, or would be, reverted.',
-        schema: RevertedSchema,
-      },
-      errors: ['not_found', 'not_revertible', 'flag_archived', 'revision_conflict', 'confirmation_required'],
+  mount({
+    method: 'post',
+    path: '/api/changes/{seq}/revert',
+    id: 'revertChange',
+    needsApproval: true,
+    isHeavy: true,
+    role: 'editor',
+    scope: 'visible',
+    summary: 'Revert a change with a new change',
+    query: dryRunQuery,
+    body: {
+      schema: z.strictObject({
+        force: z.boolean().default(false).openapi({ description: 'Also revert what has changed since.' }),
+      }),
     },
-    async ({ params, query: { dryRun }, body: { force }, actor }) => {
+    answer: {
+      description: 'The differences that were, or would be, reverted.',
+      schema: RevertedSchema,
+    },
+    errors: ['not_found', 'not_revertible', 'flag_archived', 'revision_conflict'],
+    handle: async ({ params, query: { dryRun }, body: { force }, actor }) => {
       const { seq, differences } = await revertChange(context, actor, {
         seq: readSeq(params.seq),
         conflicts: force ? 'anyway' : 'refuse',
@@ -237,7 +223,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       });
       return ok({ seq, differences: differences.map(differenceRecord) });
     },
-  );
+  });
 }
 
 /** A difference as the API returns it. */

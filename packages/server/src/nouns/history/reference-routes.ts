@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { type MadeChange, readOperationsUnder } from './audit-query.ts';
@@ -23,63 +23,54 @@ export function mountReferences(
   context: ManagementContext,
   running: RunningReferences,
 ): void {
+  const { mount } = tagged(app, 'History');
   const closings = new ClosingLimit();
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/changes',
-      id: 'findOwnChanges',
-      tag: 'History',
-      role: 'viewer',
-      scope: 'self',
-      summary:
-        'Find what a request of your own changed, by its `X-Change-Reference`, after its answer was lost',
-      query: REFERENCE_QUERY,
-      answer: {
-        status: 200,
-        description: 'What it changed.',
-        schema: z.object({
-          changes: CHANGES,
-          running: z.boolean().openapi({
-            description: 'Whether this node is still answering the request, so that changes may follow.',
-          }),
+  mount({
+    method: 'get',
+    path: '/api/changes',
+    id: 'findOwnChanges',
+    role: 'viewer',
+    scope: 'self',
+    summary:
+      'Find what a request of your own changed, by its `X-Change-Reference`, after its answer was lost',
+    query: REFERENCE_QUERY,
+    answer: {
+      description: 'What it changed.',
+      schema: z.object({
+        changes: CHANGES,
+        running: z.boolean().openapi({
+          description: 'Whether this node is still answering the request, so that changes may follow.',
         }),
-      },
+      }),
     },
-    async ({ query: { reference }, actor }) => {
+    handle: async ({ query: { reference }, actor }) => {
       // Asked first: what ends in between is in the log.
       const isRunning = running.has(actor.name, reference);
       const changes = await readOperationsUnder(context.store, { actor: actor.name, reference });
       return ok({ changes: changes.map(toAnswer), running: isRunning });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/changes/close',
-      id: 'closeOwnReference',
-      tag: 'History',
-      role: 'viewer',
-      scope: 'self',
-      summary:
-        'Make sure that a request of your own changes nothing any later, by its `X-Change-Reference`, unless it has changed something',
-      query: REFERENCE_QUERY,
-      answer: {
-        status: 200,
-        description: 'What it changed, or that it changes nothing.',
-        schema: z.object({
-          changes: CHANGES,
-          closed: z.boolean().openapi({
-            description:
-              'Whether the request has changed nothing and never will. `false` with no changes: unknown, because a node of an older version may answer it.',
-          }),
+  mount({
+    method: 'post',
+    path: '/api/changes/close',
+    id: 'closeOwnReference',
+    role: 'viewer',
+    scope: 'self',
+    summary:
+      'Make sure that a request of your own changes nothing any later, by its `X-Change-Reference`, unless it has changed something',
+    query: REFERENCE_QUERY,
+    answer: {
+      description: 'What it changed, or that it changes nothing.',
+      schema: z.object({
+        changes: CHANGES,
+        closed: z.boolean().openapi({
+          description:
+            'Whether the request has changed nothing and never will. `false` with no changes: unknown, because a node of an older version may answer it.',
         }),
-      },
+      }),
     },
-    async ({ query: { reference }, actor }) => {
+    handle: async ({ query: { reference }, actor }) => {
       context.assertWritable();
       closings.count(actor.name);
       const { changes, isClosed } = await context.store.unlogged((tx) =>
@@ -87,5 +78,5 @@ export function mountReferences(
       );
       return ok({ changes: changes.map(toAnswer), closed: isClosed });
     },
-  );
+  });
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ProjectKey } from '../../domain/project.ts';
 import { created, damageOf, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   KeyRecordSchema,
@@ -22,62 +22,52 @@ import {
   revokeProjectKey,
 } from './project-keys.ts';
 
-const tag = 'Project keys';
 const path = '/api/projects/{project}/keys';
 const DAY_MS = 86_400_000;
 
 /** Mounts the routes of project keys. */
 export function mountProjectKeys(app: ManagementApp, context: ManagementContext): void {
+  const { mount } = tagged(app, 'Project keys');
   const record = (key: ProjectKey) => keyRecord(key, context.now());
-  mount(
-    app,
-    {
-      method: 'get',
-      path,
-      id: 'listProjectKeys',
-      isHeavy: true,
-      tag,
-      errors: ['project_not_found'],
-      role: 'viewer',
-      summary: 'List the keys of a project, including revoked and expired ones',
-      query: z.strictObject(pageQuery),
-      answer: {
-        status: 200,
-        description: 'The keys, never their values.',
-        schema: z.object({ keys: z.array(KeyRecordSchema), ...nextMember }),
-      },
+  mount({
+    method: 'get',
+    path,
+    id: 'listProjectKeys',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'List the keys of a project, including revoked and expired ones',
+    query: z.strictObject(pageQuery),
+    answer: {
+      description: 'The keys, never their values.',
+      schema: z.object({ keys: z.array(KeyRecordSchema), ...nextMember }),
     },
-    async ({ params, query, actor }) => {
+    handle: async ({ params, query, actor }) => {
       const page = pageOf(query, ['name', 'id'] as const);
       const keys = await listProjectKeys(context, actor, { ...params, page });
       return ok(listAnswer('keys', keys, { page, record, place: ({ name, id }) => [name, id] as const }));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path,
-      id: 'createProjectKey',
-      tag,
-      role: 'admin',
-      summary: 'Create a project key; its value is shown only once',
-      body: {
-        schema: z.strictObject({
-          name: LabelSchema,
-          environments: z.array(NameSchema),
-          expiresAt: TimeSchema.optional(),
-        }),
-      },
-      answer: {
-        status: 201,
-        description: 'The key with its value.',
-        schema: KeyRecordSchema.extend({ key: z.string(), ...seqMember }).openapi('CreatedProjectKey'),
-      },
-      errors: ['project_not_found', 'environment_not_found'],
+  mount({
+    method: 'post',
+    path,
+    id: 'createProjectKey',
+    role: 'admin',
+    summary: 'Create a project key; its value is shown only once',
+    body: {
+      schema: z.strictObject({
+        name: LabelSchema,
+        environments: z.array(NameSchema),
+        expiresAt: TimeSchema.optional(),
+      }),
     },
-    async ({ params, body, actor }) => {
+    answer: {
+      status: 201,
+      description: 'The key with its value.',
+      schema: KeyRecordSchema.extend({ key: z.string(), ...seqMember }).openapi('CreatedProjectKey'),
+    },
+    errors: ['environment_not_found'],
+    handle: async ({ params, body, actor }) => {
       const { name, environments, expiresAt } = body;
       const made = await createProjectKey(context, actor, {
         project: params.project,
@@ -87,77 +77,65 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       });
       return created({ ...record(made.record), key: made.key });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/keys/{id}',
-      id: 'getProjectKey',
-      tag,
-      errors: ['key_not_found'],
-      role: 'viewer',
-      scope: 'visible',
-      summary: 'Read one project key',
-      answer: { status: 200, description: 'The key, never its value.', schema: KeyRecordSchema },
-    },
-    async ({ params, actor }) => ok(record(await getProjectKey(context, actor, params.id))),
-  );
+  mount({
+    method: 'get',
+    path: '/api/keys/{id}',
+    id: 'getProjectKey',
+    errors: ['key_not_found'],
+    role: 'viewer',
+    scope: 'visible',
+    summary: 'Read one project key',
+    answer: { description: 'The key, never its value.', schema: KeyRecordSchema },
+    handle: async ({ params, actor }) => ok(record(await getProjectKey(context, actor, params.id))),
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/keys/{id}/replace',
-      id: 'replaceProjectKey',
-      tag,
-      errors: ['key_not_found', 'key_ended'],
-      role: 'admin',
-      scope: 'visible',
-      summary:
-        'Create a key with the settings of this one, which ends later; the value of the new one is shown only once',
-      body: {
-        schema: z.strictObject({
-          endsAt: TimeSchema.optional().openapi({
-            description: `When this key ends, unless it expires sooner; default in ${OVERLAP_MS / DAY_MS} days.`,
-          }),
+  mount({
+    method: 'post',
+    path: '/api/keys/{id}/replace',
+    id: 'replaceProjectKey',
+    errors: ['key_not_found', 'key_ended'],
+    role: 'admin',
+    scope: 'visible',
+    summary:
+      'Create a key with the settings of this one, which ends later; the value of the new one is shown only once',
+    body: {
+      schema: z.strictObject({
+        endsAt: TimeSchema.optional().openapi({
+          description: `When this key ends, unless it expires sooner; default in ${OVERLAP_MS / DAY_MS} days.`,
         }),
-      },
-      answer: {
-        status: 201,
-        description: 'The new key with its value, and the one that it replaces.',
-        schema: KeyRecordSchema.extend({
-          key: z.string(),
-          replaced: KeyRecordSchema,
-          ...seqMember,
-        }).openapi('ReplacedProjectKey'),
-      },
+      }),
     },
-    async ({ params, body: { endsAt }, actor }) => {
+    answer: {
+      status: 201,
+      description: 'The new key with its value, and the one that it replaces.',
+      schema: KeyRecordSchema.extend({
+        key: z.string(),
+        replaced: KeyRecordSchema,
+        ...seqMember,
+      }).openapi('ReplacedProjectKey'),
+    },
+    handle: async ({ params, body: { endsAt }, actor }) => {
       const made = await replaceProjectKey(context, actor, {
         id: params.id,
         endsAt: endsAt === undefined ? undefined : Date.parse(endsAt),
       });
       return created({ ...record(made.record), key: made.key, replaced: record(made.replaced) });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'delete',
-      path: '/api/keys/{id}',
-      id: 'revokeProjectKey',
-      tag,
-      errors: ['key_not_found'],
-      role: 'admin',
-      scope: 'visible',
-      summary: 'Revoke a project key permanently and close its streams',
-      answer: { status: 200, description: 'The revoked key.', schema: KeyRecordSchema.extend(seqMember) },
-    },
-    async ({ params, actor }) => ok(record(await revokeProjectKey(context, actor, params.id))),
-  );
+  mount({
+    method: 'delete',
+    path: '/api/keys/{id}',
+    id: 'revokeProjectKey',
+    errors: ['key_not_found'],
+    role: 'admin',
+    scope: 'visible',
+    summary: 'Revoke a project key permanently and close its streams',
+    answer: { description: 'The revoked key.', schema: KeyRecordSchema.extend(seqMember) },
+    handle: async ({ params, actor }) => ok(record(await revokeProjectKey(context, actor, params.id))),
+  });
 }
 
 function keyRecord(key: Written<ProjectKey>, now: number) {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, LabelSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import { TokenRecordSchema, tokenRecord } from '../access-tokens/access-token-schemas.ts';
 import { type Holdings, readHoldings } from './holdings.ts';
@@ -57,21 +57,18 @@ export const HoldingsSchema = z
 
 /** Mounts the route that lists what a person has. */
 export function mountHoldings(app: ManagementApp, context: PeopleContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/operators/{id}/holdings',
-      id: 'getHoldings',
-      tag: 'Operators',
-      errors: ['not_found'],
-      role: 'admin',
-      scope: 'server',
-      summary: 'What a person has: what ends when they are removed, and what stays',
-      answer: { status: 200, description: 'What the person has.', schema: HoldingsSchema },
-    },
-    async ({ params, actor }) => ok(holdingsRecord(await readHoldings(context, actor, params.id))),
-  );
+  const { mount } = tagged(app, 'Operators');
+  mount({
+    method: 'get',
+    path: '/api/operators/{id}/holdings',
+    id: 'getHoldings',
+    errors: ['not_found'],
+    role: 'admin',
+    scope: 'server',
+    summary: 'What a person has: what ends when they are removed, and what stays',
+    answer: { description: 'What the person has.', schema: HoldingsSchema },
+    handle: async ({ params, actor }) => ok(holdingsRecord(await readHoldings(context, actor, params.id))),
+  });
 }
 
 /** What a person has, as the API returns it. */

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import { invalid, ServiceError } from '../../domain/errors.ts';
 import { created, done, isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount, mountPublic } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
 import type { Written } from '../../management/write.ts';
 import { isManagedBySso, SSO_PATHS, sessionLifetime } from '../sso/sso.ts';
@@ -26,36 +26,29 @@ const path = '/api/session';
 
 /** Mounts the routes that sign in and out; they need no authentication. */
 export function mountSession(app: ManagementApp, context: PeopleContext, log: Logger): void {
-  mountPublic(
-    app,
-    {
-      method: 'get',
-      path,
-      id: 'getSession',
-      tag,
-      summary: 'Whether this browser is signed in, as whom, and whether the server is set up',
-      answer: { status: 200, description: 'The session.', schema: SessionSchema },
-    },
-    async ({ request }) => {
+  const { mountPublic } = tagged(app, tag);
+  mountPublic({
+    method: 'get',
+    path,
+    id: 'getSession',
+    summary: 'Whether this browser is signed in, as whom, and whether the server is set up',
+    answer: { description: 'The session.', schema: SessionSchema },
+    handle: async ({ request }) => {
       const active = await sessionOf(context, request);
       if (active !== undefined) return ok(sessionRecord(context, active));
       return ok({ signedIn: false, setupNeeded: await isSetupNeeded(context), ...ssoRecord(context) });
     },
-  );
+  });
 
-  mountPublic(
-    app,
-    {
-      method: 'post',
-      path,
-      id: 'signIn',
-      tag,
-      errors: ['sign_in_failed', 'rate_limited'],
-      summary: 'Sign in with a password: the answer sets a session cookie with a new id',
-      body: { schema: z.strictObject({ email: z.string(), password: SecretSchema }), maxBytes: 16_384 },
-      answer: { status: 200, description: 'The session.', schema: SessionSchema },
-    },
-    async ({ body, request, caller }) => {
+  mountPublic({
+    method: 'post',
+    path,
+    id: 'signIn',
+    errors: ['sign_in_failed', 'rate_limited'],
+    summary: 'Sign in with a password: the answer sets a session cookie with a new id',
+    body: { schema: z.strictObject({ email: z.string(), password: SecretSchema }), maxBytes: 16_384 },
+    answer: { description: 'The session.', schema: SessionSchema },
+    handle: async ({ body, request, caller }) => {
       const { settings } = context.sso ?? {};
       if (settings?.only) {
         throw new ServiceError(
@@ -72,59 +65,51 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
         'Set-Cookie': startCookie(request, started.id, context.publicUrl),
       });
     },
-  );
+  });
 
-  mountPublic(
-    app,
-    {
-      method: 'delete',
-      path,
-      id: 'signOut',
-      tag,
-      summary: 'Sign out; succeeds for an ended session, too',
-      answer: {
-        status: 200,
-        schema: DoneSchema.extend({
-          continueAt: z.string().optional().openapi({
-            description: 'Where the browser ends the session at the identity provider, too.',
-          }),
+  mountPublic({
+    method: 'delete',
+    path,
+    id: 'signOut',
+    summary: 'Sign out; succeeds for an ended session, too',
+    answer: {
+      schema: DoneSchema.extend({
+        continueAt: z.string().optional().openapi({
+          description: 'Where the browser ends the session at the identity provider, too.',
         }),
-        description: 'The session has ended, and its cookie is removed.',
-      },
+      }),
+      description: 'The session has ended, and its cookie is removed.',
     },
-    async ({ request, caller }) => {
+    handle: async ({ request, caller }) => {
       const active = await sessionOf(context, request);
       const { seq } = active === undefined ? {} : await signOut(context, active, caller);
       const answer = ok({ seq, continueAt: await providerSignOut(context, active) });
       for (const cookie of endCookies()) answer.headers.append('Set-Cookie', cookie);
       return answer;
     },
-  );
+  });
 }
 
 /** Mounts the route that changes the password of the session's operator. */
 export function mountPassword(app: ManagementApp, context: PeopleContext): void {
-  mount(
-    app,
-    {
-      method: 'post',
-      path: `${path}/password`,
-      id: 'changePassword',
-      tag,
-      role: 'viewer',
-      scope: 'self',
-      summary: 'Change your password; this ends all your other sessions',
-      body: { schema: z.strictObject({ current: SecretSchema, next: SecretSchema }), maxBytes: 16_384 },
-      answer: { status: 200, schema: DoneSchema, description: 'The password is changed.' },
-      errors: ['sign_in_failed', 'rate_limited'],
-    },
-    async ({ body, actor, session }) => {
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'post',
+    path: `${path}/password`,
+    id: 'changePassword',
+    role: 'viewer',
+    scope: 'self',
+    summary: 'Change your password; this ends all your other sessions',
+    body: { schema: z.strictObject({ current: SecretSchema, next: SecretSchema }), maxBytes: 16_384 },
+    answer: { schema: DoneSchema, description: 'The password is changed.' },
+    errors: ['sign_in_failed', 'rate_limited'],
+    handle: async ({ body, actor, session }) => {
       if (session === undefined) throw invalid('An access token has no password: sign in to change yours.');
       if (session.operator.identity !== undefined)
         throw invalid('You sign in by single sign-on and have no password.');
       return done(await changePassword(context, actor, session, body));
     },
-  );
+  });
 }
 
 /** The answer to a person who joined with a link: 201, and signed in. */

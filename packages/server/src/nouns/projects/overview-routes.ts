@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -55,32 +55,28 @@ export const ProjectOverviewSchema = z
 
 /** Mounts the route that shows all projects at a glance. */
 export function mountOverview(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/overview',
-      id: 'getOverview',
-      isHeavy: true,
-      tag: 'Projects',
-      role: 'viewer',
-      scope: 'visible',
-      summary: 'List the projects with their figures: flags, streams, plans, what fails and the last change',
-      query: z.strictObject(pageQuery),
-      answer: {
-        status: 200,
-        description: 'The projects, by name.',
-        schema: z.object({ projects: z.array(ProjectOverviewSchema), ...nextMember }),
-      },
+  const { mount } = tagged(app, 'Projects');
+  mount({
+    method: 'get',
+    path: '/api/overview',
+    id: 'getOverview',
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'visible',
+    summary: 'List the projects with their figures: flags, streams, plans, what fails and the last change',
+    query: z.strictObject(pageQuery),
+    answer: {
+      description: 'The projects, by name.',
+      schema: z.object({ projects: z.array(ProjectOverviewSchema), ...nextMember }),
     },
-    async ({ actor, query }) => {
+    handle: async ({ actor, query }) => {
       const page = pageOf(query, ['name'] as const);
       const place = ({ name }: { readonly name: string }) => [name] as const;
 
       const projects = await overview(context, actor, (visible) => pageIn(visible, page, place));
       return ok(listAnswer('projects', projects, { page, record: overviewRecord, place }));
     },
-  );
+  });
 }
 
 function overviewRecord({ name, createdAt, lastChange, ...project }: ProjectOverview) {

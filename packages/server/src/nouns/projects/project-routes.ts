@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Project } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { created, done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   DoneSchema,
@@ -24,105 +24,80 @@ import {
   updateProject,
 } from './projects.ts';
 
-const tag = 'Projects';
-
 /** Mounts the routes of projects. */
 export function mountProjects(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects',
-      id: 'listProjects',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      scope: 'visible',
-      summary: 'List the projects',
-      query: z.strictObject(pageQuery),
-      answer: {
-        status: 200,
-        description: 'The projects, by name.',
-        schema: z.object({
-          projects: z.array(z.object({ name: NameSchema, createdAt: TimeSchema })),
-          ...nextMember,
-        }),
-      },
+  const { mount } = tagged(app, 'Projects');
+  mount({
+    method: 'get',
+    path: '/api/projects',
+    id: 'listProjects',
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'visible',
+    summary: 'List the projects',
+    query: z.strictObject(pageQuery),
+    answer: {
+      description: 'The projects, by name.',
+      schema: z.object({
+        projects: z.array(z.object({ name: NameSchema, createdAt: TimeSchema })),
+        ...nextMember,
+      }),
     },
-    async ({ actor, query }) => {
+    handle: async ({ actor, query }) => {
       const page = pageOf(query, ['name'] as const);
       const place = ({ name }: Project) => [name] as const;
       const projects = pageIn(await listProjects(context, actor), page, place);
       return ok(listAnswer('projects', projects, { page, record: projectEntry, place }));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/projects',
-      id: 'createProject',
-      tag,
-      role: 'admin',
-      scope: 'server',
-      summary: 'Create a project with the environments development, staging and production',
-      body: { schema: z.strictObject({ name: NameSchema }) },
-      answer: { status: 201, description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },
-      errors: ['already_exists'],
-    },
-    async ({ body, actor }) => created(projectRecord(await createProject(context, actor, body))),
-  );
+  mount({
+    method: 'post',
+    path: '/api/projects',
+    id: 'createProject',
+    role: 'admin',
+    scope: 'server',
+    summary: 'Create a project with the environments development, staging and production',
+    body: { schema: z.strictObject({ name: NameSchema }) },
+    answer: { status: 201, description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },
+    errors: ['already_exists'],
+    handle: async ({ body, actor }) => created(projectRecord(await createProject(context, actor, body))),
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}',
-      id: 'getProject',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'Read one project with its environments',
-      answer: { status: 200, description: 'The project.', schema: ProjectRecordSchema },
-      errors: ['project_not_found'],
-    },
-    async ({ params, actor }) => ok(projectRecord(await getProject(context, actor, params.project))),
-  );
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}',
+    id: 'getProject',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Read one project with its environments',
+    answer: { description: 'The project.', schema: ProjectRecordSchema },
+    handle: async ({ params, actor }) => ok(projectRecord(await getProject(context, actor, params.project))),
+  });
 
-  mount(
-    app,
-    {
-      method: 'patch',
-      path: '/api/projects/{project}',
-      id: 'updateProject',
-      tag,
-      role: 'admin',
-      summary: 'Change whether the clients of a project report how often they read each flag',
-      body: { schema: z.strictObject({ usage: z.boolean().optional() }) },
-      answer: { status: 200, description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },
-      errors: ['project_not_found'],
-    },
-    async ({ params, body, actor }) =>
+  mount({
+    method: 'patch',
+    path: '/api/projects/{project}',
+    id: 'updateProject',
+    role: 'admin',
+    summary: 'Change whether the clients of a project report how often they read each flag',
+    body: { schema: z.strictObject({ usage: z.boolean().optional() }) },
+    answer: { description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },
+    handle: async ({ params, body, actor }) =>
       ok(projectRecord(await updateProject(context, actor, { ...params, ...defined(body) }))),
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'delete',
-      path: '/api/projects/{project}',
-      id: 'deleteProject',
-      needsApproval: true,
-      isHeavy: true,
-      tag,
-      role: 'admin',
-      summary: 'Delete a project with its environments, flags and keys',
-      answer: { status: 200, schema: DoneSchema, description: 'The project is deleted.' },
-      errors: ['project_not_found', 'confirmation_required'],
-    },
-    async ({ params, actor }) => done(await deleteProject(context, actor, params.project)),
-  );
+  mount({
+    method: 'delete',
+    path: '/api/projects/{project}',
+    id: 'deleteProject',
+    needsApproval: true,
+    isHeavy: true,
+    role: 'admin',
+    summary: 'Delete a project with its environments, flags and keys',
+    answer: { schema: DoneSchema, description: 'The project is deleted.' },
+    handle: async ({ params, actor }) => done(await deleteProject(context, actor, params.project)),
+  });
 }
 
 function projectEntry({ name, createdAt }: Project): { name: string; createdAt: string } {

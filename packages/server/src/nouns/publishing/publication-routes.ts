@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
@@ -12,81 +12,65 @@ import {
   withdrawEnvironment,
 } from './publications.ts';
 
-const tag = 'Publications';
 const path = '/api/projects/{project}/environments/{environment}/publication';
 
 /** Mounts the routes of published environments. */
 export function mountPublications(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/publications',
-      id: 'listPublications',
-      tag,
-      role: 'viewer',
-      summary: 'List the published environments of a project',
-      query: z.strictObject(pageQuery),
-      answer: {
-        status: 200,
-        description: 'The published environments, by name.',
-        schema: z.object({ publications: z.array(PublicationSchema), ...nextMember }),
-      },
-      errors: ['project_not_found'],
+  const { mount } = tagged(app, 'Publications');
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/publications',
+    id: 'listPublications',
+    role: 'viewer',
+    summary: 'List the published environments of a project',
+    query: z.strictObject(pageQuery),
+    answer: {
+      description: 'The published environments, by name.',
+      schema: z.object({ publications: z.array(PublicationSchema), ...nextMember }),
     },
-    async ({ params, query, actor }) => {
+    handle: async ({ params, query, actor }) => {
       const page = pageOf(query, ['name'] as const);
       const place = ({ environment }: NamedPublication) => [environment] as const;
       const publications = pageIn(await listPublications(context, actor, params.project), page, place);
       return ok(listAnswer('publications', publications, { page, record: publicationRecord, place }));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'put',
-      path,
-      id: 'publishEnvironment',
-      tag,
-      role: 'admin',
-      summary: 'Publish an environment: its flags can then be read without a key',
-      body: {
-        schema: z.strictObject({
-          withoutKey: z.literal(true).openapi({
-            description: 'Confirms that anyone who knows the address may read the flags and their values.',
-          }),
+  mount({
+    method: 'put',
+    path,
+    id: 'publishEnvironment',
+    role: 'admin',
+    summary: 'Publish an environment: its flags can then be read without a key',
+    body: {
+      schema: z.strictObject({
+        withoutKey: z.literal(true).openapi({
+          description: 'Confirms that anyone who knows the address may read the flags and their values.',
         }),
-      },
-      answer: {
-        status: 200,
-        schema: DoneSchema,
-        description:
-          'The server will publish it: a node with HALYARD_PUBLISH_URL writes the files. `listPublications` has `publishedAt` once they are there.',
-      },
-      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+      }),
     },
-    async ({ params, actor }) => done(await publishEnvironment(context, actor, params)),
-  );
+    answer: {
+      schema: DoneSchema,
+      description:
+        'The server will publish it: a node with HALYARD_PUBLISH_URL writes the files. `listPublications` has `publishedAt` once they are there.',
+    },
+    errors: ['confirmation_required'],
+    handle: async ({ params, actor }) => done(await publishEnvironment(context, actor, params)),
+  });
 
-  mount(
-    app,
-    {
-      method: 'delete',
-      path,
-      id: 'withdrawEnvironment',
-      tag,
-      role: 'admin',
-      summary: 'Stop publishing an environment, and remove its files',
-      answer: {
-        status: 200,
-        schema: DoneSchema,
-        description: 'A node with HALYARD_PUBLISH_URL will remove the files.',
-      },
-      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+  mount({
+    method: 'delete',
+    path,
+    id: 'withdrawEnvironment',
+    role: 'admin',
+    summary: 'Stop publishing an environment, and remove its files',
+    answer: {
+      schema: DoneSchema,
+      description: 'A node with HALYARD_PUBLISH_URL will remove the files.',
     },
-    async ({ params, actor }) => done(await withdrawEnvironment(context, actor, params)),
-  );
+    errors: ['confirmation_required'],
+    handle: async ({ params, actor }) => done(await withdrawEnvironment(context, actor, params)),
+  });
 }
 
 function publicationRecord({ environment, path: at, createdAt, revision, publishedAt }: NamedPublication) {

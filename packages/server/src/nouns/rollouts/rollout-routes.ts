@@ -1,7 +1,7 @@
 import { defined, dueTime, ROLLOUT_PLAN } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { created, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
@@ -80,82 +80,65 @@ export const RolloutPlanSchema = z
   })
   .openapi('RolloutPlan');
 
-const PLAN_ERRORS = ['project_not_found', 'not_found', 'not_revertible'] as const;
-const CHANGE_ERRORS = [
-  'environment_not_found',
-  'flag_not_found',
-  'flag_archived',
-  'confirmation_required',
-] as const;
+const CHANGE_ERRORS = ['environment_not_found', 'flag_not_found', 'flag_archived'] as const;
 
 /** Mounts the routes of rollout plans. */
 export function mountRolloutPlans(app: ManagementApp, context: ManagementContext): void {
-  const answer = { status: 200, description: 'The plan.', schema: RolloutPlanSchema } as const;
-  mount(
-    app,
-    {
-      method: 'get',
-      path,
-      id: 'listRolloutPlans',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'List rollout plans: all open ones by due time, then the newest of the others',
-      query: z.strictObject({
-        flag: z.string().optional(),
-        environment: NameSchema.optional(),
-        status: z
-          .enum([...ROLLOUT_STATUSES, 'open'])
-          .optional()
-          .openapi({
-            description: '`open`: running or paused.',
-          }),
-      }),
-      answer: {
-        status: 200,
-        description: 'The plans.',
-        schema: z.object({ rollouts: z.array(RolloutPlanSchema) }),
-      },
-      errors: ['project_not_found', 'environment_not_found'],
-    },
-    async ({ params: { project }, query: { flag, environment, status }, actor }) => {
+  const { mount } = tagged(app, tag);
+  const answer = { description: 'The plan.', schema: RolloutPlanSchema };
+  mount({
+    method: 'get',
+    path,
+    id: 'listRolloutPlans',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'List rollout plans: all open ones by due time, then the newest of the others',
+    query: z.strictObject({
+      flag: z.string().optional(),
+      environment: NameSchema.optional(),
+      status: z
+        .enum([...ROLLOUT_STATUSES, 'open'])
+        .optional()
+        .openapi({
+          description: '`open`: running or paused.',
+        }),
+    }),
+    answer: { description: 'The plans.', schema: z.object({ rollouts: z.array(RolloutPlanSchema) }) },
+    errors: ['environment_not_found'],
+    handle: async ({ params: { project }, query: { flag, environment, status }, actor }) => {
       const query = { project, ...defined({ environment, flagKey: flag, status }) };
       const plans = await listPlans(context, actor, query);
       return ok({ rollouts: plans.map(planRecord) });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path,
-      id: 'startRolloutPlan',
-      needsApproval: true,
-      tag,
-      role: 'editor',
-      summary: 'Roll a flag out in steps: each raises its percentage, after a wait or at a time',
-      body: {
-        schema: z.strictObject({
-          flag: FlagKeySchema,
-          environment: NameSchema,
-          steps: z
-            .array(StepSchema)
-            .openapi({ minItems: ROLLOUT_PLAN.minSteps, maxItems: ROLLOUT_PLAN.maxSteps }),
-          note: z.string().optional().openapi({ description: 'The reason; kept with each change.' }),
-          anyway: z.boolean().default(false).openapi({
-            description: 'Also for a flag with a pending scheduled change there, which will pause the plan.',
-          }),
+  mount({
+    method: 'post',
+    path,
+    id: 'startRolloutPlan',
+    needsApproval: true,
+    role: 'editor',
+    summary: 'Roll a flag out in steps: each raises its percentage, after a wait or at a time',
+    body: {
+      schema: z.strictObject({
+        flag: FlagKeySchema,
+        environment: NameSchema,
+        steps: z
+          .array(StepSchema)
+          .openapi({ minItems: ROLLOUT_PLAN.minSteps, maxItems: ROLLOUT_PLAN.maxSteps }),
+        note: z.string().optional().openapi({ description: 'The reason; kept with each change.' }),
+        anyway: z.boolean().default(false).openapi({
+          description: 'Also for a flag with a pending scheduled change there, which will pause the plan.',
         }),
-      },
-      answer: {
-        status: 201,
-        description: 'The plan; its first step has run if it has no wait.',
-        schema: RolloutPlanSchema,
-      },
-      errors: ['project_not_found', 'already_exists', 'already_planned', ...CHANGE_ERRORS],
+      }),
     },
-    async ({ params: { project }, body: { flag, environment, steps, note, anyway }, actor }) => {
+    answer: {
+      status: 201,
+      description: 'The plan; its first step has run if it has no wait.',
+      schema: RolloutPlanSchema,
+    },
+    errors: ['already_exists', 'already_planned', ...CHANGE_ERRORS],
+    handle: async ({ params: { project }, body: { flag, environment, steps, note, anyway }, actor }) => {
       const plan = {
         project,
         environment,
@@ -166,49 +149,38 @@ export function mountRolloutPlans(app: ManagementApp, context: ManagementContext
       };
       return created(planRecord(await startPlan(context, actor, plan)));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: `${path}/{id}`,
-      id: 'getRolloutPlan',
-      tag,
-      role: 'viewer',
-      summary: 'Read one rollout plan',
-      answer,
-      errors: ['project_not_found', 'not_found'],
-    },
-    async ({ params, actor }) => ok(planRecord(await getPlan(context, actor, params))),
-  );
+  mount({
+    method: 'get',
+    path: `${path}/{id}`,
+    id: 'getRolloutPlan',
+    role: 'viewer',
+    summary: 'Read one rollout plan',
+    answer,
+    errors: ['not_found'],
+    handle: async ({ params, actor }) => ok(planRecord(await getPlan(context, actor, params))),
+  });
 
   const commands = [
-    ['pause', 'pauseRolloutPlan', 'Pause a rollout plan', pausePlan, []],
-    [
-      'resume',
-      'resumeRolloutPlan',
-      'Resume a paused rollout plan; the whole wait begins again',
-      resumePlan,
-      CHANGE_ERRORS,
-    ],
-    ['advance', 'advanceRolloutPlan', 'Run the next step of a rollout plan now', advancePlan, CHANGE_ERRORS],
-    ['stop', 'stopRolloutPlan', 'Stop a rollout plan for good; the flag stays as it is', stopPlan, []],
+    ['pause', 'Pause a rollout plan', pausePlan, []],
+    ['resume', 'Resume a paused rollout plan; the whole wait begins again', resumePlan, CHANGE_ERRORS],
+    ['advance', 'Run the next step of a rollout plan now', advancePlan, CHANGE_ERRORS],
+    ['stop', 'Stop a rollout plan for good; the flag stays as it is', stopPlan, []],
   ] as const;
-  for (const [name, id, summary, run, errors] of commands) {
-    const operation = {
-      id,
-      tag,
+  for (const [verb, summary, run, errors] of commands) {
+    mount({
+      method: 'post',
+      path: `${path}/{id}/${verb}`,
+      id: `${verb}RolloutPlan`,
       role: 'editor',
       summary,
       answer,
       // What runs a step changes the flag; what ends a plan does not.
-      ...(errors.length > 0 && ({ needsApproval: true } as const)),
-      errors: [...PLAN_ERRORS, ...errors],
-    } as const;
-    mount(app, { method: 'post', path: `${path}/{id}/${name}`, ...operation }, async ({ params, actor }) =>
-      ok(planRecord(await run(context, actor, params))),
-    );
+      ...(errors.length > 0 && { needsApproval: true }),
+      errors: ['not_found', 'not_revertible', ...errors],
+      handle: async ({ params, actor }) => ok(planRecord(await run(context, actor, params))),
+    });
   }
 }
 

@@ -2,7 +2,7 @@ import { defined, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { RawJson } from '../../domain/raw-json.ts';
 import { created, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import {
   FlagKeySchema,
   FlagStateSchema,
@@ -16,7 +16,6 @@ import { SCHEDULE_STATUSES } from './schedule.ts';
 import { cancelSchedule, createSchedule, listSchedules, type NamedSchedule } from './schedules.ts';
 import { MAX_SCHEDULED, readSteps } from './steps.ts';
 
-const tag = 'Schedules';
 const path = '/api/projects/{project}/schedules';
 
 /** Largest body of a schedule, in bytes. */
@@ -56,66 +55,48 @@ export const ScheduleSchema = z
 
 /** Mounts the routes of schedules. */
 export function mountSchedules(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path,
-      id: 'listSchedules',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'List schedules: all pending ones by due time, then the newest of the others',
-      query: z.strictObject({
-        environment: NameSchema.optional(),
-        status: z.enum(SCHEDULE_STATUSES).optional(),
-      }),
-      answer: {
-        status: 200,
-        description: 'The schedules.',
-        schema: z.object({ schedules: z.array(ScheduleSchema) }),
-      },
-      errors: ['project_not_found', 'environment_not_found'],
-    },
-    async ({ params: { project }, query: { environment, status }, actor }) => {
+  const { mount } = tagged(app, 'Schedules');
+  mount({
+    method: 'get',
+    path,
+    id: 'listSchedules',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'List schedules: all pending ones by due time, then the newest of the others',
+    query: z.strictObject({
+      environment: NameSchema.optional(),
+      status: z.enum(SCHEDULE_STATUSES).optional(),
+    }),
+    answer: { description: 'The schedules.', schema: z.object({ schedules: z.array(ScheduleSchema) }) },
+    errors: ['environment_not_found'],
+    handle: async ({ params: { project }, query: { environment, status }, actor }) => {
       const schedules = await listSchedules(context, actor, { project, ...defined({ environment, status }) });
       return ok({ schedules: schedules.map(scheduleRecord) });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path,
-      id: 'createSchedule',
-      needsApproval: true,
-      tag,
-      role: 'editor',
-      summary: 'Schedule a change: one revision and one frame when it is due',
-      body: {
-        maxBytes: MAX_BYTES,
-        schema: z.strictObject({
-          environment: NameSchema,
-          dueAt: TimeSchema,
-          changes: StepsSchema.openapi({ minItems: 1 }),
-          note: z.string().optional().openapi({ description: 'The reason; kept with the change.' }),
-          anyway: z.boolean().default(false).openapi({
-            description: 'Also for a flag with an open rollout plan there, which the change will pause.',
-          }),
+  mount({
+    method: 'post',
+    path,
+    id: 'createSchedule',
+    needsApproval: true,
+    role: 'editor',
+    summary: 'Schedule a change: one revision and one frame when it is due',
+    body: {
+      maxBytes: MAX_BYTES,
+      schema: z.strictObject({
+        environment: NameSchema,
+        dueAt: TimeSchema,
+        changes: StepsSchema.openapi({ minItems: 1 }),
+        note: z.string().optional().openapi({ description: 'The reason; kept with the change.' }),
+        anyway: z.boolean().default(false).openapi({
+          description: 'Also for a flag with an open rollout plan there, which the change will pause.',
         }),
-      },
-      answer: { status: 201, description: 'The schedule.', schema: ScheduleSchema },
-      errors: [
-        'project_not_found',
-        'environment_not_found',
-        'flag_not_found',
-        'flag_archived',
-        'already_planned',
-        'confirmation_required',
-      ],
+      }),
     },
-    async ({ params: { project }, body: { environment, dueAt, note, anyway }, text, actor }) => {
+    answer: { status: 201, description: 'The schedule.', schema: ScheduleSchema },
+    errors: ['environment_not_found', 'flag_not_found', 'flag_archived', 'already_planned'],
+    handle: async ({ params: { project }, body: { environment, dueAt, note, anyway }, text, actor }) => {
       const steps = readSteps(memberText(text, ['changes']) ?? '[]');
       const schedule = await createSchedule(context, actor, {
         project,
@@ -127,22 +108,18 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
       });
       return created(scheduleRecord(schedule));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'delete',
-      path: `${path}/{id}`,
-      id: 'cancelSchedule',
-      tag,
-      role: 'editor',
-      summary: 'Cancel a pending schedule',
-      answer: { status: 200, description: 'The schedule.', schema: ScheduleSchema },
-      errors: ['project_not_found', 'not_found', 'not_revertible'],
-    },
-    async ({ params, actor }) => ok(scheduleRecord(await cancelSchedule(context, actor, params))),
-  );
+  mount({
+    method: 'delete',
+    path: `${path}/{id}`,
+    id: 'cancelSchedule',
+    role: 'editor',
+    summary: 'Cancel a pending schedule',
+    answer: { description: 'The schedule.', schema: ScheduleSchema },
+    errors: ['not_found', 'not_revertible'],
+    handle: async ({ params, actor }) => ok(scheduleRecord(await cancelSchedule(context, actor, params))),
+  });
 }
 
 /** The steps as they were sent; empty when the record is damaged. */

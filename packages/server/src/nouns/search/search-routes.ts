@@ -2,7 +2,7 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { visibleProjects } from '../../management/rights.ts';
@@ -24,35 +24,31 @@ export const SearchHitSchema = z
 
 /** Mounts the route that finds things by a few letters of them. */
 export function mountSearch(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/search',
-      id: 'search',
-      isHeavy: true,
-      tag: 'About',
-      role: 'viewer',
-      scope: 'visible',
-      summary: 'Search projects, environments, flags and project keys',
-      query: z.strictObject({
-        q: z
-          .string()
-          .max(200)
-          .openapi({ description: 'Searched in names, keys, descriptions, tags and owners.' }),
-        limit: z.coerce.number().int().min(1).max(100).default(20),
-      }),
-      answer: {
-        status: 200,
-        description: 'The results, best first.',
-        schema: z.object({ results: z.array(SearchHitSchema) }),
-      },
+  const { mount } = tagged(app, 'About');
+  mount({
+    method: 'get',
+    path: '/api/search',
+    id: 'search',
+    isHeavy: true,
+    role: 'viewer',
+    scope: 'visible',
+    summary: 'Search projects, environments, flags and project keys',
+    query: z.strictObject({
+      q: z
+        .string()
+        .max(200)
+        .openapi({ description: 'Searched in names, keys, descriptions, tags and owners.' }),
+      limit: z.coerce.number().int().min(1).max(100).default(20),
+    }),
+    answer: {
+      description: 'The results, best first.',
+      schema: z.object({ results: z.array(SearchHitSchema) }),
     },
-    async ({ actor, query: { q, limit } }) => {
+    handle: async ({ actor, query: { q, limit } }) => {
       const hits = await search(context, actor, { text: q, limit });
       return ok({ results: hits.map(hitRecord) });
     },
-  );
+  });
 }
 
 function hitRecord({ kind, project, name, id, description, archivedAt }: SearchHit) {

@@ -2,7 +2,7 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { rawJson } from '../../domain/raw-json.ts';
 import { ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import {
   dryRunQuery,
   EnvironmentRecordSchema,
@@ -42,44 +42,45 @@ export const CopiedSchema = z.object({
 
 /** Mounts the routes that compare environments and copy states between them. */
 export function mountCopy(app: ManagementApp, context: ManagementContext): void {
+  const { mount } = tagged(app, tag);
   mountCompare(app, context);
 
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/projects/{project}/environments/{environment}/copy',
-      id: 'copyFlagStates',
-      needsApproval: true,
-      isHeavy: true,
-      tag,
-      role: 'editor',
-      setsStates: true,
-      summary: 'Copy states from another environment as one change: one revision, one frame',
-      query: dryRunQuery,
-      body: {
-        schema: z.strictObject({
-          from: NameSchema,
-          keys: z.array(FlagKeySchema).optional().openapi({ description: 'Only these flags.' }),
-          deletes: z
-            .boolean()
-            .default(false)
-            .openapi({ description: 'Also remove the states that the other environment lacks.' }),
-          fromRevision: Revision.optional().openapi({
-            description: 'The expected revision of `from`; at any other revision nothing is copied.',
-          }),
+  mount({
+    method: 'post',
+    path: '/api/projects/{project}/environments/{environment}/copy',
+    id: 'copyFlagStates',
+    needsApproval: true,
+    isHeavy: true,
+    role: 'editor',
+    setsStates: true,
+    summary: 'Copy states from another environment as one change: one revision, one frame',
+    query: dryRunQuery,
+    body: {
+      schema: z.strictObject({
+        from: NameSchema,
+        keys: z.array(FlagKeySchema).optional().openapi({ description: 'Only these flags.' }),
+        deletes: z
+          .boolean()
+          .default(false)
+          .openapi({ description: 'Also remove the states that the other environment lacks.' }),
+        fromRevision: Revision.optional().openapi({
+          description: 'The expected revision of `from`; at any other revision nothing is copied.',
         }),
-      },
-      conditions: ['If-Match'],
-      answer: {
-        status: 200,
-        description: 'The environment now, and the states that were or would be copied.',
-        tagOf: 'The revision of the environment.',
-        schema: CopiedSchema,
-      },
-      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+      }),
     },
-    async ({ params, query: { dryRun }, body: { from, keys, deletes, fromRevision }, actor, request }) => {
+    conditions: ['If-Match'],
+    answer: {
+      description: 'The environment now, and the states that were or would be copied.',
+      tagOf: 'The revision of the environment.',
+      schema: CopiedSchema,
+    },
+    handle: async ({
+      params,
+      query: { dryRun },
+      body: { from, keys, deletes, fromRevision },
+      actor,
+      request,
+    }) => {
       const { differences, ...copied } = await copyStates(context, actor, {
         ...params,
         from,
@@ -96,29 +97,25 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
       }));
       return ok({ ...copied, differences: steps }, { ETag: revisionTag(copied.revision) });
     },
-  );
+  });
 }
 
 function mountCompare(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/compare',
-      id: 'compareEnvironments',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'Compare the states of two environments',
-      query: z.strictObject({ from: NameSchema, to: NameSchema }),
-      answer: {
-        status: 200,
-        description: 'Both revisions, and the flags that differ, by key.',
-        schema: ComparisonSchema,
-      },
-      errors: ['project_not_found', 'environment_not_found'],
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/compare',
+    id: 'compareEnvironments',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Compare the states of two environments',
+    query: z.strictObject({ from: NameSchema, to: NameSchema }),
+    answer: {
+      description: 'Both revisions, and the flags that differ, by key.',
+      schema: ComparisonSchema,
     },
-    async ({ params, query, actor }) => {
+    errors: ['environment_not_found'],
+    handle: async ({ params, query, actor }) => {
       const { from, to, differences } = await compareEnvironments(context, actor, { ...params, ...query });
       return ok({
         from: { environment: from.name, revision: from.revision },
@@ -130,5 +127,5 @@ function mountCompare(app: ManagementApp, context: ManagementContext): void {
         })),
       });
     },
-  );
+  });
 }

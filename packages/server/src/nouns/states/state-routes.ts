@@ -5,7 +5,7 @@ import type { StateOperation, StoredState } from '../../domain/project.ts';
 import { rawJson } from '../../domain/raw-json.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { done, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   DoneSchema,
@@ -33,108 +33,88 @@ const tag = 'Flag states';
 const path = '/api/projects/{project}/environments/{environment}/flags';
 const one = `${path}/{key}` as const;
 const tagOf = 'The revision in which this state was written.';
-const places = ['project_not_found', 'environment_not_found'] as const;
-/** A protected environment requires a confirmation. */
-const guarded = [...places, 'confirmation_required'] as const;
-const refusals = [...guarded, 'flag_archived'] as const;
 
 /** Mounts the routes of flag states in one environment. */
 export function mountFlagStates(app: ManagementApp, context: ManagementContext): void {
+  const { mount } = tagged(app, tag);
   mountReads(app, context);
-  const answer = { status: 200, description: 'The state.', schema: StateWrittenSchema, tagOf } as const;
+  const answer = { description: 'The state.', schema: StateWrittenSchema, tagOf } as const;
   const conditions = ['If-Match', 'If-None-Match'] as const;
 
-  mount(
-    app,
-    {
-      method: 'put',
-      path: one,
-      id: 'putFlagState',
-      needsApproval: true,
-      tag,
-      answer,
-      conditions,
-      errors: refusals,
-      role: 'editor',
-      setsStates: true,
-      summary: 'Replace a state; the flag and the state are created if missing',
-      body: { schema: FlagStateSchema },
-    },
-    async ({ params, text, actor, request }) => {
+  mount({
+    method: 'put',
+    path: one,
+    id: 'putFlagState',
+    needsApproval: true,
+    answer,
+    conditions,
+    errors: ['flag_archived'],
+    role: 'editor',
+    setsStates: true,
+    summary: 'Replace a state; the flag and the state are created if missing',
+    body: { schema: FlagStateSchema },
+    handle: async ({ params, text, actor, request }) => {
       const expected = expectedRevision(request.headers);
       return stateAnswer(await putState(context, actor, { ...params, state: readState(text), expected }));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'patch',
-      path: one,
-      id: 'patchFlagState',
-      needsApproval: true,
-      tag,
-      answer,
-      conditions,
-      errors: refusals,
-      role: 'editor',
-      setsStates: true,
-      summary: 'Change members of a state; a missing state starts as disabled',
-      body: { schema: StatePatchSchema },
-    },
-    async ({ params, body: { enabled, rolloutPct, unset }, text, actor, request }) => {
+  mount({
+    method: 'patch',
+    path: one,
+    id: 'patchFlagState',
+    needsApproval: true,
+    answer,
+    conditions,
+    errors: ['flag_archived'],
+    role: 'editor',
+    setsStates: true,
+    summary: 'Change members of a state; a missing state starts as disabled',
+    body: { schema: StatePatchSchema },
+    handle: async ({ params, body: { enabled, rolloutPct, unset }, text, actor, request }) => {
       const patch = defined({ enabled, valueText: memberText(text, ['value']), rolloutPct, unset });
       const expected = expectedRevision(request.headers);
       return stateAnswer(await patchState(context, actor, { ...params, patch, expected }));
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'delete',
-      path: one,
-      id: 'deleteFlagState',
-      needsApproval: true,
-      tag,
-      errors: [...guarded, 'flag_not_found'],
-      role: 'editor',
-      setsStates: true,
-      summary: 'Delete the state in this environment; the flag stays',
-      conditions: ['If-Match'],
-      answer: { status: 200, schema: DoneSchema, description: 'The state is deleted.' },
-    },
-    async ({ params, actor, request }) =>
+  mount({
+    method: 'delete',
+    path: one,
+    id: 'deleteFlagState',
+    needsApproval: true,
+    errors: ['flag_not_found'],
+    role: 'editor',
+    setsStates: true,
+    summary: 'Delete the state in this environment; the flag stays',
+    conditions: ['If-Match'],
+    answer: { schema: DoneSchema, description: 'The state is deleted.' },
+    handle: async ({ params, actor, request }) =>
       done(await deleteState(context, actor, { ...params, expected: expectedRevision(request.headers) })),
-  );
+  });
 }
 
 function mountReads(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path,
-      id: 'listFlagStates',
-      isHeavy: true,
-      tag,
-      errors: places,
-      role: 'viewer',
-      summary: 'List the states of an environment',
-      query: z.strictObject({ ...valuesQuery, ...pageQuery }),
-      answer: {
-        status: 200,
-        description: 'The states, by key.',
-        tagOf: 'The revision of the environment.',
-        schema: z.object({
-          environment: NameSchema,
-          revision: EnvironmentRecordSchema.shape.revision,
-          flags: z.array(ListedKeyedStateSchema),
-          ...nextMember,
-        }),
-      },
+  const { mount } = tagged(app, tag);
+  mount({
+    method: 'get',
+    path,
+    id: 'listFlagStates',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'List the states of an environment',
+    query: z.strictObject({ ...valuesQuery, ...pageQuery }),
+    answer: {
+      description: 'The states, by key.',
+      tagOf: 'The revision of the environment.',
+      schema: z.object({
+        environment: NameSchema,
+        revision: EnvironmentRecordSchema.shape.revision,
+        flags: z.array(ListedKeyedStateSchema),
+        ...nextMember,
+      }),
     },
-    async ({ params, query: { values, ...query }, actor }) => {
+    handle: async ({ params, query: { values, ...query }, actor }) => {
       const page = pageOf(query, ['key'] as const);
       const { environment, states, next } = await listStates(context, actor, { ...params, page });
       const { name, revision } = environment;
@@ -143,30 +123,21 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
       const list = listAnswer('flags', states, { page, record, place, next });
       return ok({ environment: name, revision, ...list }, { ETag: revisionTag(revision) });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: one,
-      id: 'getFlagState',
-      tag,
-      errors: [...places, 'flag_not_found'],
-      role: 'viewer',
-      summary: 'Read one state of an environment',
-      answer: {
-        status: 200,
-        description: 'The state.',
-        schema: KeyedStateSchema.extend(valueNameMember),
-        tagOf,
-      },
-    },
-    async ({ params, actor }) => {
+  mount({
+    method: 'get',
+    path: one,
+    id: 'getFlagState',
+    errors: ['flag_not_found'],
+    role: 'viewer',
+    summary: 'Read one state of an environment',
+    answer: { description: 'The state.', schema: KeyedStateSchema.extend(valueNameMember), tagOf },
+    handle: async ({ params, actor }) => {
       const { valueName, ...state } = await getState(context, actor, params);
       return ok({ ...keyed(state), valueName }, { ETag: revisionTag(state.revision) });
     },
-  );
+  });
 }
 
 function keyed(stored: StoredState, values?: Values) {
@@ -195,39 +166,33 @@ export const ChangeWrittenSchema = z.object({
 
 /** Mounts the route of changes of several flags. */
 export function mountChanges(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'post',
-      path: '/api/projects/{project}/environments/{environment}/changes',
-      id: 'changeFlagStates',
-      needsApproval: true,
-      tag: 'Flag states',
-      role: 'editor',
-      setsStates: true,
-      summary: 'Change several states at once: one revision, one frame, all or nothing',
-      body: {
-        maxBytes: MAX_BYTES,
-        schema: z.strictObject({
-          changes: z.array(
-            z.strictObject({ key: FlagKeySchema, state: z.union([FlagStateSchema, z.null()]) }),
-          ),
-          note: z
-            .string()
-            .optional()
-            .openapi({ description: 'The reason for the change; overrides X-Change-Note.' }),
-        }),
-      },
-      conditions: ['If-Match'],
-      answer: {
-        status: 200,
-        description: 'The environment now, and the flags that changed.',
-        tagOf: 'The revision of the environment.',
-        schema: ChangeWrittenSchema,
-      },
-      errors: ['project_not_found', 'environment_not_found', 'confirmation_required', 'flag_archived'],
+  const { mount } = tagged(app, 'Flag states');
+  mount({
+    method: 'post',
+    path: '/api/projects/{project}/environments/{environment}/changes',
+    id: 'changeFlagStates',
+    needsApproval: true,
+    role: 'editor',
+    setsStates: true,
+    summary: 'Change several states at once: one revision, one frame, all or nothing',
+    body: {
+      maxBytes: MAX_BYTES,
+      schema: z.strictObject({
+        changes: z.array(z.strictObject({ key: FlagKeySchema, state: z.union([FlagStateSchema, z.null()]) })),
+        note: z
+          .string()
+          .optional()
+          .openapi({ description: 'The reason for the change; overrides X-Change-Note.' }),
+      }),
     },
-    async ({ params, body: { changes, note }, text, actor, request }) => {
+    conditions: ['If-Match'],
+    answer: {
+      description: 'The environment now, and the flags that changed.',
+      tagOf: 'The revision of the environment.',
+      schema: ChangeWrittenSchema,
+    },
+    errors: ['flag_archived'],
+    handle: async ({ params, body: { changes, note }, text, actor, request }) => {
       if (note !== undefined) checkNote(note);
       const author = note === undefined ? actor : { ...actor, note };
       const operations = readOperations(
@@ -238,7 +203,7 @@ export function mountChanges(app: ManagementApp, context: ManagementContext): vo
       const written = await applyChange(context, author, { ...params, operations, expected });
       return ok({ ...written }, { ETag: revisionTag(written.revision) });
     },
-  );
+  });
 }
 
 function readOperations(text: string, keys: readonly string[]): readonly StateOperation[] {
@@ -251,24 +216,19 @@ function readOperations(text: string, keys: readonly string[]): readonly StateOp
 
 /** Mounts the route of the stream: the frames of `/v1/stream`, for the management plane. */
 export function mountStream(app: ManagementApp, openStream: OpenStream): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/environments/{environment}/stream',
-      id: 'streamEnvironment',
-      tag: 'Flag states',
-      role: 'viewer',
-      summary: 'Stream the flag map of an environment, now and after each change, as server-sent events',
-      answer: {
-        status: 200,
-        description: 'Events `data: <flag map>`, the first one immediately.',
-        schema: z.string(),
-        mediaTypes: ['text/event-stream'],
-      },
-      errors: ['project_not_found', 'environment_not_found'],
+  const { mount } = tagged(app, 'Flag states');
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/environments/{environment}/stream',
+    id: 'streamEnvironment',
+    role: 'viewer',
+    summary: 'Stream the flag map of an environment, now and after each change, as server-sent events',
+    answer: {
+      description: 'Events `data: <flag map>`, the first one immediately.',
+      schema: z.string(),
+      mediaTypes: ['text/event-stream'],
     },
-    ({ params, actor: { projectId }, request, stillValid, keepOpen }) => {
+    handle: ({ params, actor: { projectId }, request, stillValid, keepOpen }) => {
       // A stream opened for HEAD would have no reader, and would never be closed.
       if (request.method === 'HEAD')
         return new Response(null, { headers: { 'Content-Type': 'text/event-stream' } });
@@ -276,5 +236,5 @@ export function mountStream(app: ManagementApp, openStream: OpenStream): void {
       keepOpen();
       return answer;
     },
-  );
+  });
 }

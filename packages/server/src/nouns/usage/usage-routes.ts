@@ -1,11 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, mount } from '../../management/api/operation.ts';
+import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { type ReadsFrom, readFlagUsage, readProjectUsage } from './usage.ts';
-
-const tag = 'Usage';
 
 const since = TimeSchema.optional().openapi({
   description: 'Since when clients report reads; absent while they do not.',
@@ -52,40 +50,32 @@ export const FlagUsageSchema = z
 
 /** Mounts the routes that show how often flags are read. */
 export function mountUsage(app: ManagementApp, context: ManagementContext): void {
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/usage',
-      id: 'getProjectUsage',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'Read when the flags of a project were last read',
-      answer: { status: 200, description: 'The flags that were read.', schema: LastReadsSchema },
-      errors: ['project_not_found'],
-    },
-    async ({ params, actor }) => {
+  const { mount } = tagged(app, 'Usage');
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/usage',
+    id: 'getProjectUsage',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Read when the flags of a project were last read',
+    answer: { description: 'The flags that were read.', schema: LastReadsSchema },
+    handle: async ({ params, actor }) => {
       const usage = await readProjectUsage(context, actor, params.project);
       const environments = new Map([...usage.environments].map(([name, reads]) => [name, isoTimes(reads)]));
       return ok({ since: isoTimeOr(usage.since), lastReads: isoTimes(usage.lastReads), environments });
     },
-  );
+  });
 
-  mount(
-    app,
-    {
-      method: 'get',
-      path: '/api/projects/{project}/flags/{key}/usage',
-      id: 'getFlagUsage',
-      isHeavy: true,
-      tag,
-      role: 'viewer',
-      summary: 'Read how often a flag was read in the last 24 hours and 30 days',
-      answer: { status: 200, description: 'The reads by environment.', schema: FlagUsageSchema },
-      errors: ['project_not_found', 'flag_not_found'],
-    },
-    async ({ params, actor }) => {
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/flags/{key}/usage',
+    id: 'getFlagUsage',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Read how often a flag was read in the last 24 hours and 30 days',
+    answer: { description: 'The reads by environment.', schema: FlagUsageSchema },
+    errors: ['flag_not_found'],
+    handle: async ({ params, actor }) => {
       const usage = await readFlagUsage(context, actor, params);
       const environments = usage.environments.map(({ environment, lastReadAt, hours, days }) => ({
         name: environment.name,
@@ -95,7 +85,7 @@ export function mountUsage(app: ManagementApp, context: ManagementContext): void
       }));
       return ok({ since: isoTimeOr(usage.since), environments });
     },
-  );
+  });
 }
 
 function isoTimes(hours: ReadonlyMap<string, number>): ReadonlyMap<string, string> {

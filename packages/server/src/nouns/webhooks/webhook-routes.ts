@@ -1,7 +1,7 @@
 import { defined, type ErrorCode } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { created, done, ok } from '../../management/api/answers.ts';
-import { type Call, type ManagementApp, mount, type Operation } from '../../management/api/operation.ts';
+import { type Call, type ManagementApp, type Operation, tagged } from '../../management/api/operation.ts';
 import { DoneSchema, NameSchema, seqMember } from '../../management/api/schemas.ts';
 import { listDeliveries, replayWebhook, testWebhook } from './deliveries.ts';
 import { describeMessages } from './message-schema.ts';
@@ -28,12 +28,8 @@ import {
   updateWebhook,
 } from './webhooks.ts';
 
-const tag = 'Webhooks';
+/** Where one webhook is, below the list. */
 const ONE = '/{webhook}';
-const errors = ['project_not_found', 'not_found'] as const;
-
-/** What errors of projects an operation has of which there is one for the installation, too. */
-const OF_PROJECTS = new Set<ErrorCode>(['project_not_found', 'environment_not_found']);
 
 /** A body with the number of a change. */
 function numberOf(where: string) {
@@ -41,257 +37,204 @@ function numberOf(where: string) {
   return { schema: z.strictObject({ seq: z.number().int().min(0).openapi({ description }) }) };
 }
 
-/**
- * Mounts an operation for the webhooks of projects, and for those of the installation, which administrators of all projects manage.
- * `path` is what follows the list.
- */
+/** An operation on webhooks, for administrators. `path` is what follows the list. */
+interface WebhookOperation<Body>
+  extends Pick<Operation<string, Body, undefined>, 'method' | 'path' | 'id' | 'summary' | 'body' | 'answer'> {
+  readonly errors?: readonly ErrorCode[];
+  readonly handle: (
+    call: Omit<Call<string, Body, undefined>, 'params'> & { readonly params: WebhookPlace },
+  ) => Promise<Response>;
+}
+
+/** Mounts an operation twice: for the webhooks of projects, and for those of the installation. */
 function mountBoth<Body = undefined>(
   app: ManagementApp,
-  { path, ...operation }: Operation<string, Body, undefined>,
-  handle: (
-    call: Omit<Call<string, Body, undefined>, 'params'> & { readonly params: WebhookPlace },
-  ) => Promise<Response>,
+  { path, id, summary, errors = [], handle, ...operation }: WebhookOperation<Body>,
 ): void {
-  const { id, summary, errors = [] } = operation;
-  // `WebhookPlace`: the parameters of both paths. The list has no `webhook`, and does not ask for it.
-  const run = (call: Call<string, Body, undefined>) =>
-    handle({ ...call, params: call.params as WebhookPlace });
+  const { mount } = tagged(app, 'Webhooks');
+  const possible = path.startsWith(ONE) ? (['not_found', ...errors] as const) : errors;
+  const same = {
+    ...operation,
+    role: 'admin',
+    // `WebhookPlace`: the parameters of both paths. The list has no `webhook`, and does not ask for it.
+    handle: (call: Call<string, Body, undefined>) => handle({ ...call, params: call.params as WebhookPlace }),
+  } as const;
 
-  mount(
-    app,
-    { ...operation, path: `/api/projects/{project}/webhooks${path}`, summary: `${summary} (project)` },
-    run,
-  );
+  mount({
+    ...same,
+    path: `/api/projects/{project}/webhooks${path}`,
+    id,
+    summary: `${summary} (project)`,
+    errors: possible,
+  });
 
-  mount(
-    app,
-    {
-      ...operation,
-      path: `/api/webhooks${path}`,
-      id: id.replace('Webhook', 'InstallationWebhook'),
-      summary: `${summary} (installation)`,
-      errors: errors.filter((code) => !OF_PROJECTS.has(code)),
-      scope: 'server',
-    },
-    run,
-  );
+  mount({
+    ...same,
+    path: `/api/webhooks${path}`,
+    id: id.replace('Webhook', 'InstallationWebhook'),
+    summary: `${summary} (installation)`,
+    // It has no environments.
+    errors: possible.filter((code) => code !== 'environment_not_found'),
+    scope: 'server',
+  });
 }
 
 /** Mounts the routes of webhooks. */
 export function mountWebhooks(app: ManagementApp, context: WebhookContext): void {
   describeMessages(app);
-  mountBoth(
-    app,
-    {
-      method: 'get',
-      path: '',
-      id: 'listWebhooks',
-      tag,
-      errors: ['project_not_found'],
-      role: 'admin',
-      summary: 'List webhooks',
-      answer: {
-        status: 200,
-        description: 'The webhooks by name, at most 20, never their secrets.',
-        schema: z.object({ webhooks: z.array(WebhookSchema) }),
-      },
+  mountBoth(app, {
+    method: 'get',
+    path: '',
+    id: 'listWebhooks',
+    summary: 'List webhooks',
+    answer: {
+      description: 'The webhooks by name, at most 20, never their secrets.',
+      schema: z.object({ webhooks: z.array(WebhookSchema) }),
     },
-    async ({ params, actor }) =>
+    handle: async ({ params, actor }) =>
       ok({ webhooks: (await listWebhooks(context, actor, params)).map(webhookRecord) }),
-  );
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'post',
-      path: '',
-      id: 'createWebhook',
-      tag,
-      errors: ['project_not_found', 'environment_not_found', 'already_exists'],
-      role: 'admin',
-      summary: 'Create a webhook; its secret is shown only once',
-      body: {
-        schema: z.strictObject({
-          name: NameSchema,
-          ...changedMembers,
-          url: settingMembers.url,
-        }),
-      },
-      answer: { status: 201, description: 'The webhook with its secret.', schema: SecretSchema },
+  mountBoth(app, {
+    method: 'post',
+    path: '',
+    id: 'createWebhook',
+    errors: ['environment_not_found', 'already_exists'],
+    summary: 'Create a webhook; its secret is shown only once',
+    body: {
+      schema: z.strictObject({
+        name: NameSchema,
+        ...changedMembers,
+        url: settingMembers.url,
+      }),
     },
-    async ({ params, body, actor }) => {
+    answer: { status: 201, description: 'The webhook with its secret.', schema: SecretSchema },
+    handle: async ({ params, body, actor }) => {
       const { name, url, format = 'json', environments = [], events = [] } = body;
       const input = { ...defined({ project: params.project }), name, url, format, environments, events };
       const { record, secret } = await createWebhook(context, actor, input);
       return created({ ...webhookRecord(record), secret });
     },
-  );
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'get',
-      path: ONE,
-      id: 'getWebhook',
-      tag,
-      errors,
-      role: 'admin',
-      summary: 'Read one webhook',
-      answer: { status: 200, description: 'The webhook, never its secret.', schema: WebhookSchema },
-    },
-    async ({ params, actor }) => ok(webhookRecord(await getWebhook(context, actor, params))),
-  );
+  mountBoth(app, {
+    method: 'get',
+    path: ONE,
+    id: 'getWebhook',
+    summary: 'Read one webhook',
+    answer: { description: 'The webhook, never its secret.', schema: WebhookSchema },
+    handle: async ({ params, actor }) => ok(webhookRecord(await getWebhook(context, actor, params))),
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'patch',
-      path: ONE,
-      id: 'updateWebhook',
-      tag,
-      errors: [...errors, 'environment_not_found'],
-      role: 'admin',
-      summary: 'Change, pause or resume a webhook',
-      body: {
-        schema: z.strictObject({
-          ...changedMembers,
-          status: z
-            .enum(['active', 'paused'])
-            .optional()
-            .openapi({ description: '`active` resumes it, also after it was disabled.' }),
-          skipPending: z
-            .boolean()
-            .optional()
-            .openapi({ description: 'Skip the changes that have not been sent.' }),
-        }),
-      },
-      answer: { status: 200, description: 'The webhook.', schema: WebhookSchema.extend(seqMember) },
+  mountBoth(app, {
+    method: 'patch',
+    path: ONE,
+    id: 'updateWebhook',
+    errors: ['environment_not_found'],
+    summary: 'Change, pause or resume a webhook',
+    body: {
+      schema: z.strictObject({
+        ...changedMembers,
+        status: z
+          .enum(['active', 'paused'])
+          .optional()
+          .openapi({ description: '`active` resumes it, also after it was disabled.' }),
+        skipPending: z
+          .boolean()
+          .optional()
+          .openapi({ description: 'Skip the changes that have not been sent.' }),
+      }),
     },
-    async ({ params, body, actor }) =>
+    answer: { description: 'The webhook.', schema: WebhookSchema.extend(seqMember) },
+    handle: async ({ params, body, actor }) =>
       ok(webhookRecord(await updateWebhook(context, actor, { ...params, ...defined(body) }))),
-  );
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'post',
-      path: `${ONE}/rotate`,
-      id: 'rotateWebhook',
-      tag,
-      errors,
-      role: 'admin',
-      summary: 'Replace the signing secret; the new one is shown only once',
-      body: {
-        schema: z.strictObject({
-          overlapHours: z
-            .number()
-            .min(0)
-            .max(ROTATION_HOURS.most)
-            .optional()
-            .openapi({
-              description: `How long messages are signed with the old secret too; default ${ROTATION_HOURS.default}.`,
-            }),
-        }),
-      },
-      answer: { status: 200, description: 'The webhook with its new secret.', schema: SecretSchema },
+  mountBoth(app, {
+    method: 'post',
+    path: `${ONE}/rotate`,
+    id: 'rotateWebhook',
+    summary: 'Replace the signing secret; the new one is shown only once',
+    body: {
+      schema: z.strictObject({
+        overlapHours: z
+          .number()
+          .min(0)
+          .max(ROTATION_HOURS.most)
+          .optional()
+          .openapi({
+            description: `How long messages are signed with the old secret too; default ${ROTATION_HOURS.default}.`,
+          }),
+      }),
     },
-    async ({ params, body, actor }) => {
+    answer: { description: 'The webhook with its new secret.', schema: SecretSchema },
+    handle: async ({ params, body, actor }) => {
       const { overlapHours = ROTATION_HOURS.default } = body;
       const { record, secret } = await rotateWebhook(context, actor, { ...params, overlapHours });
       return ok({ ...webhookRecord(record), secret });
     },
-  );
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'post',
-      path: `${ONE}/test`,
-      id: 'testWebhook',
-      tag,
-      errors: [...errors, 'rate_limited'],
-      role: 'admin',
-      summary: 'Send a test message and wait for the answer',
-      answer: { status: 200, description: 'What the receiver answered.', schema: WebhookDeliverySchema },
-    },
-    async ({ params, actor, keepOpen }) => {
+  mountBoth(app, {
+    method: 'post',
+    path: `${ONE}/test`,
+    id: 'testWebhook',
+    errors: ['rate_limited'],
+    summary: 'Send a test message and wait for the answer',
+    answer: { description: 'What the receiver answered.', schema: WebhookDeliverySchema },
+    handle: async ({ params, actor, keepOpen }) => {
       keepOpen();
       return ok(deliveryRecord(await testWebhook(context, actor, params)));
     },
-  );
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'post',
-      path: `${ONE}/replay`,
-      id: 'replayWebhook',
-      tag,
-      errors: [...errors, 'rate_limited'],
-      role: 'admin',
-      summary: 'Send the message of one change again and wait for the answer',
-      body: numberOf('as in a delivery'),
-      answer: { status: 200, description: 'What the receiver answered.', schema: WebhookDeliverySchema },
-    },
-    async ({ params, body, actor, keepOpen }) => {
+  mountBoth(app, {
+    method: 'post',
+    path: `${ONE}/replay`,
+    id: 'replayWebhook',
+    errors: ['rate_limited'],
+    summary: 'Send the message of one change again and wait for the answer',
+    body: numberOf('as in a delivery'),
+    answer: { description: 'What the receiver answered.', schema: WebhookDeliverySchema },
+    handle: async ({ params, body, actor, keepOpen }) => {
       keepOpen();
       return ok(deliveryRecord(await replayWebhook(context, actor, { ...params, seq: body.seq })));
     },
-  );
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'post',
-      path: `${ONE}/skip`,
-      id: 'skipWebhookChange',
-      tag,
-      errors,
-      role: 'admin',
-      summary: 'Skip the change that a webhook delivers next',
-      body: numberOf('as in `lastFailure`'),
-      answer: {
-        status: 200,
-        description: 'The webhook, which tries the next change at once unless it is paused or disabled.',
-        schema: WebhookSchema.extend(seqMember),
-      },
+  mountBoth(app, {
+    method: 'post',
+    path: `${ONE}/skip`,
+    id: 'skipWebhookChange',
+    summary: 'Skip the change that a webhook delivers next',
+    body: numberOf('as in `lastFailure`'),
+    answer: {
+      description: 'The webhook, which tries the next change at once unless it is paused or disabled.',
+      schema: WebhookSchema.extend(seqMember),
     },
-    async ({ params, body, actor }) =>
+    handle: async ({ params, body, actor }) =>
       ok(webhookRecord(await skipWebhookChange(context, actor, { ...params, seq: body.seq }))),
-  );
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'get',
-      path: `${ONE}/deliveries`,
-      id: 'listWebhookDeliveries',
-      tag,
-      errors,
-      role: 'admin',
-      summary: 'List the last attempts of a webhook, the newest first',
-      answer: {
-        status: 200,
-        description: `The last ${KEPT_DELIVERIES} attempts.`,
-        schema: z.object({ deliveries: z.array(WebhookDeliverySchema) }),
-      },
+  mountBoth(app, {
+    method: 'get',
+    path: `${ONE}/deliveries`,
+    id: 'listWebhookDeliveries',
+    summary: 'List the last attempts of a webhook, the newest first',
+    answer: {
+      description: `The last ${KEPT_DELIVERIES} attempts.`,
+      schema: z.object({ deliveries: z.array(WebhookDeliverySchema) }),
     },
-    async ({ params, actor }) =>
+    handle: async ({ params, actor }) =>
       ok({ deliveries: (await listDeliveries(context, actor, params)).map(deliveryRecord) }),
-  );
+  });
 
-  mountBoth(
-    app,
-    {
-      method: 'delete',
-      path: ONE,
-      id: 'deleteWebhook',
-      tag,
-      errors,
-      role: 'admin',
-      summary: 'Delete a webhook; what it has not sent is never sent',
-      answer: { status: 200, description: 'The webhook is deleted.', schema: DoneSchema },
-    },
-    async ({ params, actor }) => done(await deleteWebhook(context, actor, params)),
-  );
+  mountBoth(app, {
+    method: 'delete',
+    path: ONE,
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook; what it has not sent is never sent',
+    answer: { description: 'The webhook is deleted.', schema: DoneSchema },
+    handle: async ({ params, actor }) => done(await deleteWebhook(context, actor, params)),
+  });
 }
