@@ -1,4 +1,3 @@
-import { ServiceError } from '../../domain/errors.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
@@ -9,7 +8,7 @@ import {
   TOKEN_RIGHTS_TEXT,
   withRights,
 } from '../../storage/rights.ts';
-import { byText } from '../../storage/rows.ts';
+import { byText, insertNew } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { AccessToken, FoundToken } from './access-token.ts';
 
@@ -48,7 +47,9 @@ export async function readTokenByDigest(db: Queryable, digest: string): Promise<
 export async function insertAccessToken(tx: Tx, token: AccessToken, digest: string): Promise<void> {
   const { id, name, only, exempt, ownerId, createdAt, expiresAt } = token;
 
-  const inserted = await tx.query(
+  await insertNew(
+    tx,
+    `access token "${name}"`,
     `INSERT INTO access_tokens (id, name, digest, only_task, created_at, expires_at, role, can_change_protected,
         project_roles, exempt, owner)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING id`,
@@ -64,12 +65,6 @@ export async function insertAccessToken(tx: Tx, token: AccessToken, digest: stri
       ownerId ?? null,
     ],
   );
-  if (inserted.length === 0) {
-    throw new ServiceError(
-      'already_exists',
-      `The access token "${name}" already exists: choose another name.`,
-    );
-  }
 
   const expires = expiresAt === undefined ? undefined : isoTime(expiresAt);
   const personal = ownerId === undefined ? undefined : true;

@@ -1,7 +1,6 @@
 import { defined } from '@halyard/protocol';
-import { ServiceError } from '../../domain/errors.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { type NullableColumns, parseOptionalList, withoutNulls } from '../../storage/rows.ts';
+import { insertNew, type NullableColumns, parseOptionalList, withoutNulls } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { RelayToken } from './relay-token.ts';
 
@@ -28,17 +27,13 @@ export async function insertRelayToken(tx: Tx, token: RelayToken, digest: string
   const { id, name, projects, environments, createdAt } = token;
 
   // The name is unique while the token can be used: a revoked one gives up its name.
-  const inserted = await tx.query(
+  await insertNew(
+    tx,
+    `relay token "${name}"`,
     `INSERT INTO relay_tokens (id, name, active_name, digest, projects, environments, created_at)
       VALUES ($1, $2, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING id`,
     [id, name, digest, textOf(projects), textOf(environments), createdAt],
   );
-  if (inserted.length === 0) {
-    throw new ServiceError(
-      'already_exists',
-      `The relay token "${name}" already exists: choose another name.`,
-    );
-  }
 
   const scope = defined({ projects, environments });
   tx.journal.change({ kind: 'relay.created', projectId: '', payload: { id, digest, ...scope } }, [
