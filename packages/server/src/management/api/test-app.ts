@@ -90,6 +90,7 @@ export class TestApp {
     this.home = home;
     const app = this;
     const store = this.#store();
+    const poster = new GuardedPoster({ networks: ['127.0.0.0/8'] });
     this.context = {
       get sso() {
         return app.#sso;
@@ -117,10 +118,11 @@ export class TestApp {
         this.pauses.push(ms);
         await this.pause();
       },
+      problemOfAddress: (url) => poster.problemOf(url),
     };
 
     this.webhooks = new WebhookSender({
-      poster: new GuardedPoster({ networks: ['127.0.0.0/8'] }),
+      poster,
       now: () => this.node.now,
       dashboardUrl: this.context.publicUrl,
       version: VERSION,

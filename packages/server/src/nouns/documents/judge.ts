@@ -164,7 +164,7 @@ function judgeSections(
 
 /** An address that is not shown stands only for the one of the webhook itself, `before`. */
 function checkAddress(context: ManagementContext, url: string, before: Webhook | undefined): void {
-  if (!isHidden(url)) requireAddress(url, (address) => context.problemOfAddress?.(address));
+  if (!isHidden(url)) requireAddress(context, url);
   else if (before === undefined || url !== shownUrl(before))
     throw invalid('"url" is not shown in the document: write the whole address into it.');
 }

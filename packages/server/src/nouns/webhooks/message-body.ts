@@ -14,58 +14,36 @@ type Receiver = Pick<WebhookTarget, 'format' | 'project' | 'name'>;
 
 /** The body of a message about a change. `dashboardUrl` without a slash at the end. */
 export function messageBody(webhook: Receiver, message: WebhookMessage, dashboardUrl: string): string {
-  const { seq, at, actor, note, events, omitted } = message;
-  const { project } = webhook;
-  if (project === undefined) return installationBody(message, dashboardUrl);
-  const url = `${dashboardUrl}/projects/${encodeURIComponent(project)}/${pageOf(message)}`;
-  if (webhook.format === 'slack') return writeJson({ text: changeText(project, message, url) });
+  const { seq, at, actor, ip, note, events, omitted } = message;
+  const { project, format } = webhook;
+  const page = project === undefined ? 'audit' : `projects/${encodeURIComponent(project)}/${pageOf(message)}`;
+  const url = `${dashboardUrl}/${page}`;
+  if (project !== undefined && format === 'slack')
+    return writeJson({ text: changeText(project, message, url) });
+
+  // A webhook of the installation gets everything that the audit log says to administrators.
+  const isWhole = project === undefined;
   return writeJson({
-    type: 'change',
+    type: isWhole ? 'audit' : 'change',
     timestamp: isoTime(at),
     data: {
       seq,
       project,
       actor,
+      ip: isWhole ? ip : undefined,
       note,
       url,
-      events: events.map(({ action, environment, target, before, after, isCut }) => ({
-        action,
-        environment,
-        target,
-        before: rawJson(before),
-        after: rawJson(after),
-        ...(isCut ? { truncated: true } : {}),
+      events: events.map((event) => ({
+        ...(isWhole && { id: event.id }),
+        action: event.action,
+        ...(isWhole && { project: event.project }),
+        environment: event.environment,
+        target: event.target,
+        before: rawJson(event.before),
+        after: rawJson(event.after),
+        truncated: event.isCut || undefined,
       })),
-      ...(omitted > 0 ? { omitted } : {}),
-    },
-  });
-}
-
-/** The body for a webhook of the installation: with everything that the audit log says to administrators. */
-function installationBody(
-  { seq, at, actor, ip, note, events, omitted }: WebhookMessage,
-  dashboardUrl: string,
-): string {
-  return writeJson({
-    type: 'audit',
-    timestamp: isoTime(at),
-    data: {
-      seq,
-      actor,
-      ip,
-      note,
-      url: `${dashboardUrl}/audit`,
-      events: events.map(({ id, action, project, environment, target, before, after, isCut }) => ({
-        id,
-        action,
-        project,
-        environment,
-        target,
-        before: rawJson(before),
-        after: rawJson(after),
-        truncated: isCut ? true : undefined,
-      })),
-      omitted: omitted > 0 ? omitted : undefined,
+      omitted: omitted || undefined,
     },
   });
 }

@@ -112,8 +112,8 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     handle: async ({ params, body, actor }) => {
       const { name, url, format = 'json', environments = [], events = [] } = body;
       const input = { ...defined({ project: params.project }), name, url, format, environments, events };
-      const { record, secret } = await createWebhook(context, actor, input);
-      return created({ ...webhookRecord(record), secret });
+      const made = await createWebhook(context, actor, input);
+      return created({ ...webhookRecord(made), secret: made.secret });
     },
   });
 
@@ -170,8 +170,8 @@ export function mountWebhooks(app: ManagementApp, context: WebhookContext): void
     answer: { description: 'The webhook with its new secret.', schema: SecretSchema },
     handle: async ({ params, body, actor }) => {
       const { overlapHours = ROTATION_HOURS.default } = body;
-      const { record, secret } = await rotateWebhook(context, actor, { ...params, overlapHours });
-      return ok({ ...webhookRecord(record), secret });
+      const webhook = await rotateWebhook(context, actor, { ...params, overlapHours });
+      return ok({ ...webhookRecord(webhook), secret: webhook.secret });
     },
   });
 

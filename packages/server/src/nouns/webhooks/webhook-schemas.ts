@@ -36,12 +36,7 @@ export const settingMembers = {
 } as const;
 
 /** The same, in a change. */
-export const changedMembers = {
-  url: settingMembers.url.optional(),
-  format: settingMembers.format.optional(),
-  environments: settingMembers.environments.optional(),
-  events: settingMembers.events.optional(),
-} as const;
+export const changedMembers = z.object(settingMembers).partial().shape;
 
 /** What is known of an attempt that was answered, or failed. */
 const answerMembers = {

@@ -47,11 +47,6 @@ export class WebhookSender {
     this.#parts = parts;
   }
 
-  /** Why messages can never be sent to this address, to end a sentence that begins with its name; `undefined` if they can. */
-  problemOf(url: string): string | undefined {
-    return this.#parts.poster.problemOf(url);
-  }
-
   /** Sends the message of a change. */
   change(target: WebhookTarget, message: WebhookMessage, signal?: AbortSignal): Promise<Attempt> {
     const body = messageBody(target, message, this.#parts.dashboardUrl);

@@ -1,19 +1,12 @@
-import { defined, type WebhookEvents } from '@halyard/protocol';
-import { ServiceError } from '../../domain/errors.ts';
+import type { WebhookEvents } from '@halyard/protocol';
 import type { Parameter, Queryable } from '../../storage/database.ts';
-import { type NullableColumns, parseTextList, withoutNulls } from '../../storage/rows.ts';
+import { insertNew, type NullableColumns, parseTextList, withoutNulls } from '../../storage/rows.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { NewWebhook, Webhook, WebhookTarget, WebhookUpdate } from './webhook.ts';
 
 /** A webhook with its secrets, as {@link WEBHOOK_COLUMNS} read it. */
-export type TargetRow = NullableColumns<
-  Omit<WebhookTarget, 'environments' | 'events' | 'project' | 'pendingSince'>
-> & {
-  readonly project: string | null;
-  readonly pendingSince: number | null;
-  readonly environments: string;
-  readonly events: string;
-};
+export type TargetRow = NullableColumns<Omit<WebhookTarget, 'environments' | 'events'>> &
+  Readonly<Record<'environments' | 'events', string>>;
 
 const firstWaiting = (scope: string) =>
   `(SELECT audit_log.at FROM audit_log WHERE ${scope} audit_log.seq > webhooks.position ORDER BY audit_log.seq LIMIT 1)`;
@@ -86,11 +79,13 @@ function withoutSecrets({
 export async function insertWebhook(tx: Tx, webhook: NewWebhook, secret: string): Promise<Webhook> {
   const { id, projectId, name, url, format, environments, events, createdAt } = webhook;
 
-  const inserted = await tx.query(
+  const row = await insertNew<TargetRow>(
+    tx,
+    `webhook "${name}"`,
     `INSERT INTO webhooks (id, project_id, name, url, format, environments, events, secret, status, position,
         deliveries, given_up, failures, created_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'active', (SELECT seq FROM feed WHERE id = 1), 0, 0, 0, $9)
-      ON CONFLICT DO NOTHING RETURNING id`,
+      ON CONFLICT DO NOTHING RETURNING ${WEBHOOK_COLUMNS}`,
     [
       id,
       projectId === '' ? null : projectId,
@@ -103,11 +98,8 @@ export async function insertWebhook(tx: Tx, webhook: NewWebhook, secret: string)
       createdAt,
     ],
   );
-  if (inserted.length === 0) {
-    throw new ServiceError('already_exists', `The webhook "${name}" already exists: choose another name.`);
-  }
 
-  const stored = await readStored(tx, id);
+  const stored = withoutSecrets(toTarget(row));
   note(tx, 'webhook.created', stored, { after: textOf(stored) });
   return stored;
 }
@@ -128,35 +120,28 @@ export async function lockWebhooks(tx: Tx, projectId: string): Promise<void> {
  */
 export async function storeWebhook(tx: Tx, webhook: Webhook, changed: WebhookUpdate): Promise<Webhook> {
   const next = { ...webhook, ...changed };
-  const { url, format, environments, events, status, reason } = next;
-  const reasonColumn = status === 'disabled' ? (reason ?? null) : null;
-  const parameters: Parameter[] = [
-    webhook.id,
-    url,
-    format,
-    JSON.stringify(environments),
-    JSON.stringify(events),
-    status,
-    reasonColumn,
-  ];
+  const { id, url, format, environments, events, status } = next;
+  const lists = [environments, events].map((list) => JSON.stringify(list));
+  const parameters: Parameter[] = [id, url, format, ...lists, status, reasonIn(next) ?? null];
 
-  const also: string[] = [];
+  const set = ['url = $2', 'format = $3', 'environments = $4', 'events = $5', 'status = $6', 'reason = $7'];
   if (changed.status === 'active' || url !== webhook.url || changed.cursor !== undefined) {
-    also.push('failures = 0', 'failing_since = NULL', 'next_attempt_at = NULL');
+    set.push('failures = 0', 'failing_since = NULL', 'next_attempt_at = NULL');
     // An attempt that is running now is about what was before: without its lease, it records nothing.
-    also.push('leased_by = NULL', 'leased_until = NULL');
+    set.push('leased_by = NULL', 'leased_until = NULL');
   }
   // Otherwise the node that delivers moves the position.
   if (changed.cursor !== undefined) {
     const place = `$${parameters.push(changed.cursor)}`;
-    also.push(`position = CASE WHEN position < ${place} THEN ${place} ELSE position END`);
+    set.push(`position = CASE WHEN position < ${place} THEN ${place} ELSE position END`);
   }
 
-  await tx.query(
-    `UPDATE webhooks SET ${['url = $2', 'format = $3', 'environments = $4', 'events = $5', 'status = $6', 'reason = $7', ...also].join(', ')}
-      WHERE id = $1`,
+  const [row] = await tx.query<TargetRow>(
+    `UPDATE webhooks SET ${set.join(', ')} WHERE id = $1 RETURNING ${WEBHOOK_COLUMNS}`,
     parameters,
   );
+  if (row === undefined) throw new Error('the webhook was not stored');
+  const stored = withoutSecrets(toTarget(row));
 
   const before = textOf(webhook);
   const after = textOf(next);
@@ -165,12 +150,9 @@ export async function storeWebhook(tx: Tx, webhook: Webhook, changed: WebhookUpd
     note(tx, isDisabled ? 'webhook.disabled' : 'webhook.updated', webhook, { before, after });
   }
 
-  const stored = await readStored(tx, webhook.id);
   if (changed.cursor !== undefined) {
-    const [from, to] = [webhook, stored].map(({ name, cursor }) =>
-      JSON.stringify({ name, deliveredSeq: cursor }),
-    );
-    note(tx, 'webhook.skipped', webhook, defined({ before: from, after: to }));
+    const positionOf = ({ name, cursor }: Webhook) => JSON.stringify({ name, deliveredSeq: cursor });
+    note(tx, 'webhook.skipped', webhook, { before: positionOf(webhook), after: positionOf(stored) });
   }
   return stored;
 }
@@ -190,12 +172,6 @@ export async function removeWebhook(tx: Tx, webhook: Webhook): Promise<void> {
   note(tx, 'webhook.deleted', webhook, { before: textOf(webhook) });
 }
 
-async function readStored(tx: Tx, id: string): Promise<Webhook> {
-  const stored = await readTarget(tx, id);
-  if (stored === undefined) throw new Error('the webhook was not stored');
-  return withoutSecrets(stored);
-}
-
 function note(
   tx: Tx,
   action: string,
@@ -206,14 +182,13 @@ function note(
 }
 
 /** A webhook for the audit log, which all viewers can read: only the origin of its address, as the rest may be a secret. */
-function textOf({ name, url, format, environments, events, status, reason }: Webhook): string {
-  return JSON.stringify({
-    name,
-    origin: new URL(url).origin,
-    format,
-    environments,
-    events,
-    status,
-    ...defined({ reason: status === 'disabled' ? reason : undefined }),
-  });
+function textOf(webhook: Webhook): string {
+  const { name, url, format, environments, events, status } = webhook;
+  const { origin } = new URL(url);
+  return JSON.stringify({ name, origin, format, environments, events, status, reason: reasonIn(webhook) });
+}
+
+/** Only a disabled one has a reason. */
+function reasonIn({ status, reason }: Webhook): string | undefined {
+  return status === 'disabled' ? reason : undefined;
 }

@@ -15,7 +15,6 @@ import { readEndOfLog, readNextSeq } from './message-query.ts';
 import { formatWebhookSecret, SECRET_BYTES } from './signing.ts';
 import type { Webhook, WebhookHealth, WebhookSettings, WebhookUpdate } from './webhook.ts';
 import { findPlace, findWebhook, lockPlace, type WebhookPlace } from './webhook-place.ts';
-import type { WebhookContext } from './webhook-sender.ts';
 import {
   insertWebhook,
   lockWebhook,
@@ -34,11 +33,8 @@ const MAX_URL = 2000;
 /** How long the secret before the current one stays valid, in hours. */
 export const ROTATION_HOURS = { most: 168, default: 24 } as const;
 
-/** A record with its new secret, which is shown only once. */
-export interface WebhookWithSecret {
-  readonly record: Written<WebhookHealth>;
-  readonly secret: string;
-}
+/** A webhook with its new secret, which is shown only once. */
+export type WebhookWithSecret = Written<WebhookHealth> & { readonly secret: string };
 
 /** The webhooks of a project or of the installation, by name. `project_not_found`. */
 export function listWebhooks(
@@ -64,8 +60,8 @@ export function getWebhook(
  * Creates a webhook, which gets the changes from its own creation on. `invalid_argument`, `project_not_found`,
  * `environment_not_found`, `already_exists`.
  */
-export async function createWebhook(
-  context: WebhookContext,
+export function createWebhook(
+  context: ManagementContext,
   actor: Actor,
   input: WebhookSettings & { readonly project?: string; readonly name: string },
 ): Promise<WebhookWithSecret> {
@@ -73,14 +69,11 @@ export async function createWebhook(
   checkName('webhook', name);
   const settings = checkSettings(context, input);
 
-  let secret = '';
-  const record = await writeRecord(context, actor, async (tx) => {
+  return writeRecord(context, actor, async (tx) => {
     const projectId = await findPlace(tx, actor, input.project);
-    const made = await addWebhook(context, tx, { projectId, name, ...settings });
-    secret = made.secret;
-    return withHealth(context, tx, made.record);
+    const { record, secret } = await addWebhook(context, tx, { projectId, name, ...settings });
+    return { ...(await withHealth(context, tx, record)), secret };
   });
-  return { record, secret };
 }
 
 /** Inserts a webhook whose settings were checked; without a project, one of the installation. `invalid_argument`, `environment_not_found`, `already_exists`. */
@@ -125,7 +118,7 @@ export interface WebhookChange extends Partial<WebhookSettings> {
 
 /** Changes, pauses or resumes a webhook. `invalid_argument`, `project_not_found`, `environment_not_found`, `not_found`. */
 export function updateWebhook(
-  context: WebhookContext,
+  context: ManagementContext,
   actor: Actor,
   { skipPending = false, ...input }: WebhookPlace & WebhookChange,
 ): Promise<Written<WebhookHealth>> {
@@ -178,19 +171,18 @@ function settingsIn({ url, format, environments, events }: WebhookChange) {
  * Creates a new secret. Messages are signed with both for `overlapHours`, so that the receiver can change over. Same errors
  * as {@link getWebhook}, and `invalid_argument`.
  */
-export async function rotateWebhook(
+export function rotateWebhook(
   context: ManagementContext,
   actor: Actor,
   { overlapHours, ...place }: WebhookPlace & { readonly overlapHours: number },
 ): Promise<WebhookWithSecret> {
   const secret = newSecret(context);
-  const record = await writeRecord(context, actor, async (tx) => {
+  return writeRecord(context, actor, async (tx) => {
     const webhook = await findWebhook(tx, actor, place);
     const until = context.now() + Math.round(overlapHours * HOUR_MS);
     await storeSecret(tx, webhook, secret, until);
-    return withHealth(context, tx, { ...webhook, previousSecretUntil: until });
+    return { ...(await withHealth(context, tx, { ...webhook, previousSecretUntil: until })), secret };
   });
-  return { record, secret };
 }
 
 /** Deletes a webhook with its deliveries; what it has not sent is never sent. Same errors as {@link getWebhook}. */
@@ -234,9 +226,9 @@ function newSecret(context: ManagementContext): string {
   return formatWebhookSecret(context.randomBytes(SECRET_BYTES));
 }
 
-function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): WebhookSettings {
+function checkSettings(context: ManagementContext, settings: WebhookSettings): WebhookSettings {
   const { url, format, environments, events } = settings;
-  requireAddress(url, (address) => sender.problemOf(address));
+  requireAddress(context, url);
 
   return {
     url: new URL(url).href,
@@ -247,8 +239,9 @@ function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): W
 }
 
 /** Refuses an address that is too long, or to which a node sends nothing. `invalid_argument`. */
-export function requireAddress(url: string, problemOf: (url: string) => string | undefined): void {
-  const problem = url.length > MAX_URL ? `is longer than ${MAX_URL} characters` : problemOf(url);
+export function requireAddress(context: ManagementContext, url: string): void {
+  const problem =
+    url.length > MAX_URL ? `is longer than ${MAX_URL} characters` : context.problemOfAddress?.(url);
   if (problem !== undefined) throw invalid(`"url" ${problem}.`);
 }
 
