@@ -13,6 +13,12 @@ export interface EnvironmentPlace {
   readonly environment: string;
 }
 
+/** A record of a project, by its id. */
+export interface RecordPlace {
+  readonly project: string;
+  readonly id: string;
+}
+
 /**
  * The project of that name, or `project_not_found`: also for one that the actor may not see, and for one that has got the name
  * since the actor was authorized by its role in another.
@@ -48,6 +54,16 @@ export async function findFlag(db: Queryable, projectId: string, key: string): P
   const flag = await readFlag(db, projectId, key);
   if (flag !== undefined) return flag;
   throw flagNotFound(key);
+}
+
+/** The record does not exist, or not where the actor may see it; the message says how to find it. */
+export function recordNotFound(message: string): ServiceError {
+  return new ServiceError('not_found', message);
+}
+
+/** The environment of a record, such as a plan, has been deleted since. */
+export function environmentDeleted(): ServiceError {
+  return new ServiceError('environment_not_found', 'The environment has been deleted.');
 }
 
 /** The flag does not exist in this project or environment. */

@@ -4,7 +4,7 @@ import { environmentNotFound } from '../domain/errors.ts';
 import type { ManagementContext } from '../management/context.ts';
 import type { Queryable } from '../storage/database.ts';
 import { readEnvironments } from './environments/environment-table.ts';
-import { findProject } from './lookup.ts';
+import { type EnvironmentPlace, findProject } from './lookup.ts';
 
 /** A record with the name of its environment, which is absent once the environment is deleted. */
 export type Named<Record> = Record & { readonly environment?: string };
@@ -17,11 +17,14 @@ export function withName<Record extends object>(
   return { ...record, ...defined({ environment }) };
 }
 
+/** Where records are listed: in a project, or in one environment. */
+export type ListedPlace = Pick<EnvironmentPlace, 'project'> & Partial<EnvironmentPlace>;
+
 /** Lists records of a project, or of one environment, with names. `project_not_found`, `environment_not_found`. */
 export function listNamed<Record extends { readonly environmentId: string }>(
   context: ManagementContext,
   actor: Actor,
-  { project, environment }: { readonly project: string; readonly environment?: string },
+  { project, environment }: ListedPlace,
   list: (
     db: Queryable,
     place: { readonly projectId: string; readonly environmentId?: string },

@@ -1,10 +1,10 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { invalid, quote, ServiceError } from '../../domain/errors.ts';
+import { invalid, quote } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkFlagKey, hasControl } from '../../management/rules.ts';
 import type { UnloggedTx } from '../../storage/tx.ts';
-import { findFlag, findProject } from '../lookup.ts';
+import { findFlag, findProject, recordNotFound } from '../lookup.ts';
 import { lockProject } from '../projects/project-table.ts';
 import {
   type CodeReport,
@@ -112,7 +112,7 @@ export async function deleteCodeReferences(
 ): Promise<void> {
   await changeReports(context, actor, project, async (tx, projectId) => {
     if (await removeReport(tx, projectId, repository)) return;
-    throw new ServiceError('not_found', `The repository ${quote(repository)} has no report here.`);
+    throw recordNotFound(`The repository ${quote(repository)} has no report here.`);
   });
 }
 

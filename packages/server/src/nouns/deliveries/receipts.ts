@@ -9,11 +9,10 @@ import {
   type DeliveryTotals,
   totalOf,
 } from '../../domain/delivery.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { readChangedPlaces } from '../history/changed-query.ts';
 import { findVisible } from '../history/revert.ts';
-import { findProject } from '../lookup.ts';
+import { findProject, recordNotFound } from '../lookup.ts';
 
 /** The delivery of a change, as the nodes have stored it. `not_found`, for a change without receipts as well. */
 export async function getDelivery(
@@ -24,8 +23,7 @@ export async function getDelivery(
   await context.store.read((db) => findVisible(db, actor, seq));
   const delivery = await deliveries.delivery(seq);
   if (delivery !== undefined) return delivery;
-  throw new ServiceError(
-    'not_found',
+  throw recordNotFound(
     'This change has no delivery receipts: no stream was open, they are still being counted, or they were pruned.',
   );
 }

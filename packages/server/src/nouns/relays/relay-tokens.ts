@@ -1,6 +1,6 @@
 import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
+import { environmentNotFound, invalid, quote } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { administers, requireRole } from '../../management/rights.ts';
@@ -8,7 +8,7 @@ import { checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
-import { findProject } from '../lookup.ts';
+import { findProject, recordNotFound } from '../lookup.ts';
 import { readProjects } from '../projects/project-table.ts';
 import type { NamedRelayToken, RelayToken } from './relay-token.ts';
 import { insertRelayToken, readRelayTokens, storeRevocation } from './relay-token-table.ts';
@@ -83,10 +83,10 @@ export function revokeRelayToken(
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (tx) => {
     const token = (await readRelayTokens(tx)).find((candidate) => candidate.id === id);
-    if (token === undefined || !administers(actor, token.projects)) {
-      const message = `The relay token with the id ${quote(id)} does not exist: list the tokens to find it.`;
-      throw new ServiceError('not_found', message);
-    }
+    if (token === undefined || !administers(actor, token.projects))
+      throw recordNotFound(
+        `The relay token with the id ${quote(id)} does not exist: list the tokens to find it.`,
+      );
     await storeRevocation(tx, token, context.now());
   });
 }

@@ -16,6 +16,7 @@ import {
   runDue,
 } from '../due-runner.ts';
 import { lockEnvironment } from '../environments/environment-table.ts';
+import { environmentDeleted } from '../lookup.ts';
 import { currentPermissions } from '../people/grants.ts';
 import { readStoredState } from '../states/state-table.ts';
 import { requireFlags } from '../states/states.ts';
@@ -73,9 +74,7 @@ async function runDueStep(tx: Tx, plan: RolloutPlan, at: number): Promise<Rollou
   if (current?.status !== 'running' || current.nextStep !== plan.nextStep || current.dueAt !== plan.dueAt) {
     throw new AlreadySettled();
   }
-  if (environment === undefined) {
-    throw new ServiceError('environment_not_found', 'The environment has been deleted.');
-  }
+  if (environment === undefined) throw environmentDeleted();
 
   const approval = approvalBy(current.proposal);
   const requireRights = async () => {

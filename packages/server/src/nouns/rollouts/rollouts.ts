@@ -9,8 +9,14 @@ import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { lockEnvironment, readEnvironments } from '../environments/environment-table.ts';
 import { lockPlace } from '../locks.ts';
-import { type EnvironmentPlace, findProject } from '../lookup.ts';
-import { listNamed, type Named, withName } from '../named-records.ts';
+import {
+  type EnvironmentPlace,
+  environmentDeleted,
+  findProject,
+  type RecordPlace,
+  recordNotFound,
+} from '../lookup.ts';
+import { type ListedPlace, listNamed, type Named, withName } from '../named-records.ts';
 import { lockProject } from '../projects/project-table.ts';
 import { scheduledKeys } from '../schedules/schedule.ts';
 import { readSchedules } from '../schedules/schedule-table.ts';
@@ -38,18 +44,6 @@ export interface NewRolloutPlan extends EnvironmentPlace {
 /** A plan with the name of its environment, which is absent once the environment is deleted. */
 export type NamedPlan = Named<RolloutPlan>;
 
-/** Which plans to list. */
-export interface RolloutQuery extends Pick<RolloutFilter, 'flagKey' | 'status'> {
-  readonly project: string;
-  readonly environment?: string;
-}
-
-/** A plan of a project, by its id. */
-export interface PlanPlace {
-  readonly project: string;
-  readonly id: string;
-}
-
 /**
  * Plans of a project: all open ones, the next due one first, then the newest ended ones. `project_not_found`,
  * `environment_not_found`.
@@ -57,7 +51,7 @@ export interface PlanPlace {
 export function listPlans(
   context: ManagementContext,
   actor: Actor,
-  { flagKey, status, ...place }: RolloutQuery,
+  { flagKey, status, ...place }: ListedPlace & Pick<RolloutFilter, 'flagKey' | 'status'>,
 ): Promise<readonly NamedPlan[]> {
   const filter = { ended: ENDED_SHOWN, ...defined({ flagKey, status }) };
   return listNamed(context, actor, place, (db, found) => readPlans(db, { ...found, ...filter }));
@@ -67,11 +61,11 @@ export function listPlans(
 export function getPlan(
   context: ManagementContext,
   actor: Actor,
-  { project, id }: PlanPlace,
+  { project, id }: RecordPlace,
 ): Promise<NamedPlan> {
   return context.store.read(async (db) => {
     const { id: projectId } = await findProject(db, actor, project);
-    const plan = await findPlan(db, { projectId, id });
+    const plan = await findPlan(db, projectId, id);
     const environments = await readEnvironments(db, projectId);
     return withName(plan, environments.find((each) => each.id === plan.environmentId)?.name);
   });
@@ -165,29 +159,25 @@ async function refusePendingSchedules(
   );
 }
 
-/** Pauses a running plan: its wait ends without a step. A paused one stays as it is. As {@link endOrPause} refuses. */
-export function pausePlan(
+/** What a person does to a plan that is open. `project_not_found`, `not_found`, `not_revertible` for one that has ended, `forbidden`. */
+type PlanCommand = (
   context: ManagementContext,
   actor: Actor,
-  place: PlanPlace,
-): Promise<Written<NamedPlan>> {
-  return endOrPause(context, actor, { ...place, status: 'paused' });
-}
+  place: RecordPlace,
+) => Promise<Written<NamedPlan>>;
 
-/** Stops an open plan for good; the flag stays as it is. A stopped one stays as it is. As {@link endOrPause} refuses. */
-export function stopPlan(
-  context: ManagementContext,
-  actor: Actor,
-  place: PlanPlace,
-): Promise<Written<NamedPlan>> {
-  return endOrPause(context, actor, { ...place, status: 'stopped' });
-}
+/** Pauses a running plan: its wait ends without a step. A paused one stays as it is. */
+export const pausePlan: PlanCommand = (context, actor, place) =>
+  endOrPause(context, actor, { ...place, status: 'paused' });
 
-/** `project_not_found`, `not_found`, `not_revertible` for a plan that has ended, `forbidden`. */
+/** Stops an open plan for good; the flag stays as it is. A stopped one stays as it is. */
+export const stopPlan: PlanCommand = (context, actor, place) =>
+  endOrPause(context, actor, { ...place, status: 'stopped' });
+
 function endOrPause(
   context: ManagementContext,
   actor: Actor,
-  { status, ...place }: PlanPlace & { readonly status: 'paused' | 'stopped' },
+  { status, ...place }: RecordPlace & { readonly status: 'paused' | 'stopped' },
 ): Promise<Written<NamedPlan>> {
   return writeRecord(context, actor, async (tx) => {
     // The flag stays as it is, so this needs the permission alone.
@@ -206,15 +196,10 @@ function endOrPause(
 
 /**
  * Resumes a paused plan: the whole wait before its next step begins again now. Steps that are not above the present
- * rollout are skipped, and from now on steps run with the permissions of this actor. A running plan stays as it is.
- * `project_not_found`, `not_found`, `not_revertible` for a plan that has ended, `invalid_argument` when no step is
- * left, `flag_not_found`, `flag_archived`, `forbidden`, `confirmation_required`.
+ * rollout are skipped, and from now on steps run with the permissions of this actor. A running plan stays as it is. Also
+ * `invalid_argument` when no step is left, `flag_not_found`, `flag_archived`, `confirmation_required`.
  */
-export function resumePlan(
-  context: ManagementContext,
-  actor: Actor,
-  place: PlanPlace,
-): Promise<Written<NamedPlan>> {
+export const resumePlan: PlanCommand = (context, actor, place) => {
   const now = context.now();
   return writePlan(context, actor, async (tx) => {
     const { plan, environment } = await lockForChange(tx, actor, place);
@@ -236,14 +221,10 @@ export function resumePlan(
     const resumed = await movePlan(tx, plan, progress, { action: 'rollout.resumed', details });
     return withName(resumed, environment.name);
   });
-}
+};
 
 /** Runs the next step of an open plan now, instead of waiting for it; otherwise as {@link resumePlan}. */
-export function advancePlan(
-  context: ManagementContext,
-  actor: Actor,
-  place: PlanPlace,
-): Promise<Written<NamedPlan>> {
+export const advancePlan: PlanCommand = (context, actor, place) => {
   const at = context.now();
   return writePlan(context, actor, async (tx) => {
     const { plan, environment } = await lockForChange(tx, actor, place);
@@ -251,7 +232,7 @@ export function advancePlan(
     const runs = runsBy(actor, at);
     return withName(await step(tx, { plan, environment, state, at, runs }), environment.name);
   });
-}
+};
 
 /** With whose rights the steps run from now on, and by whose approval. */
 function runsBy({ name, approval }: Actor, at: number) {
@@ -262,23 +243,21 @@ function runsBy({ name, approval }: Actor, at: number) {
 async function lockPlan(
   tx: Tx,
   actor: Actor,
-  { project, id }: PlanPlace,
+  { project, id }: RecordPlace,
   require = requireChangeOf,
 ): Promise<{ readonly plan: RolloutPlan; readonly environment: Environment | undefined }> {
   const { id: projectId } = await findProject(tx, actor, project);
-  const known = await findPlan(tx, { projectId, id });
+  const known = await findPlan(tx, projectId, id);
   const environment = await lockEnvironment(tx, known.environmentId);
   if (environment !== undefined) require(actor, environment);
-  return { plan: await findPlan(tx, { projectId, id }), environment };
+  return { plan: await findPlan(tx, projectId, id), environment };
 }
 
 /** As {@link lockPlan}, for a plan that then changes its flag. */
-async function lockForChange(tx: Tx, actor: Actor, place: PlanPlace) {
+async function lockForChange(tx: Tx, actor: Actor, place: RecordPlace) {
   const { plan, environment } = await lockPlan(tx, actor, place);
   requireOpen(plan);
-  if (environment === undefined) {
-    throw new ServiceError('environment_not_found', 'The environment has been deleted.');
-  }
+  if (environment === undefined) throw environmentDeleted();
   await requireFlags(tx, { projectId: plan.projectId, keys: [plan.flagKey] });
   return { plan, environment };
 }
@@ -288,14 +267,10 @@ function requireOpen(plan: RolloutPlan): void {
   throw new ServiceError('not_revertible', `The rollout plan has ended (${plan.status}): start a new one.`);
 }
 
-async function findPlan(
-  db: Queryable,
-  { projectId, id }: { readonly projectId: string; readonly id: string },
-): Promise<RolloutPlan> {
+async function findPlan(db: Queryable, projectId: string, id: string): Promise<RolloutPlan> {
   const plan = await readPlan(db, id);
   if (plan?.projectId === projectId) return plan;
-  throw new ServiceError(
-    'not_found',
+  throw recordNotFound(
     `The project has no rollout plan with the id ${quote(id)}: list the plans to find it.`,
   );
 }

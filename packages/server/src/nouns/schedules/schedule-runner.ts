@@ -17,6 +17,7 @@ import {
   runDue,
 } from '../due-runner.ts';
 import { lockEnvironment } from '../environments/environment-table.ts';
+import { environmentDeleted } from '../lookup.ts';
 import { currentPermissions } from '../people/grants.ts';
 import { changeStates } from '../states/change-states.ts';
 import { readTexts } from '../states/state-table.ts';
@@ -62,9 +63,7 @@ async function runSchedule(tx: Tx, schedule: Schedule, at: number): Promise<void
   // Locks in the order in which a project is deleted: the environment, then the schedule.
   const environment = await lockEnvironment(tx, environmentId);
   if (!(await settleSchedule(tx, schedule, { status: 'done', at }))) throw new AlreadySettled();
-  if (environment === undefined) {
-    throw new ServiceError('environment_not_found', 'The environment has been deleted.');
-  }
+  if (environment === undefined) throw environmentDeleted();
 
   const approval = approvalBy(proposal);
   const requireRights = async () => {

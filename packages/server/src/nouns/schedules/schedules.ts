@@ -9,12 +9,12 @@ import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { lockPlace } from '../locks.ts';
-import { type EnvironmentPlace, findProject } from '../lookup.ts';
-import { listNamed, type Named, withName } from '../named-records.ts';
+import { type EnvironmentPlace, findProject, type RecordPlace, recordNotFound } from '../lookup.ts';
+import { type ListedPlace, listNamed, type Named, withName } from '../named-records.ts';
 import { lockProject } from '../projects/project-table.ts';
 import { readOpenPlans } from '../rollouts/rollout-table.ts';
 import { requireFlags } from '../states/states.ts';
-import type { Schedule, ScheduleStatus } from './schedule.ts';
+import type { Schedule, ScheduleFilter } from './schedule.ts';
 import { insertSchedule, readSchedule, readSchedules, settleSchedule } from './schedule-table.ts';
 import { type ScheduledStep, writeSteps } from './steps.ts';
 
@@ -37,13 +37,6 @@ export interface NewSchedule extends EnvironmentPlace {
 /** A schedule with the name of its environment, which is absent once the environment is deleted. */
 export type NamedSchedule = Named<Schedule>;
 
-/** Which schedules to list. */
-export interface ScheduleQuery {
-  readonly project: string;
-  readonly environment?: string;
-  readonly status?: ScheduleStatus;
-}
-
 /**
  * Scheduled changes of a project: all pending ones, the next due one first, then the newest settled ones.
  * `project_not_found`, `environment_not_found`.
@@ -51,7 +44,7 @@ export interface ScheduleQuery {
 export function listSchedules(
   context: ManagementContext,
   actor: Actor,
-  { status, ...place }: ScheduleQuery,
+  { status, ...place }: ListedPlace & Pick<ScheduleFilter, 'status'>,
 ): Promise<readonly NamedSchedule[]> {
   const filter = { settled: SETTLED_SHOWN, ...defined({ status }) };
   return listNamed(context, actor, place, (db, found) => readSchedules(db, { ...found, ...filter }));
@@ -136,18 +129,18 @@ async function refuseOpenPlans(
 export function cancelSchedule(
   context: ManagementContext,
   actor: Actor,
-  { project, id }: { readonly project: string; readonly id: string },
+  { project, id }: RecordPlace,
 ): Promise<Written<NamedSchedule>> {
   return writeRecord(context, actor, async (tx) => {
     const { id: projectId } = await findProject(tx, actor, project);
-    const known = await findSchedule(tx, { projectId, id });
+    const known = await findSchedule(tx, projectId, id);
     const environment = (await readEnvironments(tx, projectId)).find(
-      (candidate) => candidate.id === known.environmentId,
+      (each) => each.id === known.environmentId,
     );
     if (environment !== undefined) requirePermission(actor, environment);
 
     await settleSchedule(tx, known, { status: 'cancelled', at: context.now() });
-    const schedule = await findSchedule(tx, { projectId, id });
+    const schedule = await findSchedule(tx, projectId, id);
     if (schedule.status === 'cancelled') return withName(schedule, environment?.name);
 
     const instead =
@@ -159,14 +152,10 @@ export function cancelSchedule(
   });
 }
 
-async function findSchedule(
-  db: Queryable,
-  { projectId, id }: { readonly projectId: string; readonly id: string },
-): Promise<Schedule> {
+async function findSchedule(db: Queryable, projectId: string, id: string): Promise<Schedule> {
   const schedule = await readSchedule(db, id);
   if (schedule?.projectId === projectId) return schedule;
-  throw new ServiceError(
-    'not_found',
+  throw recordNotFound(
     `The project has no schedule with the id ${quote(id)}: list the schedules to find it.`,
   );
 }

@@ -1,9 +1,10 @@
 import { defined } from '@halyard/protocol';
 import type { Actor, ChangedPlace } from '../../domain/audit.ts';
-import { quote, ServiceError } from '../../domain/errors.ts';
+import { quote } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { readOperation } from '../history/audit-query.ts';
 import { readChangedPlaces } from '../history/changed-query.ts';
+import { recordNotFound } from '../lookup.ts';
 import { insertDelivery, readDeliveries } from './delivery-table.ts';
 import { readMessage } from './message-query.ts';
 import type { WebhookDelivery, WebhookTarget } from './webhook.ts';
@@ -62,10 +63,10 @@ export async function replayWebhook(
     };
   });
 
-  if (message === undefined) {
-    const text = `Change ${seq} does not exist, or has nothing that the webhook ${quote(place.webhook)} delivers.`;
-    throw new ServiceError('not_found', text);
-  }
+  if (message === undefined)
+    throw recordNotFound(
+      `Change ${seq} does not exist, or has nothing that the webhook ${quote(place.webhook)} delivers.`,
+    );
 
   const attempt = await context.sender.manually(() => context.sender.change(target, message));
   const { messageId } = message;

@@ -1,8 +1,8 @@
 import type { Actor } from '../../domain/audit.ts';
-import { quote, ServiceError } from '../../domain/errors.ts';
+import { quote, type ServiceError } from '../../domain/errors.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
-import { findProject } from '../lookup.ts';
+import { findProject, recordNotFound } from '../lookup.ts';
 import { lockProject } from '../projects/project-table.ts';
 import type { Webhook, WebhookTarget } from './webhook.ts';
 import { lockWebhook, readTarget, readWebhook } from './webhook-table.ts';
@@ -45,6 +45,7 @@ export async function findTarget(db: Queryable, actor: Actor, place: WebhookPlac
 
 /** The webhook does not exist. */
 export function webhookNotFound(name: string): ServiceError {
-  const message = `The webhook ${quote(name)} does not exist: list the webhooks of its place to find it.`;
-  return new ServiceError('not_found', message);
+  return recordNotFound(
+    `The webhook ${quote(name)} does not exist: list the webhooks of its place to find it.`,
+  );
 }

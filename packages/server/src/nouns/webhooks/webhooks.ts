@@ -1,7 +1,7 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { HOUR_MS } from '../../domain/clock.ts';
-import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
+import { environmentNotFound, invalid, quote } from '../../domain/errors.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkName } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
@@ -9,6 +9,7 @@ import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { readChangedPlaces } from '../history/changed-query.ts';
+import { recordNotFound } from '../lookup.ts';
 import { lockProject } from '../projects/project-table.ts';
 import { readHealth } from './health-query.ts';
 import { readEndOfLog, readNextSeq } from './message-query.ts';
@@ -154,10 +155,10 @@ export function skipWebhookChange(
     await lockWebhook(tx, id);
 
     const webhook = await findWebhook(tx, actor, place);
-    if ((await readNextSeq(tx, webhook)) !== seq) {
-      const text = `Change ${seq} is not the next one that the webhook ${quote(place.webhook)} delivers: read its lastFailure again.`;
-      throw new ServiceError('not_found', text);
-    }
+    if ((await readNextSeq(tx, webhook)) !== seq)
+      throw recordNotFound(
+        `Change ${seq} is not the next one that the webhook ${quote(place.webhook)} delivers: read its lastFailure again.`,
+      );
 
     return withHealth(context, tx, await storeWebhook(tx, webhook, { cursor: seq }));
   });
