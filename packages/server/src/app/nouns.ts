@@ -74,7 +74,7 @@ export function mountNouns(
     c.set('proposals', proposals);
     await next();
   });
-  mountProposals(app, context, repeat);
+  mountProposals(app, { ...context, repeat });
   mountProjects(app, context);
   mountOverview(app, context);
   mountEnvironments(app, context);

@@ -6,6 +6,7 @@ import type { Environment } from '../../domain/project.ts';
 import { mayChangeProtected } from '../../management/rights.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
+import { recordNotFound } from '../lookup.ts';
 import { currentPermissions } from '../people/grants.ts';
 import { differenceOf, effectsOf } from './effects.ts';
 import { type Effect, type GivenApproval, isPending, type Proposal } from './proposal.ts';
@@ -109,7 +110,7 @@ export async function requireAuthor(db: Queryable, proposal: Proposal, now: numb
 
 /** The proposal has ended, so nothing can be done with it. */
 export function closed(proposal: Proposal | undefined): ServiceError {
-  if (proposal === undefined) return new ServiceError('not_found', 'The proposal no longer exists.');
+  if (proposal === undefined) return recordNotFound('The proposal no longer exists.');
   const { status, outcome } = proposal;
   const why = outcome === undefined ? '.' : `: ${outcome}`;
   return new ServiceError('proposal_closed', `The proposal is ${status}${why} Propose the change again.`);

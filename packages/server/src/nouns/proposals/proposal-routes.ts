@@ -1,21 +1,17 @@
 import { defined, type ErrorCode, PROPOSAL_STATUSES } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import type { Actor } from '../../domain/audit.ts';
 import { ok } from '../../management/api/answers.ts';
 import { type ManagementApp, tagged } from '../../management/api/operation.ts';
 import { ProposalSchema } from '../../management/api/proposal-schemas.ts';
-import type { ManagementContext } from '../../management/context.ts';
-import type { Written } from '../../management/write.ts';
-import type { NamedProposal } from './proposal.ts';
 import { proposalRecord } from './proposal-schemas.ts';
 import {
   acknowledgeProposal,
   applyProposal,
   approveProposal,
+  type Decision,
   getProposal,
   listProposals,
-  type ProposalPlace,
-  type Repeat,
+  type ProposalContext,
   rejectProposal,
   withdrawProposal,
 } from './proposals.ts';
@@ -27,8 +23,51 @@ const gone = ['not_found', 'proposal_closed'] as const;
 const guarded = [...gone, 'confirmation_required', 'revision_conflict', 'approval_required'] as const;
 const answer = { description: 'The proposal.', schema: ProposalSchema };
 
+/** What people decide about a proposal. The note of the request is kept with it. */
+const DECISIONS: readonly {
+  readonly verb: string;
+  readonly summary: string;
+  /** The proposed operation may be heavy. */
+  readonly isHeavy?: true;
+  readonly errors: readonly ErrorCode[];
+  readonly decide: Decision;
+}[] = [
+  {
+    verb: 'approve',
+    isHeavy: true,
+    summary: 'Approve a proposal of another person; the last approval that it needs makes the change',
+    errors: [...guarded, 'already_exists'],
+    decide: approveProposal,
+  },
+  {
+    verb: 'apply',
+    isHeavy: true,
+    summary: 'Make the change of a proposal that was approved and held',
+    errors: guarded,
+    decide: applyProposal,
+  },
+  {
+    verb: 'reject',
+    summary: 'Reject a proposal of another person',
+    errors: gone,
+    decide: rejectProposal,
+  },
+  {
+    verb: 'withdraw',
+    summary: 'Withdraw a proposal',
+    errors: gone,
+    decide: withdrawProposal,
+  },
+  {
+    verb: 'acknowledge',
+    summary: 'Acknowledge a change that another person made in an emergency',
+    errors: gone,
+    decide: acknowledgeProposal,
+  },
+];
+
 /** Mounts the routes of proposals. An operation that is proposed has its own route. */
-export function mountProposals(app: ManagementApp, context: ManagementContext, repeat: Repeat): void {
+export function mountProposals(app: ManagementApp, context: ProposalContext): void {
   const { mount } = tagged(app, tag);
   mount({
     method: 'get',
@@ -67,7 +106,7 @@ export function mountProposals(app: ManagementApp, context: ManagementContext, r
     },
   });
 
-  for (const { verb, run, ...described } of decisions(context, repeat)) {
+  for (const { verb, decide, ...described } of DECISIONS) {
     mount({
       method: 'post',
       path: `${path}/{id}/${verb}`,
@@ -75,54 +114,7 @@ export function mountProposals(app: ManagementApp, context: ManagementContext, r
       role: 'editor',
       answer,
       ...described,
-      handle: async ({ params, actor }) => ok(proposalRecord(await run(actor, params))),
+      handle: async ({ params, actor }) => ok(proposalRecord(await decide(context, actor, params))),
     });
   }
-}
-
-interface Decision {
-  readonly verb: string;
-  readonly summary: string;
-  /** The proposed operation may be heavy. */
-  readonly isHeavy?: true;
-  readonly errors: readonly ErrorCode[];
-  readonly run: (actor: Actor, place: ProposalPlace) => Promise<Written<NamedProposal>>;
-}
-
-/** What people decide about a proposal. The note of the request is kept with it. */
-function decisions(context: ManagementContext, repeat: Repeat): readonly Decision[] {
-  return [
-    {
-      verb: 'approve',
-      isHeavy: true,
-      summary: 'Approve a proposal of another person; the last approval that it needs makes the change',
-      errors: [...guarded, 'already_exists'],
-      run: (actor, place) => approveProposal(context, repeat, actor, place),
-    },
-    {
-      verb: 'apply',
-      isHeavy: true,
-      summary: 'Make the change of a proposal that was approved and held',
-      errors: guarded,
-      run: (actor, place) => applyProposal(context, repeat, actor, place),
-    },
-    {
-      verb: 'reject',
-      summary: 'Reject a proposal of another person',
-      errors: gone,
-      run: (actor, place) => rejectProposal(context, actor, place),
-    },
-    {
-      verb: 'withdraw',
-      summary: 'Withdraw a proposal',
-      errors: gone,
-      run: (actor, place) => withdrawProposal(context, actor, place),
-    },
-    {
-      verb: 'acknowledge',
-      summary: 'Acknowledge a change that another person made in an emergency',
-      errors: gone,
-      run: (actor, place) => acknowledgeProposal(context, actor, place),
-    },
-  ];
 }

@@ -15,8 +15,16 @@ import {
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
-import { findProject } from '../lookup.ts';
-import { CarryingOut, closed, countApprovals, MoreNeeded, Outdated, requireAuthor } from './carrying-out.ts';
+import { findProject, type RecordPlace, recordNotFound } from '../lookup.ts';
+import {
+  type Applier,
+  CarryingOut,
+  closed,
+  countApprovals,
+  MoreNeeded,
+  Outdated,
+  requireAuthor,
+} from './carrying-out.ts';
 import {
   isPending,
   type NamedProposal,
@@ -35,14 +43,20 @@ import {
 /** Most settled proposals in a list. */
 const SETTLED_SHOWN = 200;
 
-/** A proposal of a project, by its id. */
-export interface ProposalPlace {
-  readonly project: string;
-  readonly id: string;
-}
-
 /** Repeats the request of a proposal, without authenticating it: the actor is given. */
 export type Repeat = (call: HeavyCall) => Promise<Response>;
+
+/** The parts of the node that decisions on proposals use. */
+export interface ProposalContext extends ManagementContext {
+  readonly repeat: Repeat;
+}
+
+/** What a person decides about a proposal. Also `project_not_found`, `not_found`. */
+export type Decision = (
+  context: ProposalContext,
+  actor: Actor,
+  place: RecordPlace,
+) => Promise<Written<NamedProposal>>;
 
 /** Proposals that wait for a decision, the oldest first, then the newest of the others. `project_not_found`. */
 export function listProposals(
@@ -62,7 +76,7 @@ export function listProposals(
 export function getProposal(
   context: ManagementContext,
   actor: Actor,
-  place: ProposalPlace,
+  place: RecordPlace,
 ): Promise<NamedProposal> {
   return context.store.read(async (db) => (await findProposal(db, actor, place)).proposal);
 }
@@ -72,16 +86,12 @@ export function getProposal(
  * `forbidden` for its author and for tokens, `confirmation_required`, `proposal_closed`, `already_exists` for a second approval by
  * one person, `revision_conflict` when something that it changes has changed since.
  */
-export async function approveProposal(
-  context: ManagementContext,
-  repeat: Repeat,
-  actor: Actor,
-  place: ProposalPlace,
-): Promise<Written<NamedProposal>> {
+export const approveProposal: Decision = async (context, actor, place) => {
   const at = context.now();
   const { proposal, environments } = await context.store.read((db) => findProposal(db, actor, place));
   requireOpen(proposal);
-  requireApprover(actor, proposal, environments);
+  requireApprover(actor, proposal);
+  for (const environment of environments) requireConfirmation(actor, environment);
   if (proposal.approvals.some(({ by }) => by === actor.name)) {
     throw new ServiceError(
       'already_exists',
@@ -94,25 +104,20 @@ export async function approveProposal(
   const isLast = counted + 1 >= required;
   if (isLast && !proposal.hold) {
     try {
-      return await carryOut(context, repeat, { proposal, actor, at, approves: true });
+      return await carryOut(context, { proposal, actor, at, approves: true });
     } catch (error) {
       if (!(error instanceof MoreNeeded)) throw error;
     }
   }
 
   const status = isLast && proposal.hold ? 'approved' : 'open';
-  return writeProposal(context, actor, place, async (tx, locked) => {
-    await storeApproval(tx, locked, { given: { by: actor.name, at }, status });
-  });
-}
+  return writeProposal(context, actor, place, (tx, locked) =>
+    storeApproval(tx, locked, { given: { by: actor.name, at }, status }),
+  );
+};
 
 /** Applies a proposal that was approved and held. As {@link approveProposal} refuses; also its author may apply it. */
-export async function applyProposal(
-  context: ManagementContext,
-  repeat: Repeat,
-  actor: Actor,
-  place: ProposalPlace,
-): Promise<Written<NamedProposal>> {
+export const applyProposal: Decision = async (context, actor, place) => {
   const { proposal, environments } = await context.store.read((db) => findProposal(db, actor, place));
   requireOpen(proposal);
   if (proposal.status !== 'approved') {
@@ -124,78 +129,53 @@ export async function applyProposal(
   }
 
   try {
-    return await carryOut(context, repeat, { proposal, actor, at: context.now(), approves: false });
+    return await carryOut(context, { proposal, actor, at: context.now(), approves: false });
   } catch (error) {
     if (error instanceof MoreNeeded)
       throw new ServiceError('approval_required', 'The proposal needs more approvals by now.');
     throw error;
   }
-}
+};
 
 /** Rejects a proposal: it ends. The note of the request is the reason. As {@link approveProposal} refuses. */
-export function rejectProposal(
-  context: ManagementContext,
-  actor: Actor,
-  place: ProposalPlace,
-): Promise<Written<NamedProposal>> {
-  return writeProposal(context, actor, place, async (tx, proposal, environments) => {
-    requireApprover(actor, proposal, environments, { isConfirmed: true });
+export const rejectProposal: Decision = (context, actor, place) =>
+  writeProposal(context, actor, place, async (tx, proposal) => {
+    requireApprover(actor, proposal);
     await storeSettlement(tx, proposal, settlement(context, actor, 'rejected'));
   });
-}
 
 /** Withdraws a proposal: its author takes it back, or an administrator does. `forbidden`, `proposal_closed`. */
-export function withdrawProposal(
-  context: ManagementContext,
-  actor: Actor,
-  place: ProposalPlace,
-): Promise<Written<NamedProposal>> {
-  return writeProposal(context, actor, place, async (tx, proposal) => {
+export const withdrawProposal: Decision = (context, actor, place) =>
+  writeProposal(context, actor, place, async (tx, proposal) => {
     const isOwn = actor.name === proposal.author || actor.name === proposal.person;
     if (!isOwn && !mayChangeProtected(actor.permissions, proposal.projectId))
-      throw new ServiceError(
-        'forbidden',
-        'Only its author or an administrator withdraws a proposal: reject it instead.',
-      );
+      throw forbidden('Only its author or an administrator withdraws a proposal: reject it instead.');
     await storeSettlement(tx, proposal, settlement(context, actor, 'withdrawn'));
   });
-}
 
 /** Acknowledges a change that was made in an emergency: another person has seen it. `forbidden`, `proposal_closed`. */
-export function acknowledgeProposal(
-  context: ManagementContext,
-  actor: Actor,
-  place: ProposalPlace,
-): Promise<Written<NamedProposal>> {
-  const decide: Decide = async (tx, proposal, environments) => {
-    requireApprover(actor, proposal, environments, { isConfirmed: true });
+export const acknowledgeProposal: Decision = (context, actor, place) => {
+  const decide: Decide = async (tx, proposal) => {
+    requireApprover(actor, proposal);
     await storeSettlement(tx, proposal, settlement(context, actor, 'acknowledged'));
   };
   return writeProposal(context, actor, place, decide, ({ status }) => status === 'emergency');
-}
+};
 
 /** Repeats the request of a proposal as its author. When it would no longer do what was proposed, the proposal is outdated. */
 async function carryOut(
-  context: ManagementContext,
-  repeat: Repeat,
-  {
-    proposal,
-    actor,
-    at,
-    approves,
-  }: {
-    readonly proposal: NamedProposal;
-    readonly actor: Actor;
-    readonly at: number;
-    readonly approves: boolean;
-  },
+  context: ProposalContext,
+  { proposal, actor, at, approves }: Applier & { readonly proposal: NamedProposal },
 ): Promise<Written<NamedProposal>> {
   try {
     const author = await context.store.read((db) => requireAuthor(db, proposal, at));
     const approval = new CarryingOut(proposal, { actor, at, approves });
     // The person whose request this is: the right to decide counts at the commit as well.
     const { credential, ip } = actor;
-    await repeat({ ...callOf(proposal), actor: { ...author, approval, ...defined({ credential, ip }) } });
+    await context.repeat({
+      ...callOf(proposal),
+      actor: { ...author, approval, ...defined({ credential, ip }) },
+    });
   } catch (error) {
     if (error instanceof RightsChanged || error instanceof MoreNeeded) throw error;
     if (!(error instanceof Outdated) && !isRefusal(error)) throw error;
@@ -234,22 +214,22 @@ function callOf({ request: { method, path, type, body } }: Proposal): Omit<Heavy
   };
 }
 
-type Decide = (tx: Tx, proposal: Proposal, environments: readonly Environment[]) => Promise<void>;
+type Decide = (tx: Tx, proposal: Proposal) => Promise<void>;
 
 /** Runs a decision on a locked proposal that still waits for it. */
 function writeProposal(
   context: ManagementContext,
   actor: Actor,
-  place: ProposalPlace,
+  place: RecordPlace,
   decide: Decide,
   waits: (proposal: Proposal) => boolean = isPending,
 ): Promise<Written<NamedProposal>> {
   return writeRecord(context, actor, async (tx) => {
-    const { environments } = await findProposal(tx, actor, place);
+    await findProposal(tx, actor, place);
     const proposal = await lockProposal(tx, place.id);
     if (proposal === undefined || !waits(proposal)) throw closed(proposal);
 
-    await decide(tx, proposal, environments);
+    await decide(tx, proposal);
     return (await findProposal(tx, actor, place)).proposal;
   });
 }
@@ -265,15 +245,12 @@ function settlement(
 async function findProposal(
   db: Queryable,
   actor: Actor,
-  { project, id }: ProposalPlace,
+  { project, id }: RecordPlace,
 ): Promise<{ readonly proposal: NamedProposal; readonly environments: readonly Environment[] }> {
   const { id: projectId } = await findProject(db, actor, project);
   const proposal = await readProposal(db, id);
   if (proposal?.projectId !== projectId) {
-    throw new ServiceError(
-      'not_found',
-      `The project has no proposal with the id ${quote(id)}: list them to find it.`,
-    );
+    throw recordNotFound(`The project has no proposal with the id ${quote(id)}: list them to find it.`);
   }
 
   const all = await readEnvironments(db, projectId);
@@ -290,18 +267,17 @@ function requireOpen(proposal: Proposal): void {
 }
 
 /** Refuses who must not decide: programs, the author in any guise, and people who may not change these environments. */
-function requireApprover(
-  actor: Actor,
-  { projectId, author, person }: Proposal,
-  environments: readonly Environment[],
-  { isConfirmed = false }: { readonly isConfirmed?: boolean } = {},
-): void {
-  const forbid = (message: string) => new ServiceError('forbidden', message);
+function requireApprover(actor: Actor, { projectId, author, person }: Proposal): void {
   if (actor.credential?.kind !== 'session')
-    throw forbid('Only people approve, in the dashboard: a token cannot.');
+    throw forbidden('Only people approve, in the dashboard: a token cannot.');
   if (actor.name === author || actor.name === person)
-    throw forbid('You proposed this yourself: another person decides.');
+    throw forbidden('You proposed this yourself: another person decides.');
   if (!mayChangeProtected(actor.permissions, projectId))
-    throw forbid('You may not change this environment yourself, so you cannot decide: ask an administrator.');
-  if (!isConfirmed) for (const environment of environments) requireConfirmation(actor, environment);
+    throw forbidden(
+      'You may not change this environment yourself, so you cannot decide: ask an administrator.',
+    );
+}
+
+function forbidden(message: string): ServiceError {
+  return new ServiceError('forbidden', message);
 }
