@@ -9,6 +9,7 @@ import { checkExpiry, checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import { storeLastUse } from '../../storage/last-use.ts';
 import type { Tx } from '../../storage/tx.ts';
+import { recordNotFound } from '../lookup.ts';
 import { ADMIN_NAME, lockGrant, newRights, permissionsOf, type RightsChange } from '../people/grants.ts';
 import { endToken, findOperator } from '../people/operators.ts';
 import { type AccessToken, isValid } from './access-token.ts';
@@ -81,7 +82,7 @@ export function createAccessToken(
 ): Promise<CreatedAccessToken> {
   return create(context, actor, input, async (tx) => {
     // Also locks people: two concurrent requests must not both get one name.
-    const grant = await lockGrant(tx, { actor, projects: input.projects });
+    const grant = await lockGrant(tx, actor, input.projects);
     const role = input.role ?? (input.projects === undefined ? 'editor' : 'none');
     return { ...newRights(grant, { ...input, role }), ...(input.exempt && { exempt: true }) };
   });
@@ -172,12 +173,10 @@ export function revokeAccessToken(
 
   return writeDone(context, actor, async (tx) => {
     const token = (await readAccessTokens(tx)).find((candidate) => candidate.id === id);
-    if (token === undefined || !mayRevoke(token)) {
-      throw new ServiceError(
-        'not_found',
+    if (token === undefined || !mayRevoke(token))
+      throw recordNotFound(
         `The access token with the id ${quote(id)} does not exist: list the tokens to find it.`,
       );
-    }
     if (token.revokedAt !== undefined) return;
 
     await tx.lockPeople();

@@ -52,7 +52,8 @@ export interface Grant {
  */
 export async function lockGrant(
   tx: Tx,
-  { actor, projects }: { readonly actor: Actor; readonly projects?: readonly NamedRole[] | undefined },
+  actor: Actor,
+  projects: readonly NamedRole[] | undefined,
 ): Promise<Grant> {
   const named = projects && (await lockProjects(tx, actor, projects));
   await tx.lockPeople();

@@ -9,6 +9,7 @@ import { checkLabel } from '../../management/rules.ts';
 import { type Written, writeDone, writeRecord } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
+import { recordNotFound } from '../lookup.ts';
 import { isManagedBySso } from '../sso/sso.ts';
 import { currentPermissions, isSettingsToken, lockGrant, newRights, type RightsChange } from './grants.ts';
 import { INVITATION_LIFETIME, type Invitation, isOpen } from './invitation.ts';
@@ -34,11 +35,6 @@ import { removeSessionsOf } from './session-table.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 import { checkPassword } from './sign-in.ts';
 
-/** The person to invite, and at least one role. */
-export interface NewInvitation extends RightsChange {
-  readonly email: string;
-}
-
 /** The one-time links that can be used, to rights that the actor administers, newest first. */
 export async function listInvitations(context: PeopleContext, actor: Actor): Promise<readonly Invitation[]> {
   return context.store.read(async (db) => {
@@ -57,20 +53,22 @@ export async function listInvitations(context: PeopleContext, actor: Actor): Pro
 export async function invite(
   context: PeopleContext,
   actor: Actor,
-  input: NewInvitation,
+  input: RightsChange & { readonly email: string },
 ): Promise<Written<OfferedLink>> {
   const email = checkEmail(input.email);
   requirePasswords(context, actor);
 
   return writeRecord(context, actor, async (tx) => {
-    const grant = await lockGrant(tx, { actor, projects: input.projects });
+    const grant = await lockGrant(tx, actor, input.projects);
     const rights = newRights(grant, input);
-    if ((await readOperatorByEmail(tx, email)) !== undefined) throw alreadyOperator(email);
+    if ((await readOperatorByEmail(tx, email)) !== undefined) {
+      throw new ServiceError(
+        'already_exists',
+        `${quote(email)} is already an operator: create a password reset link instead.`,
+      );
+    }
 
-    const offered = newLink(context, { kind: 'invite', email, ...rights, createdBy: actor.name });
-    await replaceLinks(context, tx, { actor: grant.actor, link: offered.record });
-    await insertInvitation(tx, offered.record, digestOf(offered.token));
-    return offered;
+    return offer(context, tx, actor, { kind: 'invite', email, ...rights });
   });
 }
 
@@ -96,8 +94,8 @@ export function offerReset(
   operatorId: string,
 ): Promise<Written<OfferedLink>> {
   return writeRecord(context, actor, async (tx) => {
-    const grant = await lockGrant(tx, { actor });
-    requireRole(grant.actor, 'admin');
+    await tx.lockPeople();
+    requireRole(actor, 'admin');
 
     const operator = await findOperator(tx, operatorId);
     const { email } = operator;
@@ -106,15 +104,7 @@ export function offerReset(
     }
     requirePasswords(context, actor);
 
-    const offered = newLink(context, {
-      kind: 'reset',
-      email,
-      ...rightsOf(operator),
-      createdBy: actor.name,
-    });
-    await replaceLinks(context, tx, { actor: grant.actor, link: offered.record });
-    await insertInvitation(tx, offered.record, digestOf(offered.token));
-    return offered;
+    return offer(context, tx, actor, { kind: 'reset', email, ...rightsOf(operator) });
   });
 }
 
@@ -126,12 +116,10 @@ export function revokeInvitation(context: PeopleContext, actor: Actor, id: strin
 
     const now = context.now();
     const invitation = (await readOpenInvitations(tx, now)).find((candidate) => candidate.id === id);
-    if (invitation === undefined || !administersAll(actor, invitation)) {
-      throw new ServiceError(
-        'not_found',
+    if (invitation === undefined || !administersAll(actor, invitation))
+      throw recordNotFound(
         `The open invitation with the id ${quote(id)} does not exist: list the invitations to find it.`,
       );
-    }
     await storeRevocation(tx, invitation, now);
   });
 }
@@ -147,22 +135,23 @@ export async function offerSetup(context: PeopleContext, createdBy: string): Pro
   return offered;
 }
 
-/** Ends the earlier links of the same kind for the e-mail, as far as the actor could revoke them. */
-async function replaceLinks(
+/** Makes a link in the place of the earlier ones of its kind for the e-mail, as far as the actor could revoke them. */
+async function offer(
   context: PeopleContext,
   tx: Tx,
-  { actor, link: { kind, email } }: { readonly actor: Actor; readonly link: Invitation },
-): Promise<void> {
-  const matches = (earlier: Invitation) =>
-    earlier.kind === kind && earlier.email === email && administersAll(actor, earlier);
-  await endLinks(context, tx, matches);
-}
-
-function alreadyOperator(email: string): ServiceError {
-  return new ServiceError(
-    'already_exists',
-    `${quote(email)} is already an operator: create a password reset link instead.`,
+  actor: Actor,
+  facts: Omit<LinkFacts, 'createdBy'>,
+): Promise<OfferedLink> {
+  const { kind, email } = facts;
+  await endLinks(
+    context,
+    tx,
+    (earlier) => earlier.kind === kind && earlier.email === email && administersAll(actor, earlier),
   );
+
+  const offered = newLink(context, { ...facts, createdBy: actor.name });
+  await insertInvitation(tx, offered.record, digestOf(offered.token));
+  return offered;
 }
 
 /** Input of the first administrator. */
@@ -173,13 +162,8 @@ export interface Setup {
   readonly password: string;
 }
 
-/** Input of a person who follows a link. */
-export interface Acceptance {
-  readonly token: string;
-  /** For a new operator; defaults to the part before the `@`. */
-  readonly name?: string;
-  readonly password: string;
-}
+/** Input of a person who follows a link. The name is for a new operator; it defaults to the part before the `@`. */
+export type Acceptance = Pick<Setup, 'token' | 'password'> & Partial<Pick<Setup, 'name'>>;
 
 /** Creates the first administrator and signs them in. `invitation_invalid`, `invalid_argument`, `rate_limited`. */
 export async function setUp(
@@ -193,11 +177,7 @@ export async function setUp(
 
   const invitation = await inspectInvitation(context, input.token);
   if (invitation.kind !== 'setup') throw invitationInvalid();
-  return useLink(context, {
-    input,
-    caller,
-    operator: newOperator(context, invitation, email, name),
-  });
+  return useLink(context, { input, caller, operator: newOperator(context, invitation, email, name) });
 }
 
 /**
@@ -224,7 +204,7 @@ export async function acceptInvitation(
 }
 
 interface LinkUse {
-  readonly input: { readonly token: string; readonly password: string };
+  readonly input: Pick<Setup, 'token' | 'password'>;
   readonly caller: Caller;
   readonly operator: Operator;
 }
@@ -272,7 +252,7 @@ export interface OfferedLink {
 }
 
 /** The purpose of a link, and its creator. */
-export type LinkFacts = Rights & Pick<Invitation, 'kind' | 'email' | 'createdBy'>;
+type LinkFacts = Rights & Pick<Invitation, 'kind' | 'email' | 'createdBy'>;
 
 /** Creates a link's record and its secret; nothing is stored yet. */
 function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
@@ -334,7 +314,7 @@ async function isStillOffered(context: PeopleContext, db: Queryable, link: Invit
 }
 
 /** The same error for every invalid link. */
-export function invitationInvalid(): ServiceError {
+function invitationInvalid(): ServiceError {
   return new ServiceError(
     'invitation_invalid',
     'This link was used, was revoked or has expired: ask an administrator for a new one.',

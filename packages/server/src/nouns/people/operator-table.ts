@@ -91,12 +91,11 @@ export async function insertOperator(tx: Tx, operator: Operator, passwordHash: s
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING RETURNING id`,
     [id, email, name, passwordHash, createdAt, issuer, subject, ...rightsValues(operator)],
   );
-  if (inserted.length === 0) {
+  if (inserted.length === 0)
     throw new ServiceError(
       'already_exists',
       `The operator "${email}" already exists: ask for a password reset.`,
     );
-  }
 
   tx.journal.audit({ action: 'operator.joined', target: email, after: textOf(operator) });
 }

@@ -60,15 +60,13 @@ export function sessionEnd(
 /** How long a single sign-on may take from the first page to the last, in milliseconds. */
 export const SIGN_ON_MS = 10 * 60_000;
 
-/** A session as the store has it. */
-export interface FoundSession {
-  readonly session: Session;
-  readonly operator: Operator;
-  readonly credential: Credential;
-}
-
 /** A session and its operator. */
 export interface ActiveSession {
   readonly session: Session;
   readonly operator: Operator;
+}
+
+/** A session as the store has it. */
+export interface FoundSession extends ActiveSession {
+  readonly credential: Credential;
 }

@@ -1,6 +1,6 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { invalid, quote, ServiceError } from '../../domain/errors.ts';
+import { invalid, quote } from '../../domain/errors.ts';
 import type { Rights } from '../../domain/rights.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import {
@@ -20,6 +20,7 @@ import {
   readAccessTokens,
   storeRevocation as storeTokenRevocation,
 } from '../access-tokens/access-token-table.ts';
+import { recordNotFound } from '../lookup.ts';
 import { isManagedBySso } from '../sso/sso.ts';
 import { changeRights, lockGrant, type RightsChange } from './grants.ts';
 import type { Invitation } from './invitation.ts';
@@ -77,7 +78,7 @@ export function changeOperator(
   const label = change.name === undefined ? {} : { name: checkLabel(change.name) };
 
   return writeRecord(context, actor, async (tx) => {
-    const grant = await lockGrant(tx, { actor, projects: change.projects });
+    const grant = await lockGrant(tx, actor, change.projects);
     const known = await findOperator(tx, id);
     if (change.name !== undefined) requireRole(grant.actor, 'admin');
 
@@ -183,8 +184,7 @@ export async function endLinks(
 export async function findOperator(db: Queryable, id: string): Promise<Operator> {
   const operator = await readOperator(db, id);
   if (operator !== undefined) return operator;
-  throw new ServiceError(
-    'not_found',
+  throw recordNotFound(
     `The operator with the id ${quote(id)} does not exist: list the operators to find it.`,
   );
 }

@@ -70,14 +70,6 @@ export const SessionSchema = z
   })
   .openapi('Session');
 
-/** The purpose of a link, for its holder. */
-export const LinkSchema = z.object({
-  kind: z.enum(INVITATION_KINDS),
-  email: EmailSchema.optional(),
-  ...permissionMembers,
-  expiresAt: TimeSchema,
-});
-
 /** An open link, without its token. */
 export const InvitationRecordSchema = z
   .object({
@@ -90,6 +82,9 @@ export const InvitationRecordSchema = z
     expiresAt: TimeSchema,
   })
   .openapi('Invitation');
+
+/** The purpose of a link, for its holder. */
+export const LinkSchema = InvitationRecordSchema.omit({ id: true, createdBy: true, createdAt: true });
 
 /** A link that was just created. */
 export const OfferedLinkSchema = InvitationRecordSchema.extend({

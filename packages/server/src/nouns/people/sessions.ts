@@ -34,7 +34,7 @@ export interface StartedSession extends ActiveSession {
 }
 
 /** An e-mail and a password, as typed. */
-export interface SignIn {
+interface SignIn {
   readonly email: string;
   readonly password: string;
 }
