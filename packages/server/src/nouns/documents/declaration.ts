@@ -15,7 +15,7 @@ import {
   type DeclaredFlag,
   SECTIONS_VERSION,
 } from './document.ts';
-import { GUARD_MEMBERS, readSections } from './sections.ts';
+import { GUARD_MEMBERS, once, readSections } from './sections.ts';
 
 /** The sections that are members of the document itself. */
 const SECTION_NAMES = ['keys', 'webhooks', 'members'] as const;
@@ -98,13 +98,7 @@ function readEnvironments(text: string, hasGuards: boolean): readonly DeclaredEn
   const environments = elements.map((element, index) =>
     readEnvironment(element, `environments[${index}]`, hasGuards),
   );
-  const names = environments.map(({ name }) => name);
-  const twice = names.findIndex((name, index) => names.indexOf(name) < index);
-  if (twice >= 0) {
-    const message = `"environments" has the name ${quote(names[twice] ?? '')} twice: give each once.`;
-    throw invalid(message, { place: [`environments[${twice}]`] });
-  }
-  return environments;
+  return once('environments', environments, ({ name }) => name);
 }
 
 function readEnvironment(text: string, path: string, hasGuards: boolean): DeclaredEnvironment {

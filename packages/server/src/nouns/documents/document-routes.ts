@@ -3,12 +3,12 @@ import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import { type Call, type ManagementApp, tagged } from '../../management/api/operation.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { isAdministrator } from '../../management/rights.ts';
 import { readDocument } from './declaration.ts';
 import { writeDeclaration } from './declaration-text.ts';
-import { type DeclarationFormat, IMPORT_POLICIES } from './document.ts';
+import { type DeclarationFormat, IMPORT_POLICIES, type ImportPolicy, type ImportRules } from './document.ts';
 import {
   DeclarationSchema,
   DifferenceSchema,
@@ -17,7 +17,7 @@ import {
   ImportResultSchema,
 } from './document-schemas.ts';
 import { exportForFlagd, exportProject } from './export.ts';
-import { importDeclaration, type NotAllowed, previewImport } from './import.ts';
+import { importDeclaration, previewImport } from './import.ts';
 import { isEmptyPlan } from './plan.ts';
 import { planRecord } from './plan-record.ts';
 import { PLAN_NAME } from './previewed-plan.ts';
@@ -39,6 +39,8 @@ const pruneQuery = {
       'With `enforce`: of which sections to remove what the document lacks, separated by commas: revoke keys, delete webhooks, end roles.',
   }),
 } as const;
+
+type PruneQuery = z.infer<z.ZodObject<typeof pruneQuery>>;
 
 /** Some of these words, separated by commas. */
 function listOf(words: readonly string[]) {
@@ -113,17 +115,10 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     body,
     answer: { description: 'The differences.', schema: DifferenceSchema },
     errors: ['forbidden'],
-    handle: async ({ query, text, actor, request }) => {
-      const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
-      const rules = {
-        declaration,
-        policy: 'enforce',
-        prune: query.prune === 'true',
-        remove: wordsIn(query.remove, REMOVABLE_SECTIONS),
-      } as const;
-      const { plan, name, notAllowed } = await previewImport(context, actor, rules);
-      const same = isEmptyPlan(plan);
-      return ok({ ...planRecord(rules, plan), same, plan: name, notAllowed: records(notAllowed) });
+    handle: async (call) => {
+      const rules = await rulesOf(call, 'enforce');
+      const { plan, name, notAllowed } = await previewImport(context, call.actor, rules);
+      return ok({ ...planRecord(rules, plan), same: isEmptyPlan(plan), plan: name, notAllowed });
     },
   });
 
@@ -148,7 +143,8 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     body,
     answer: { description: 'What changed, or would change.', schema: ImportResultSchema },
     errors: ['revision_conflict'],
-    handle: async ({ query, text, actor, request }) => {
+    handle: async (call) => {
+      const { query, actor } = call;
       const { policy } = query;
       if (query.prune === 'true' && policy !== 'enforce')
         throw invalid('"prune" goes with "policy=enforce" only: "create-only" removes nothing.');
@@ -157,14 +153,10 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       if (query.plan !== undefined && query.dryRun === 'true')
         throw invalid('"plan" goes with an import: a dry run answers with its own plan.');
 
-      const declaration = await readDocument(text, formatOf(request), isAdministrator(actor));
-      const remove = wordsIn(query.remove, REMOVABLE_SECTIONS);
-      const planned = defined({ planned: query.plan });
-      const rules = { declaration, policy, prune: query.prune === 'true', remove, ...planned };
+      const rules = { ...(await rulesOf(call, policy)), ...defined({ planned: query.plan }) };
       if (query.dryRun === 'true') {
         const { plan, name, notAllowed } = await previewImport(context, actor, rules);
-        const answer = planRecord(rules, plan);
-        return ok({ ...answer, dryRun: true, plan: name, notAllowed: records(notAllowed) });
+        return ok({ ...planRecord(rules, plan), dryRun: true, plan: name, notAllowed });
       }
 
       const { plan, seq, ...created } = await importDeclaration(context, actor, rules);
@@ -178,6 +170,20 @@ function formatOf(request: Request): DeclarationFormat {
   return /^(?:application|text)\/(?:x-)?yaml\b/i.test(type.trim()) ? 'yaml' : 'json';
 }
 
-function records(notAllowed: readonly NotAllowed[]) {
-  return notAllowed.map(({ what, code, why }) => ({ what, code, why }));
+/** What a call asks to compare or import, and how. */
+async function rulesOf(
+  {
+    query,
+    text,
+    actor,
+    request,
+  }: Pick<Call<string, unknown, PruneQuery>, 'query' | 'text' | 'actor' | 'request'>,
+  policy: ImportPolicy,
+): Promise<ImportRules> {
+  return {
+    declaration: await readDocument(text, formatOf(request), isAdministrator(actor)),
+    policy,
+    prune: query.prune === 'true',
+    remove: wordsIn(query.remove, REMOVABLE_SECTIONS),
+  };
 }

@@ -33,13 +33,13 @@ import { planName, requirePlan } from './previewed-plan.ts';
 import { applyMembers, applySections, needsPeople } from './section-import.ts';
 
 /** One change that an import would make and its actor may not, in words. */
-export interface NotAllowed {
+type NotAllowed = {
   /** As in `create project "shop"`. */
   readonly what: string;
   /** The error code: `approval_required` can be proposed, `reason_required` takes a reason. */
   readonly code: string;
   readonly why: string;
-}
+};
 
 /** What an import changes, and which of these changes the actor may not make. */
 export interface ImportPreview {
@@ -112,19 +112,16 @@ async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name:
   if (plan.project === undefined) await insertProject(tx, project);
   const projectId = project.id;
 
-  for (const { name: made, appearance } of plan.environmentsCreated)
-    await addEnvironment(context, tx, {
-      projectId,
-      name: made,
-      protected: appearance.protected,
-      color: appearance.color,
-    });
+  for (const { name: made, appearance } of plan.environmentsCreated) {
+    const { protected: isProtected, color } = appearance;
+    await addEnvironment(context, tx, { projectId, name: made, protected: isProtected, color });
+  }
   const environments = await lockWholeProject(tx, projectId);
   await applyMembers(context, tx, plan.sections, project);
   await updateEnvironments(tx, plan, environments);
 
   const ids = new Map(environments.map((environment) => [environment.name, environment.id]));
-  await createFlags(context, tx, { projectId, flags: plan.flagsCreated, ids });
+  await createFlags(context, tx, plan.flagsCreated, { projectId, ids });
   for (const { after } of plan.flagsUpdated) await storeFlag(tx, after);
   for (const flag of plan.flagsRestored) await storeRestored(tx, flag);
   for (const { flag } of plan.flagsArchived) await interruptArchived(tx, flag);
@@ -164,15 +161,8 @@ async function updateEnvironments(
 async function createFlags(
   context: ManagementContext,
   tx: Tx,
-  {
-    projectId,
-    flags,
-    ids,
-  }: {
-    readonly projectId: string;
-    readonly flags: ImportPlan['flagsCreated'];
-    readonly ids: ReadonlyMap<string, string>;
-  },
+  flags: ImportPlan['flagsCreated'],
+  { projectId, ids }: { readonly projectId: string; readonly ids: ReadonlyMap<string, string> },
 ): Promise<void> {
   const at = context.now();
   const inUse: Flag[] = [];

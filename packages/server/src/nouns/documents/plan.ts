@@ -79,24 +79,10 @@ export interface ImportPlan {
 }
 
 /** Whether carrying out the plan would change nothing. */
-export function isEmptyPlan(plan: ImportPlan): boolean {
-  const { environmentsCreated, environmentsUpdated, flagsCreated, flagsUpdated } = plan;
-  const { flagsArchived, flagsRestored, changes } = plan;
-  const { sections } = plan;
-  const lists = [environmentsCreated, environmentsUpdated, flagsCreated, flagsUpdated, flagsArchived];
-  const others = [
-    sections.keysCreated,
-    sections.keysRevoked,
-    sections.webhooksCreated,
-    sections.webhooksUpdated,
-    sections.webhooksDeleted,
-    sections.membersChanged,
-  ];
-  return (
-    plan.project !== undefined &&
-    plan.order === undefined &&
-    [...lists, ...others, flagsRestored, changes].every(({ length }) => length === 0)
-  );
+export function isEmptyPlan({ project, order, environments: _, ...plan }: ImportPlan): boolean {
+  // Every list but that of the environments is one of changes.
+  const changes = Object.values({ ...plan, ...plan.sections }).filter((part) => Array.isArray(part));
+  return project !== undefined && order === undefined && changes.every(({ length }) => length === 0);
 }
 
 /** The secrets of what an import created, which are shown once. */

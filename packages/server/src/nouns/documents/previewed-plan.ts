@@ -1,10 +1,11 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { writeJson } from '../../domain/raw-json.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { readEndOfLog } from '../webhooks/message-query.ts';
 import type { ImportRules } from './document.ts';
 import type { ImportPlan } from './plan.ts';
 import { planRecord } from './plan-record.ts';
-import { readChangesSince, readLastChange } from './since-query.ts';
+import { readChangesSince } from './since-query.ts';
 
 /** A plan as {@link planName} names it: the change after which it was made, and a digest of what it does. */
 export const PLAN_NAME = /^(\d{1,15})-([0-9a-f]{32})$/;
@@ -14,7 +15,7 @@ const NAMED = 5;
 
 /** Names a plan that `db` has just made, so that an import can be asked to do exactly that. (Spec: S25.4) */
 export async function planName(db: Queryable, rules: ImportRules, plan: ImportPlan): Promise<string> {
-  return `${await readLastChange(db)}-${digestOf(rules, plan)}`;
+  return `${await readEndOfLog(db)}-${digestOf(rules, plan)}`;
 }
 
 /** Refuses with `revision_conflict` a plan that is no longer the one of this name, and says what has changed. (Spec: S25.4) */

@@ -8,7 +8,7 @@ import { replaceOperator } from '../people/operators.ts';
 import { removeWebhook } from '../webhooks/webhook-table.ts';
 import { addWebhook, setWebhook } from '../webhooks/webhooks.ts';
 import type { Declaration, DeclaredKey } from './document.ts';
-import type { CreatedSecrets, MemberChange, MemberRole, SectionPlan } from './plan.ts';
+import type { CreatedSecrets, MemberRole, SectionPlan } from './plan.ts';
 import { isHidden } from './sections.ts';
 
 /** Whether an import decides about people. */
@@ -55,17 +55,10 @@ export async function applyMembers(
   { membersChanged }: SectionPlan,
   project: Project,
 ): Promise<void> {
-  for (const change of membersChanged) await changeMember(context, tx, change, project);
-}
-
-async function changeMember(
-  context: ManagementContext,
-  tx: Tx,
-  { operator: known, after }: MemberChange,
-  project: Pick<Project, 'id' | 'name'>,
-): Promise<void> {
-  if (known === undefined) return;
-  await replaceOperator(context, tx, { known, operator: withRole(known, after, project) });
+  for (const { operator: known, after } of membersChanged) {
+    if (known === undefined) continue;
+    await replaceOperator(context, tx, { known, operator: withRole(known, after, project) });
+  }
 }
 
 /** The operator with this role in the project, or without one. */

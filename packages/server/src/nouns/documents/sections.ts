@@ -98,7 +98,11 @@ function readMember({
 }
 
 /** Refuses a list that names something twice. */
-function once<Item>(name: string, items: readonly Item[], nameOf: (item: Item) => string): readonly Item[] {
+export function once<Item>(
+  name: string,
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+): readonly Item[] {
   const names = items.map(nameOf);
   const twice = names.findIndex((each, index) => names.indexOf(each) < index);
   if (twice < 0) return items;

@@ -2,12 +2,6 @@ import { type ChangedPlace, isAboutPeople } from '../../domain/audit.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type NullableColumns, withoutNulls } from '../../storage/rows.ts';
 
-/** The number of the last change that `db` sees. */
-export async function readLastChange(db: Queryable): Promise<number> {
-  const [end] = await db.query<{ seq: number }>('SELECT seq FROM feed WHERE id = 1');
-  return end?.seq ?? 0;
-}
-
 /** What has changed in a project after a change, the newest first: at most `limit` entries. Those about people are left out. */
 export async function readChangesSince(
   db: Queryable,
