@@ -86,17 +86,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
   });
 }
 
-interface Filter {
-  readonly project?: string | undefined;
-  readonly environment?: string | undefined;
-  readonly target?: string | undefined;
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
-  readonly q?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  readonly before?: number | undefined;
-}
+type Filter = Omit<z.infer<typeof AUDIT_QUERY>, 'cursor' | 'limit' | 'format'>;
 
 function queryOf({ q, since, until, ...same }: Filter): Omit<AuditQuery, 'limit' | 'reader'> {
   return defined({

@@ -15,11 +15,12 @@ import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
 import { insertDeletedFlag, removeFlag, storeFlag } from '../flags/flag-table.ts';
 import { interruptDeleted } from '../flags/flags.ts';
 import { byName, lockWholeProject } from '../locks.ts';
+import { recordNotFound } from '../lookup.ts';
 import { readProjects } from '../projects/project-table.ts';
 import { changeStates } from '../states/change-states.ts';
 import { ensureFlags } from '../states/states.ts';
 import { type AuditedOperation, readOperation } from './audit-query.ts';
-import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
+import { planRevert, type RevertPlan } from './revert-plan.ts';
 
 /** The change to revert, and the options. */
 export interface RevertInput {
@@ -31,11 +32,6 @@ export interface RevertInput {
   readonly mode: 'apply' | 'preview';
 }
 
-/** The result of a revert or its preview. */
-export interface Reverted {
-  readonly differences: readonly RevertDifference[];
-}
-
 /**
  * Reverts one change with a new change, which can itself be reverted. All or nothing: `revision_conflict` when something
  * has changed since, `not_revertible` when an action has no opposite. Further `not_found`,
@@ -45,46 +41,35 @@ export async function revertChange(
   context: ManagementContext,
   actor: Actor,
   input: RevertInput,
-): Promise<Written<Reverted>> {
+): Promise<Written<Pick<RevertPlan, 'differences'>>> {
   if (input.mode === 'preview') {
     return context.store.read(async (db) => {
       const operation = await findRevertible(db, actor, input.seq);
       const environments = byName(await readEnvironments(db, projectOf(operation)));
-      return outcome(await planFor(db, input, { operation, environments }));
+      const { differences } = await planFor(db, input, { operation, environments });
+      return { differences };
     });
   }
 
-  return writeRecord(context, { ...actor, note: noteOf(actor, input.seq) }, async (tx) => {
+  const note = prefixNote(`Reverts change ${input.seq}`, actor.note);
+  return writeRecord(context, { ...actor, note }, async (tx) => {
     const operation = await findRevertible(tx, actor, input.seq);
     const environments = await lockWholeProject(tx, projectOf(operation));
 
     const plan = await planFor(tx, input, { operation, environments });
     await applyRevert(context, actor, tx, { plan, environments });
-    return outcome(plan);
+    return { differences: plan.differences };
   });
 }
 
-/** The operation that wrote row `seq` of the change log, or `not_found`. */
-export async function findOperation(db: Queryable, seq: number): Promise<AuditedOperation> {
-  const operation = await readOperation(db, seq);
-  if (operation !== undefined) return operation;
-  throw noChange(seq);
-}
-
-/** As {@link findOperation}, without what the actor may not see. */
+/** The operation that wrote row `seq` of the change log, without what the actor may not see. `not_found`. */
 export async function findVisible(db: Queryable, actor: Actor, seq: number): Promise<AuditedOperation> {
-  const operation = await findOperation(db, seq);
-  const entries = operation.entries.filter(({ action, projectId }) =>
+  const operation = await readOperation(db, seq);
+  const entries = (operation?.entries ?? []).filter(({ action, projectId }) =>
     projectId === undefined || isAboutPeople(action) ? seesPeople(actor) : sees(actor, projectId),
   );
-  if (entries.length === 0) throw noChange(seq);
-  return { ...operation, entries };
-}
-
-/** The error for a number that no change has. */
-export function noChange(seq: number): ServiceError {
-  return new ServiceError(
-    'not_found',
+  if (operation !== undefined && entries.length > 0) return { ...operation, entries };
+  throw recordNotFound(
     `Change ${seq} does not exist. Find its number with "halyard audit" or GET /api/audit.`,
   );
 }
@@ -117,17 +102,9 @@ async function planFor(
   );
 }
 
-function outcome({ differences }: RevertPlan): Reverted {
-  return { differences };
-}
-
 /** All entries of a revertible operation are in one project. */
 function projectOf({ entries: [first] }: AuditedOperation): string {
   return first?.projectId ?? '';
-}
-
-function noteOf({ note }: Actor, seq: number): string {
-  return prefixNote(`Reverts change ${seq}`, note);
 }
 
 function notRevertible(seq: number, reason: string): ServiceError {
