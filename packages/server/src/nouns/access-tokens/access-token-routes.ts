@@ -17,6 +17,7 @@ import {
   WhoAmISchema,
 } from './access-token-schemas.ts';
 import {
+  type CreatedAccessToken,
   createAccessToken,
   createOwnToken,
   defaultExpiry,
@@ -75,10 +76,9 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     summary: 'Create an access token, by default for an editor of all projects; its value is shown only once',
     body: { schema: NewTokenSchema },
     answer: { status: 201, description: 'The token with its value.', schema: CreatedTokenSchema },
-    handle: async ({ body: { expiresAt, ...input }, actor }) => {
-      const expiry = expiresAt === undefined ? defaultExpiry(context.now()) : timeOf(expiresAt);
-      const token = await createAccessToken(context, actor, defined({ ...input, expiresAt: expiry }));
-      return created({ ...tokenRecord(token.record), token: token.token, seq: token.record.seq });
+    handle: async ({ body, actor }) => {
+      const made = await createAccessToken(context, actor, withExpiry(body, context.now()));
+      return created(createdRecord(made));
     },
   });
 
@@ -129,15 +129,12 @@ function mountOwnTokens(app: ManagementApp, context: ManagementContext): void {
       'Create an access token that belongs to you: it does no more than you may, and ends with you; its value is shown only once',
     body: { schema: NewOwnTokenSchema },
     answer: { status: 201, description: 'The token with its value.', schema: CreatedTokenSchema },
-    handle: async ({ body: { expiresAt, ...input }, actor, session }) => {
+    handle: async ({ body, actor, session }) => {
       if (session === undefined)
         throw invalid('Only people have tokens that belong to them: sign in to create yours.');
 
-      const ownerId = session.operator.id;
-      const expiry = expiresAt === undefined ? defaultExpiry(context.now()) : timeOf(expiresAt);
-      const made = { ...defined({ ...input, expiresAt: expiry }), ownerId };
-      const { record, token } = await createOwnToken(context, actor, made);
-      return created({ ...tokenRecord(record), token, seq: record.seq });
+      const input = { ...withExpiry(body, context.now()), ownerId: session.operator.id };
+      return created(createdRecord(await createOwnToken(context, actor, input)));
     },
   });
 
@@ -154,6 +151,18 @@ function mountOwnTokens(app: ManagementApp, context: ManagementContext): void {
   });
 }
 
-function timeOf(text: string | null): number | undefined {
-  return text === null ? undefined : Date.parse(text);
+/** The input with its expiry as a time: the default one if it is absent, none for `null`. */
+function withExpiry<Input extends { readonly expiresAt?: string | null | undefined }>(
+  { expiresAt, ...input }: Input,
+  now: number,
+) {
+  if (expiresAt === null) return defined(input);
+  return defined({
+    ...input,
+    expiresAt: expiresAt === undefined ? defaultExpiry(now) : Date.parse(expiresAt),
+  });
+}
+
+function createdRecord({ token, seq, ...record }: CreatedAccessToken) {
+  return { ...tokenRecord(record), token, seq };
 }

@@ -44,10 +44,7 @@ export interface NewAccessToken extends RightsChange {
 }
 
 /** A token's record with the token itself, which is shown only once. */
-export interface CreatedAccessToken {
-  readonly record: Written<AccessToken>;
-  readonly token: string;
-}
+export type CreatedAccessToken = Written<AccessToken> & { readonly token: string };
 
 /** The holder of a verified token. */
 export interface TokenHolder {
@@ -130,7 +127,7 @@ async function create(
   checkExpiry(input.expiresAt, createdAt);
   const token = newAccessToken(context);
 
-  const written = await writeRecord(context, actor, async (tx) => {
+  return writeRecord(context, actor, async (tx) => {
     const decided = await decide(tx);
     const { only, expiresAt } = input;
     const record: AccessToken = {
@@ -154,9 +151,8 @@ async function create(
       throw invalid(`You have ${MAX_OWN} access tokens, which is the limit: revoke one first.`);
 
     await insertAccessToken(tx, record, digestOf(token));
-    return record;
+    return { ...record, token };
   });
-  return { record: written, token };
 }
 
 /**

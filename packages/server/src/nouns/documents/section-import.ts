@@ -25,8 +25,8 @@ export async function applySections(
 ): Promise<CreatedSecrets> {
   const keys: (DeclaredKey & { id: string; key: string })[] = [];
   for (const declared of plan.keysCreated) {
-    const { record, key } = await addKey(context, tx, { projectId, ...declared });
-    keys.push({ ...declared, id: record.id, key });
+    const { id, key } = await addKey(context, tx, { projectId, ...declared });
+    keys.push({ ...declared, id, key });
   }
   for (const key of plan.keysRevoked) await storeKeyRevocation(tx, key, context.now());
 

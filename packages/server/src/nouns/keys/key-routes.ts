@@ -75,7 +75,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
         environments,
         ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
       });
-      return created({ ...record(made.record), key: made.key });
+      return created({ ...record(made), key: made.key });
     },
   });
 
@@ -121,7 +121,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
         id: params.id,
         endsAt: endsAt === undefined ? undefined : Date.parse(endsAt),
       });
-      return created({ ...record(made.record), key: made.key, replaced: record(made.replaced) });
+      return created({ ...record(made), key: made.key, replaced: record(made.replaced) });
     },
   });
 

@@ -25,10 +25,7 @@ export interface NewProjectKey {
 }
 
 /** A key's record with the key itself, which is shown only once. */
-export interface CreatedProjectKey {
-  readonly record: Written<ProjectKey>;
-  readonly key: string;
-}
+type CreatedProjectKey = Written<ProjectKey> & { readonly key: string };
 
 /** A page of keys: they are sorted by name. */
 export type KeyPage = PageOf<readonly [name: string, id: string]>;
@@ -65,20 +62,10 @@ export async function createProjectKey(
   if (environments.length === 0) throw invalid('"environments" is empty: name at least one environment.');
   checkExpiry(input.expiresAt, context.now());
 
-  let key = '';
-  const written = await writeRecord(context, actor, async (tx) => {
+  return writeRecord(context, actor, async (tx) => {
     const { id: projectId } = await findProject(tx, actor, input.project);
-    const made = await addKey(context, tx, {
-      projectId,
-      name,
-      environments,
-      ...defined({ expiresAt: input.expiresAt }),
-    });
-    key = made.key;
-    return made.record;
+    return addKey(context, tx, { projectId, name, environments, ...defined({ expiresAt: input.expiresAt }) });
   });
-
-  return { record: written, key };
 }
 
 /** Inserts a new key, and locks its environments. `environment_not_found`. */
@@ -86,23 +73,28 @@ export async function addKey(
   context: ManagementContext,
   tx: Tx,
   input: Pick<ProjectKey, 'projectId' | 'name' | 'environments' | 'expiresAt'>,
-): Promise<{ readonly record: ProjectKey; readonly key: string }> {
-  const { projectId, name, environments, expiresAt } = input;
+): Promise<CreatedProjectKey> {
+  const { projectId, environments } = input;
   const known = await lockNamed(tx, projectId, environments);
   for (const environment of environments)
     if (!known.includes(environment)) throw environmentNotFound(environment);
 
+  return insertNewKey(context, tx, { ...input, createdAt: context.now() });
+}
+
+async function insertNewKey(
+  context: ManagementContext,
+  tx: Tx,
+  given: Omit<ProjectKey, 'id' | 'lastFour'>,
+): Promise<CreatedProjectKey> {
   const key = formatProjectKey(context.randomBytes(32));
-  const place = { id: context.newId(), projectId, name, environments };
-  const record = recordOf(key, { ...place, createdAt: context.now(), expiresAt });
+  const record = { ...given, id: context.newId(), lastFour: key.slice(-4) };
   await insertKey(tx, record, digestOf(key));
-  return { record, key };
+  return { ...record, key };
 }
 
 /** A new key and the one that it replaces, which works until its end. */
-export interface ReplacedProjectKey extends CreatedProjectKey {
-  readonly replaced: ProjectKey;
-}
+type ReplacedProjectKey = CreatedProjectKey & { readonly replaced: ProjectKey };
 
 /** How long a replaced key still works by default, in milliseconds. */
 export const OVERLAP_MS = 7 * 86_400_000;
@@ -120,9 +112,7 @@ export async function replaceProjectKey(
   if (endsAt !== undefined && endsAt <= createdAt)
     throw invalid('"endsAt" is not in the future: send a later time, or revoke the key.');
 
-  const key = formatProjectKey(context.randomBytes(32));
-
-  const { made, replaced, seq } = await writeRecord(context, actor, async (tx) => {
+  return writeRecord(context, actor, async (tx) => {
     const old = found(actor, await readKey(tx, id), id);
     requireRole(actor, 'admin', { id: old.projectId });
     await requireCurrent(tx, old, createdAt);
@@ -132,24 +122,15 @@ export async function replaceProjectKey(
 
     const { projectId, name, expiresAt } = old;
     const lifetime = expiresAt === undefined ? undefined : expiresAt - old.createdAt;
-    const made = recordOf(key, {
-      id: context.newId(),
-      projectId,
-      name,
-      environments,
-      createdAt,
-      expiresAt: lifetime && createdAt + lifetime,
-    });
-    await insertKey(tx, made, digestOf(key));
+    const ends = defined({ expiresAt: lifetime && createdAt + lifetime });
+    const made = await insertNewKey(context, tx, { projectId, name, environments, createdAt, ...ends });
 
     // A key never lives longer because it is replaced.
     const end = Math.min(endsAt ?? createdAt + OVERLAP_MS, expiresAt ?? Number.POSITIVE_INFINITY);
     if (!(await storeKeyReplacement(tx, old, { replacedBy: made.id, expiresAt: end })))
       throw keyEnded('it has just been revoked or replaced: list the keys');
-    return { made, replaced: found(actor, await readKey(tx, id), id) };
+    return { ...made, replaced: found(actor, await readKey(tx, id), id) };
   });
-
-  return { record: { ...made, ...defined({ seq }) }, key, replaced };
 }
 
 /** A key can be replaced while it works, and once, unless the key in its place no longer works. */
@@ -173,16 +154,6 @@ function keyEnded(reason: string): ServiceError {
 async function lockNamed(tx: Tx, projectId: string, names: readonly string[]): Promise<readonly string[]> {
   const chosen = (await readEnvironments(tx, projectId)).filter(({ name }) => names.includes(name));
   return (await lockAll(tx, chosen)).map(({ name }) => name);
-}
-
-function recordOf(
-  key: string,
-  {
-    expiresAt,
-    ...rest
-  }: Omit<ProjectKey, 'lastFour' | 'expiresAt'> & { readonly expiresAt: number | undefined },
-): ProjectKey {
-  return { ...rest, lastFour: key.slice(-4), ...defined({ expiresAt }) };
 }
 
 /** Revokes a key permanently and returns its record; revoking again has no effect. `key_not_found`, `forbidden`. */

@@ -48,11 +48,8 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
     body: { schema: NewRelayTokenSchema },
     answer: { status: 201, description: 'The token with its value.', schema: CreatedRelayTokenSchema },
     handle: async ({ body, actor }) => {
-      const { record, token } = await createRelayToken(context, actor, {
-        name: body.name,
-        ...defined({ projects: body.projects, environments: body.environments }),
-      });
-      return created({ ...relayTokenRecord(record), token, seq: record.seq });
+      const { token, seq, ...record } = await createRelayToken(context, actor, defined(body));
+      return created({ ...relayTokenRecord(record), token, seq });
     },
   });
 

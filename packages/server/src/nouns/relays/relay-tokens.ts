@@ -29,10 +29,7 @@ export interface NewRelayToken {
 }
 
 /** A token's record with the token itself, which is shown only once. */
-export interface CreatedRelayToken {
-  readonly record: Written<NamedRelayToken>;
-  readonly token: string;
-}
+type CreatedRelayToken = Written<NamedRelayToken> & { readonly token: string };
 
 /** The relay tokens of projects that the actor administers, including revoked ones, with the names of projects that still exist. */
 export function listRelayTokens(
@@ -60,7 +57,7 @@ export async function createRelayToken(
   const environments = checkNames('environments', input.environments);
   const token = RELAY_TOKEN_PREFIX + formatSecret(context.randomBytes(32));
 
-  const record = await writeRecord(context, actor, async (tx) => {
+  return writeRecord(context, actor, async (tx) => {
     const found = projects && (await Promise.all(projects.map((each) => findProject(tx, actor, each))));
     for (const project of found ?? [undefined]) requireRole(actor, 'admin', project);
     if (environments !== undefined) {
@@ -70,9 +67,8 @@ export async function createRelayToken(
     const scope = defined({ projects: found?.map(({ id }) => id), environments });
     const stored: RelayToken = { id: context.newId(), name, createdAt: context.now(), ...scope };
     await insertRelayToken(tx, stored, digestOf(token));
-    return withNames(stored, new Map(found?.map((project) => [project.id, project.name])));
+    return { ...withNames(stored, new Map(found?.map((project) => [project.id, project.name]))), token };
   });
-  return { record, token };
 }
 
 /** Revokes a relay token permanently: its relays lose the log at once. Repeating it changes nothing. `not_found`. */
