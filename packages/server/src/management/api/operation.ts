@@ -377,6 +377,9 @@ export interface PublicCall<Body> {
   readonly body: Body;
   readonly caller: Caller;
   readonly request: Request;
+  readonly requestId: string;
+  /** Lets the answer take this many seconds. */
+  readonly allow: (seconds: number) => void;
 }
 
 async function answerAnyone<Body>(
@@ -386,5 +389,11 @@ async function answerAnyone<Body>(
   const request = context.req.raw;
   const text = rule === undefined ? '' : await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES);
   const { body } = acceptBody(rule, text);
-  return handle({ body, caller: context.get('caller'), request });
+  return handle({
+    body,
+    caller: context.get('caller'),
+    request,
+    requestId: context.get('requestId'),
+    allow: (seconds) => context.env?.server?.timeout(request, seconds),
+  });
 }

@@ -1,9 +1,7 @@
-import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { isSameSecret } from '../../domain/secret.ts';
 import { logFailure, notFound } from '../../http/errors.ts';
-import { describeOperation } from '../../management/api/described-operation.ts';
-import type { ManagementApp, ManagementEnv } from '../../management/api/operation.ts';
+import { type ManagementApp, type PublicCall, tagged } from '../../management/api/operation.ts';
 import { cookieIn, removeCookie, setCookie } from '../people/cookies.ts';
 import { SIGN_ON_MS } from '../people/operator.ts';
 import type { PeopleContext } from '../people/people.ts';
@@ -36,93 +34,86 @@ interface Begun extends SignOnSecrets {
 const NO_ADMIN =
   'no administrator is left: the groups of the last one give another role. Give someone a group with "admin", or invite with the administration token';
 
-const answer = { status: 303, description: 'Where the browser continues.' } as const;
-const publicRoute = {
+const visited = {
   method: 'get',
-  tag: 'Session',
-  role: 'anyone',
-  scope: 'self',
   errors: ['not_found'],
-  answer,
+  answer: { status: 303, description: 'Where the browser continues.' },
 } as const;
 
 /** Mounts the two addresses that browsers visit to sign in with the identity provider. They answer with redirects only. */
 export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger): void {
   const isSecure = context.publicUrl.startsWith('https:');
+  const { mountPublic } = tagged(app, 'Session');
 
-  app.openAPIRegistry.registerPath(
-    describeOperation({
-      ...publicRoute,
-      path: SSO_PATHS.start,
-      id: 'startSingleSignOn',
-      summary: 'Visited by a browser: sign in with the identity provider; `from` is the page to return to',
-    }),
-  );
-
-  app.on('get', SSO_PATHS.start, async (c) => {
-    const { provider } = requireSso(context, c);
-    const from = ownPath(new URL(c.req.url).searchParams.get('from') ?? '/', context.publicUrl);
-    try {
-      const { secrets, url } = await provider.begin();
-      const begun: Begun = { ...secrets, from, at: context.now() };
-      const value = Buffer.from(JSON.stringify(begun)).toString('base64url');
-      const cookie = setCookie(SSO_COOKIE, value, { isSecure, maxAgeSeconds: SIGN_ON_MS / 1000 });
-      return redirect(url, [cookie]);
-    } catch (error) {
-      return redirect(signInPage(problemOf(error, c, log), from));
-    }
+  mountPublic({
+    ...visited,
+    path: SSO_PATHS.start,
+    id: 'startSingleSignOn',
+    summary: 'Visited by a browser: sign in with the identity provider; `from` is the page to return to',
+    handle: async (call) => {
+      const { provider } = requireSso(context, call);
+      const from = ownPath(new URL(call.request.url).searchParams.get('from') ?? '/', context.publicUrl);
+      try {
+        const { secrets, url } = await provider.begin();
+        const begun: Begun = { ...secrets, from, at: context.now() };
+        const value = Buffer.from(JSON.stringify(begun)).toString('base64url');
+        const cookie = setCookie(SSO_COOKIE, value, { isSecure, maxAgeSeconds: SIGN_ON_MS / 1000 });
+        return redirect(url, [cookie]);
+      } catch (error) {
+        return redirect(signInPage(problemOf(error, call, log), from));
+      }
+    },
   });
 
-  app.openAPIRegistry.registerPath(
-    describeOperation({
-      ...publicRoute,
-      path: SSO_PATHS.callback,
-      id: 'finishSingleSignOn',
-      summary: 'Visited by a browser that comes back from the identity provider',
-    }),
-  );
+  mountPublic({
+    ...visited,
+    path: SSO_PATHS.callback,
+    id: 'finishSingleSignOn',
+    summary: 'Visited by a browser that comes back from the identity provider',
+    handle: async (call) => {
+      const sso = requireSso(context, call);
+      const { request, caller } = call;
+      const begun = begunIn(request, { isSecure });
+      const cookies = [...removeCookie(SSO_COOKIE)];
 
-  app.on('get', SSO_PATHS.callback, async (c) => {
-    const sso = requireSso(context, c);
-    const request = c.req.raw;
-    const begun = begunIn(request, { isSecure });
-    const cookies = [...removeCookie(SSO_COOKIE)];
+      try {
+        if (begun === undefined || !isAnswerTo(begun, request, context.now())) {
+          // Perhaps the same sign-in was finished in another tab.
+          const id = sessionIdIn(request, context.publicUrl);
+          const isSignedIn = id !== undefined && (await verifySession(context, id)) !== undefined;
+          if (isSignedIn) return redirect('/', cookies);
+          throw new SignOnRefused('expired');
+        }
 
-    try {
-      if (begun === undefined || !isAnswerTo(begun, request, context.now())) {
-        // Perhaps the same sign-in was finished in another tab.
-        const id = sessionIdIn(request, context.publicUrl);
-        const isSignedIn = id !== undefined && (await verifySession(context, id)) !== undefined;
-        if (isSignedIn) return redirect('/', cookies);
-        throw new SignOnRefused('expired');
+        const { settings, provider } = sso;
+        const vouched = await provider.finish(new URL(request.url).search, begun, {
+          network: networkOf(caller.ip ?? ''),
+          needs: (idToken) => needsUserInfo(idToken, settings),
+        });
+
+        const person = personOf(vouched, settings);
+        const { id } = await signOn(context, person, {
+          settings,
+          nonce: begun.nonce,
+          caller,
+          onNoAdmin: () => log.warn(NO_ADMIN),
+        });
+
+        const target = new URL(ownPath(begun.from, context.publicUrl), context.publicUrl);
+        return redirect(target.href, [
+          ...cookies,
+          sessionCookie(id, { isSecure, lifetime: settings.session }),
+        ]);
+      } catch (error) {
+        return redirect(signInPage(problemOf(error, call, log), begun?.from ?? '/'), cookies);
       }
-
-      const { settings, provider } = sso;
-      const caller = c.get('caller');
-      const vouched = await provider.finish(new URL(request.url).search, begun, {
-        network: networkOf(caller.ip ?? ''),
-        needs: (idToken) => needsUserInfo(idToken, settings),
-      });
-
-      const person = personOf(vouched, settings);
-      const { id } = await signOn(context, person, {
-        settings,
-        nonce: begun.nonce,
-        caller,
-        onNoAdmin: () => log.warn(NO_ADMIN),
-      });
-
-      const target = new URL(ownPath(begun.from, context.publicUrl), context.publicUrl);
-      return redirect(target.href, [...cookies, sessionCookie(id, { isSecure, lifetime: settings.session })]);
-    } catch (error) {
-      return redirect(signInPage(problemOf(error, c, log), begun?.from ?? '/'), cookies);
-    }
+    },
   });
 }
 
-function requireSso({ sso }: PeopleContext, c: Context<ManagementEnv>): Sso {
-  if (sso === undefined) throw notFound(c.req.path);
-  c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
+function requireSso({ sso }: PeopleContext, { request, allow }: PublicCall<unknown>): Sso {
+  if (sso === undefined) throw notFound(new URL(request.url).pathname);
+  allow(WORK_SECONDS);
   return sso;
 }
 
@@ -159,14 +150,14 @@ function isAnswerTo({ state, at }: Begun, { url }: Request, now: number): boolea
 }
 
 /** Logs why a person is not signed in, without anything that the provider sent. */
-function problemOf(error: unknown, c: Context<ManagementEnv>, log: Logger): SsoProblem {
+function problemOf(error: unknown, { caller, requestId }: PublicCall<unknown>, log: Logger): SsoProblem {
   if (error instanceof SignOnRefused || error instanceof ProviderError) {
     // JSON leaves out a reason that is undefined.
     const reason = error instanceof ProviderError ? error.message : error.reason;
-    log.warn({ ip: c.get('caller').ip, problem: error.problem, reason }, 'a single sign-on was refused');
+    log.warn({ ip: caller.ip, problem: error.problem, reason }, 'a single sign-on was refused');
     return error.problem;
   }
-  logFailure(error, { log, requestId: c.get('requestId') });
+  logFailure(error, { log, requestId });
   return 'failed';
 }
 
