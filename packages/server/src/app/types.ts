@@ -5,12 +5,9 @@
 import type { z } from '@hono/zod-openapi';
 import type { ProposalSchema } from '../management/api/proposal-schemas.ts';
 import type {
-  DoneSchema,
   EnvironmentRecordSchema,
-  ErrorBodySchema,
   FlagRecordSchema,
   FlagStateSchema,
-  KeyedStateSchema,
   KeyRecordSchema,
   ListedFlagSchema,
   ProjectRecordSchema,
@@ -24,7 +21,7 @@ import type {
   FlagInCodeSchema,
 } from '../nouns/code-references/code-reference-routes.ts';
 import type { ClientsSchema, NamedDeliverySchema } from '../nouns/deliveries/delivery-routes.ts';
-import type { DeclarationSchema, ImportResultSchema } from '../nouns/documents/document-schemas.ts';
+import type { ImportResultSchema } from '../nouns/documents/document-schemas.ts';
 import type { ArchivedFlagsSchema } from '../nouns/flags/flag-routes.ts';
 import type { AuditEntrySchema } from '../nouns/history/audit-schemas.ts';
 import type { RevertedSchema } from '../nouns/history/history-routes.ts';
@@ -47,11 +44,6 @@ import type { ChangeWrittenSchema } from '../nouns/states/state-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../nouns/usage/usage-routes.ts';
 import type { WebhookDeliverySchema, WebhookSchema } from '../nouns/webhooks/webhook-schemas.ts';
 
-/** The body of every error answer. */
-export type ErrorBody = z.infer<typeof ErrorBodySchema>;
-/** The answer of a write that leaves no record. */
-export type Done = z.infer<typeof DoneSchema>;
-
 /** A project with its environments. */
 export type ProjectRecord = z.infer<typeof ProjectRecordSchema>;
 /** A project in the list of projects. */
@@ -73,8 +65,6 @@ export type FlagState = z.infer<typeof FlagStateSchema>;
 export type StatePatch = z.infer<typeof StatePatchSchema>;
 /** A state with its revision and its author. */
 export type StateRecord = z.infer<typeof StateRecordSchema>;
-/** A state under its key. */
-export type KeyedState = z.infer<typeof KeyedStateSchema>;
 /** The answer of a write of one state. */
 export type StateWritten = z.infer<typeof StateWrittenSchema>;
 /** The answer of a change of several flags. */
@@ -96,8 +86,6 @@ export type FlagInCode = z.infer<typeof FlagInCodeSchema>;
 /** One result of a search. */
 export type SearchHit = z.infer<typeof SearchHitSchema>;
 
-/** The document of a project. */
-export type Declaration = z.infer<typeof DeclarationSchema>;
 /** The answer of an import. */
 export type ImportResult = z.infer<typeof ImportResultSchema>;
 /** One entry of the audit log. */

@@ -42,6 +42,11 @@ export interface MetricsSources {
 /** The metrics of one process, to combine with those of others. */
 export type MetricsReport = readonly object[];
 
+interface LabelledCounts {
+  readonly labelNames: readonly string[];
+  readonly read: () => readonly (readonly [labels: Record<string, string | number>, count: number])[];
+}
+
 /** Upper bounds of the histograms, in seconds. */
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -248,27 +253,29 @@ export class Metrics implements ReadPlaneObserver {
 
   /** A counter whose value is kept elsewhere. */
   #counter(name: string, help: string, read: () => number): void {
+    this.#counters(name, help, { labelNames: [], read: () => [[{}, read()]] });
+  }
+
+  /** A counter whose values are kept elsewhere, each with its labels. */
+  #counters(name: string, help: string, { labelNames, read }: LabelledCounts): void {
     const counter: Counter = new Counter({
       name,
       help,
+      labelNames,
       registers: [this.#registry],
       collect: (): void => {
         counter.reset();
-        counter.inc(read());
+        for (const [labels, count] of read()) counter.inc(labels, count);
       },
     });
   }
 
   #webhooks(webhooks: NonNullable<MetricsSources['webhooks']>): void {
-    const deliveries: Counter = new Counter({
-      name: 'halyard_webhook_deliveries_total',
-      help: 'Messages to webhooks by outcome: delivered, failed (retried later), given-up (not delivered within a day).',
+    const deliveries =
+      'Messages to webhooks by outcome: delivered, failed (retried later), given-up (not delivered within a day).';
+    this.#counters('halyard_webhook_deliveries_total', deliveries, {
       labelNames: ['outcome'],
-      registers: [this.#registry],
-      collect: (): void => {
-        deliveries.reset();
-        for (const [outcome, count] of Object.entries(webhooks.counts)) deliveries.inc({ outcome }, count);
-      },
+      read: () => Object.entries(webhooks.counts).map(([outcome, count]) => [{ outcome }, count]),
     });
     const lag = 'How long the oldest change waits to be delivered to an active webhook, of all nodes.';
     this.#gauge('halyard_webhook_lag_seconds', lag, () => webhooks.lagSeconds, 'max');
@@ -300,16 +307,10 @@ export class Metrics implements ReadPlaneObserver {
   }
 
   #answers(counters: EvaluationCounters): void {
-    const answers: Counter = new Counter({
-      name: 'halyard_evaluation_answers_total',
-      help: 'Answers of the evaluation interface, by operation and status.',
+    const answers = 'Answers of the evaluation interface, by operation and status.';
+    this.#counters('halyard_evaluation_answers_total', answers, {
       labelNames: ['operation', 'status'],
-      registers: [this.#registry],
-      collect: (): void => {
-        answers.reset();
-        for (const { operation, status, count } of counters.entries())
-          answers.inc({ operation, status }, count);
-      },
+      read: () => [...counters.entries()].map(({ count, ...labels }) => [labels, count]),
     });
   }
 }

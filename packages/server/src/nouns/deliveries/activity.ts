@@ -15,6 +15,7 @@ import {
   changeEvent,
   DashboardStreams,
   deliveryEvent,
+  type EventReaderOptions,
   helloEvent,
   mayEndRights,
   Names,
@@ -38,15 +39,6 @@ export interface ActivityParts {
   readonly admitStream?: () => void;
   /** Checks the readers of environment streams again, because someone may have lost rights. */
   readonly recheckStreams?: () => void;
-}
-
-/** The reader of an event stream. */
-export interface EventsRequest {
-  /** The only project to watch, by name; absent for all. */
-  readonly project?: string;
-  /** Ids of the projects that the reader may see; absent for all. */
-  readonly visible?: readonly string[];
-  readonly stillValid: () => Promise<boolean>;
 }
 
 /**
@@ -137,14 +129,15 @@ export class Activity implements DeliveryReader {
    * Opens the stream of events for a dashboard: `hello` first, then every change after the row that it names, once and
    * in order. `project_not_found`; `internal_error` while the node does not follow the log.
    */
-  open({ project, visible, stillValid }: EventsRequest): ReadableStream<Uint8Array> {
+  open(request: EventReaderOptions): ReadableStream<Uint8Array> {
+    const { project, visible } = request;
     if (!this.#isLive) throw logIsLost();
     this.#parts.admitStream?.();
     const projectId = project === undefined ? undefined : this.#parts.catalog.projectId(project);
     const isVisible = projectId !== undefined && visible?.includes(projectId) !== false;
     if (project !== undefined && !isVisible) throw projectNotFound(project);
     this.#presenceBoard.resend();
-    return this.#streams.open({ project, visible, stillValid }, helloEvent(this.#seq, this.#parts.node));
+    return this.#streams.open(request, helloEvent(this.#seq, this.#parts.node));
   }
 
   /** The stored delivery, including what this node has counted so far. */
@@ -188,7 +181,7 @@ export class Activity implements DeliveryReader {
     try {
       await this.#report();
       if (this.#streams.size === 0) return;
-      const presence = await this.#presence.read();
+      const presence = await this.#parts.store.presence(Date.now());
       this.#hasPeers = presence.some(({ node }) => node !== this.#parts.node);
       for (const event of this.#presenceBoard.update(presence)) this.#streams.publish(event);
     } catch {

@@ -22,9 +22,9 @@ const KEEP_ALIVE = encodeEvent({ name: 'beat', data: {} });
 /** The reader of an event stream. */
 export interface EventReaderOptions {
   /** Only events of this project, and those of no project; absent: every event. */
-  readonly project: string | undefined;
+  readonly project?: string | undefined;
   /** Ids of the projects that the reader may see; absent: all. */
-  readonly visible?: readonly string[] | undefined;
+  readonly visible?: readonly string[];
   /** Whether the reader's session or token is still valid. */
   readonly stillValid: () => Promise<boolean>;
 }

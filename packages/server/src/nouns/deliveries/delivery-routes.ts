@@ -8,7 +8,7 @@ import { ChangedSchema, NameSchema, TimeSchema } from '../../management/api/sche
 import type { ManagementContext } from '../../management/context.ts';
 import { visibleProjects } from '../../management/rights.ts';
 import { readSeq } from '../../management/rules.ts';
-import type { EventsRequest } from './activity.ts';
+import type { Activity } from './activity.ts';
 import { type KeyClients, listClients } from './presence.ts';
 import { getDelivery, listDeliveries } from './receipts.ts';
 
@@ -99,18 +99,9 @@ export function mountDeliveries(
   });
 }
 
-function record({ seq, project, environment, revision, committedAt, receipts }: Delivery) {
-  const { streams, seen, slowestMs } = totalOf(receipts);
-  return {
-    seq,
-    project,
-    environment,
-    revision,
-    committedAt: isoTime(committedAt),
-    streams,
-    seen,
-    slowestMs,
-  };
+function record({ committedAt, receipts, ...delivery }: Delivery) {
+  const { nodes: _, ...counts } = totalOf(receipts);
+  return { ...delivery, committedAt: isoTime(committedAt), ...counts };
 }
 
 const totals = {
@@ -170,10 +161,7 @@ function keyRecord({ lastSeenAt, ...key }: KeyClients) {
 }
 
 /** The source of dashboard events. */
-export interface DashboardEvents {
-  /** Opens a stream of events, or throws a `ServiceError`. */
-  open(request: EventsRequest): ReadableStream<Uint8Array>;
-}
+export type DashboardEvents = Pick<Activity, 'open'>;
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',

@@ -23,11 +23,11 @@ const UNCHANGED_MS = 10_000;
 export interface PresenceOptions {
   readonly node: string;
   readonly hub: OpenStreams;
-  readonly store: Pick<DeliveryStore, 'savePresence' | 'presence' | 'removePresence'>;
+  readonly store: Pick<DeliveryStore, 'savePresence' | 'removePresence'>;
   readonly now: () => number;
 }
 
-/** Stores which streams are open on this node, and reads those of all nodes. */
+/** Stores which streams are open on this node. */
 export class Presence {
   readonly #options: PresenceOptions;
   #turnover = -1;
@@ -47,11 +47,6 @@ export class Presence {
     const next = () => (this.#isDue(leastMs) ? this.#write() : undefined);
     this.#reporting = this.#reporting.then(next, next);
     return this.#reporting;
-  }
-
-  /** The streams of all nodes that reported recently. */
-  read(): Promise<readonly StreamPresence[]> {
-    return this.#options.store.presence(this.#options.now());
   }
 
   #isDue(leastMs: number): boolean {

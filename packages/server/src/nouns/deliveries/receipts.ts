@@ -137,10 +137,7 @@ const POLL_MS = 500;
 const MAX_NODES = 2000;
 
 /** The current count of one node. */
-export type NodeCount = Pick<
-  DeliveryReceipt,
-  'seq' | 'node' | 'environmentId' | 'streams' | 'seen' | 'slowestMs'
->;
+export type NodeCount = Omit<DeliveryReceipt, 'at'>;
 
 interface Recent {
   readonly environmentId: string;
