@@ -1,4 +1,4 @@
-import type { Affected } from '../domain/project.ts';
+import type { Affected, Flag } from '../domain/project.ts';
 import type { Statement } from '../storage/database.ts';
 import type { Journal } from '../storage/journal.ts';
 import type { Tx } from '../storage/tx.ts';
@@ -15,6 +15,15 @@ export async function interruptRemoved(tx: Tx, affected: Affected, reason: strin
   const at = tx.now();
   await cancelSchedulesOf(tx, affected, { at, outcome: reason });
   await stopPlansOf(tx, affected, { at, reason });
+}
+
+/** As {@link interruptRemoved}, of a flag that is about to be archived or deleted. */
+export async function interruptFlag(
+  tx: Tx,
+  { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
+  what: 'archived' | 'deleted',
+): Promise<void> {
+  await interruptRemoved(tx, { projectId, keys: [key] }, `The flag "${key}" was ${what}.`);
 }
 
 /** Pauses the running plan of a flag that was changed by anything but the plan. The statement writes it. */

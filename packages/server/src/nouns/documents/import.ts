@@ -12,14 +12,14 @@ import { type Written, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { storeAppearance } from '../environments/environment-table.ts';
 import { addEnvironment } from '../environments/environments.ts';
-import { interruptArchived } from '../flags/flag-archive.ts';
 import {
-  insertArchivedFlag,
   insertFlags,
+  insertWholeFlag,
   storeArchived,
   storeFlag,
   storeRestored,
 } from '../flags/flag-table.ts';
+import { interruptFlag } from '../interruptions.ts';
 import { lockWholeProject } from '../locks.ts';
 import { readOperators } from '../people/operator-table.ts';
 import { insertProject, readProject } from '../projects/project-table.ts';
@@ -124,7 +124,7 @@ async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name:
   await createFlags(context, tx, plan.flagsCreated, { projectId, ids });
   for (const { after } of plan.flagsUpdated) await storeFlag(tx, after);
   for (const flag of plan.flagsRestored) await storeRestored(tx, flag);
-  for (const { flag } of plan.flagsArchived) await interruptArchived(tx, flag);
+  for (const { flag } of plan.flagsArchived) await interruptFlag(tx, flag, 'archived');
 
   for (const environment of environments) {
     const operations = plan.operations.get(environment.name);
@@ -171,7 +171,7 @@ async function createFlags(
     const details = detailsOf({ owner: '', ...declared });
     const flag = { ...details, projectId, key, createdAt: at };
     if (!declared.archived) inUse.push(flag);
-    else await insertArchivedFlag(tx, { ...flag, archivedAt: at }, byId(declared.states, ids));
+    else await insertWholeFlag(tx, { ...flag, archivedAt: at }, byId(declared.states, ids), 'flag.created');
   }
 
   await insertFlags(tx, inUse);

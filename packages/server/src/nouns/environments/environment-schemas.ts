@@ -5,28 +5,16 @@ import type { Written } from '../../management/write.ts';
 
 /** An environment as it is answered. */
 export function environmentRecord(environment: Written<Environment>): Writable {
-  const {
-    name,
-    revision,
-    protected: isProtected,
-    approvals,
-    emergencyOff,
-    reasonRequired,
-    color,
-    position,
-    createdAt,
-    seq,
-  } = environment;
   return {
-    name,
-    revision,
-    protected: isProtected,
-    approvals,
-    emergencyOff,
-    reasonRequired,
-    color,
-    position,
-    createdAt: isoTime(createdAt),
-    seq,
+    name: environment.name,
+    revision: environment.revision,
+    protected: environment.protected,
+    approvals: environment.approvals,
+    emergencyOff: environment.emergencyOff,
+    reasonRequired: environment.reasonRequired,
+    color: environment.color,
+    position: environment.position,
+    createdAt: isoTime(environment.createdAt),
+    seq: environment.seq,
   };
 }

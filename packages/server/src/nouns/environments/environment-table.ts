@@ -16,11 +16,8 @@ const COLUMNS = `id, project_id AS "projectId", name, revision, protected, appro
   emergency_off AS "emergencyOff", reason_required AS "reasonRequired", color, position, created_at AS "createdAt"`;
 
 /** An environment as its row has it: the engines have no booleans in common. */
-export type EnvironmentRow = Omit<Environment, 'protected' | 'emergencyOff' | 'reasonRequired'> & {
-  readonly protected: number;
-  readonly emergencyOff: number;
-  readonly reasonRequired: number;
-};
+export type EnvironmentRow = Omit<Environment, Switch> & Readonly<Record<Switch, number>>;
+type Switch = 'protected' | 'emergencyOff' | 'reasonRequired';
 
 /** The record of a row. */
 export function toEnvironment(row: EnvironmentRow): Environment {
@@ -151,9 +148,10 @@ async function forgetEarlier(tx: Tx, { id, projectId }: EnvironmentRow): Promise
 
 /** Replaces the appearance and the guards of the environment. No revision, no frame. */
 export async function storeAppearance(tx: Tx, environment: Environment): Promise<void> {
-  const { id, projectId, name, color, position } = environment;
+  const { id, projectId, name, color, position, emergencyOff, reasonRequired } = environment;
+  const isProtected = environment.protected;
   // Without protection there is nothing to approve.
-  const approvals = environment.protected ? environment.approvals : 0;
+  const approvals = isProtected ? environment.approvals : 0;
   const known = await readEnvironment(tx, projectId, name);
   if (known === undefined) return;
   const before = JSON.stringify(appearanceOf(known));
@@ -163,15 +161,7 @@ export async function storeAppearance(tx: Tx, environment: Environment): Promise
   await tx.query(
     `UPDATE environments SET protected = $2, color = $3, position = $4, approvals = $5, emergency_off = $6,
       reason_required = $7, guarded = revision WHERE id = $1`,
-    [
-      id,
-      environment.protected ? 1 : 0,
-      color,
-      position,
-      approvals,
-      environment.emergencyOff ? 1 : 0,
-      environment.reasonRequired ? 1 : 0,
-    ],
+    [id, Number(isProtected), color, position, approvals, Number(emergencyOff), Number(reasonRequired)],
   );
   tx.locked.delete(id);
 

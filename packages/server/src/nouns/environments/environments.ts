@@ -1,4 +1,4 @@
-import { DEFAULT_ENVIRONMENTS, type EnvironmentColor } from '@halyard/protocol';
+import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote } from '../../domain/errors.ts';
 import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
@@ -95,15 +95,9 @@ export async function addEnvironment(
 type NewAppearance = Pick<EnvironmentAppearance, 'protected' | 'color'>;
 
 /** How an environment is shown and guarded. In a change, absent members stay as they are. */
-export interface EnvironmentAppearance {
-  readonly protected?: boolean;
-  readonly approvals?: number;
-  readonly emergencyOff?: boolean;
-  readonly reasonRequired?: boolean;
-  readonly color?: EnvironmentColor;
-  /** A whole number from 0. */
-  readonly position?: number;
-}
+type EnvironmentAppearance = Partial<
+  Pick<Environment, 'protected' | 'approvals' | 'emergencyOff' | 'reasonRequired' | 'color' | 'position'>
+>;
 
 /**
  * Changes the appearance of an environment, and how it is guarded; no revision, no frame. Loosening a guard needs what a change of

@@ -5,7 +5,7 @@ import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { requireChangeOf, type Written, writeRecord } from '../../management/write.ts';
 import type { Tx } from '../../storage/tx.ts';
-import { interruptRemoved } from '../interruptions.ts';
+import { interruptFlag } from '../interruptions.ts';
 import { lockWholeProject } from '../locks.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { changeStates } from '../states/change-states.ts';
@@ -107,7 +107,7 @@ export async function archiveLocked(
   tx: Tx,
   { flag, environments }: FlagInProject,
 ): Promise<void> {
-  await interruptArchived(tx, flag);
+  await interruptFlag(tx, flag, 'archived');
 
   const states = new Map<string, StateText>();
   for (const environment of environments) {
@@ -120,14 +120,6 @@ export async function archiveLocked(
   }
 
   await storeArchived(tx, flag, { at: context.now(), states });
-}
-
-/** Ends the schedules and plans of a flag that is about to be archived. */
-export async function interruptArchived(
-  tx: Tx,
-  { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
-): Promise<void> {
-  await interruptRemoved(tx, { projectId, keys: [key] }, `The flag "${key}" was archived.`);
 }
 
 /** Restores an archived flag whose project is locked, with its states where their environments still exist. */

@@ -1,6 +1,6 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment, Flag, StoredState } from '../../domain/project.ts';
+import type { Flag, StoredState } from '../../domain/project.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { PageOf } from '../../storage/rows.ts';
@@ -52,9 +52,9 @@ export function listFlags(
 ): Promise<FlagList> {
   return context.store.read(async (db) => {
     const { id: projectId } = await findProject(db, actor, project);
-    const names = namesById(await readEnvironments(db, projectId));
+    const names = new Map((await readEnvironments(db, projectId)).map(({ id, name }) => [id, name]));
     const attach = (flags: readonly Flag[], keys?: readonly string[]) =>
-      withAllStates(db, { projectId, names, flags, ...defined({ keys }) });
+      withAllStates(db, flags, { projectId, names, keys });
 
     const { unchangedSince } = filter;
     const select = async (some: readonly Flag[], isWhole = false): Promise<readonly Flag[]> => {
@@ -73,18 +73,19 @@ export function listFlags(
   });
 }
 
-/** The flags with their states by environment name. With `keys`, reads the states of those flags only. */
+/** Where states are read: the names of environments by id, and the flags; absent for all. */
+interface StatesOf {
+  readonly projectId: string;
+  readonly names: ReadonlyMap<string, string>;
+  readonly keys: readonly string[] | undefined;
+}
+
+/** The flags with their states by environment name. */
 async function withAllStates(
   db: Queryable,
-  given: {
-    readonly projectId: string;
-    readonly names: ReadonlyMap<string, string>;
-    readonly flags: readonly Flag[];
-    readonly keys?: readonly string[];
-  },
+  flags: readonly Flag[],
+  { projectId, names, keys }: StatesOf,
 ): Promise<readonly FlagWithStates[]> {
-  const { projectId, names, flags, keys } = given;
-
   const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
   for (const { environmentId, ...state } of readable(await readStatesIn(db, projectId, keys))) {
     const name = names.get(environmentId);
@@ -155,8 +156,4 @@ function matches(flag: Flag, { archived = 'false', text, tag, owner }: FlagFilte
   return [flag.key, flag.description, flag.owner, ...flag.tags].some((one) =>
     one.toLowerCase().includes(wanted),
   );
-}
-
-function namesById(environments: readonly Environment[]): ReadonlyMap<string, string> {
-  return new Map(environments.map(({ id, name }) => [id, name]));
 }

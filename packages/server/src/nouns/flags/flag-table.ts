@@ -8,6 +8,7 @@ import { IS_SELDOM, PROJECT_BY_NAME } from '../../storage/places.ts';
 import {
   type ArchivedStates,
   byText,
+  chunks,
   type Insert,
   insertions,
   type NullableColumns,
@@ -29,6 +30,9 @@ type FlagRow = NullableColumns<Omit<Flag, 'tags' | 'permanent'>> & {
   readonly tags: unknown;
   readonly permanent: number;
 };
+
+/** Flag keys that one statement names at most. */
+const KEYS_PER_STATEMENT = 500;
 
 /** No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote. */
 const INSERT: Insert = {
@@ -61,6 +65,21 @@ export async function readFlags(
 export async function readFlag(db: Queryable, projectId: string, key: string): Promise<Flag | undefined> {
   const [row] = await db.query<FlagRow>(`${SELECT} WHERE project_id = $1 AND key = $2`, [projectId, key]);
   return row && toFlag(row);
+}
+
+/** The flags with these keys, by key. */
+export async function readFlagsNamed(
+  db: Queryable,
+  projectId: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, Flag>> {
+  const flags = new Map<string, Flag>();
+  for (const some of chunks(keys, KEYS_PER_STATEMENT)) {
+    const text = `${SELECT} WHERE project_id = $1 AND key IN (${placeholders(some.length, 1)})`;
+    const rows = await db.query<FlagRow>(text, [projectId, ...some]);
+    for (const row of rows) flags.set(row.key, toFlag(row));
+  }
+  return flags;
 }
 
 function toFlag({ tags, permanent, ...row }: FlagRow): Flag {
@@ -174,24 +193,17 @@ export function noteCreated(journal: Journal, flag: FlagDetails & Pick<Flag, 'pr
   journal.audit({ action: 'flag.created', projectId, target: key, after: detailsText(flag) });
 }
 
-/** Inserts a flag that the project does not have as archived since `archivedAt`. */
-export async function insertArchivedFlag(
+/** Inserts a flag that the project does not have, or no longer, with these states if it is archived. */
+export async function insertWholeFlag(
   tx: Tx,
-  flag: Flag & { readonly archivedAt: number },
+  flag: Flag,
   states: ArchivedStates,
+  action: 'flag.created' | 'flag.recreated',
 ): Promise<void> {
   const { projectId, key, archivedAt } = flag;
   await runAll(tx, insertingFlags([flag]));
-  await setArchived(tx, flag, { at: archivedAt, states });
-  tx.journal.audit({ action: 'flag.created', projectId, target: key, after: wholeFlagText(flag, states) });
-}
-
-/** Inserts a deleted flag again, archived if it was archived. */
-export async function insertDeletedFlag(tx: Tx, flag: Flag, states: ArchivedStates): Promise<void> {
-  const { projectId, key, archivedAt } = flag;
-  await runAll(tx, insertingFlags([flag]));
   if (archivedAt !== undefined) await setArchived(tx, flag, { at: archivedAt, states });
-  tx.journal.audit({ action: 'flag.recreated', projectId, target: key, after: wholeFlagText(flag, states) });
+  tx.journal.audit({ action, projectId, target: key, after: wholeFlagText(flag, states) });
 }
 
 /**

@@ -20,13 +20,12 @@ import {
   writeRecord,
 } from '../../management/write.ts';
 import type { Queryable } from '../../storage/database.ts';
-import type { Tx } from '../../storage/tx.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
-import { interruptRemoved } from '../interruptions.ts';
+import { interruptFlag } from '../interruptions.ts';
 import { lockWholeProject } from '../locks.ts';
 import { environmentNamed, findFlag, findProject } from '../lookup.ts';
 import { changeStates } from '../states/change-states.ts';
-import { type PlacedState, readStatesIn, readStoredState } from '../states/state-table.ts';
+import { readStatesIn, readStoredState } from '../states/state-table.ts';
 import { detailsRevision } from './details-revision.ts';
 import { readFlag, removeFlag, storeFlag } from './flag-table.ts';
 
@@ -143,7 +142,7 @@ export function deleteFlag(
       );
     }
 
-    await interruptDeleted(tx, flag);
+    await interruptFlag(tx, flag, 'deleted');
     for (const environment of environments) {
       if ((await readStoredState(tx, environment.id, flag.key)) === undefined) continue;
       requireChangeOf(actor, environment);
@@ -154,14 +153,6 @@ export function deleteFlag(
   });
 }
 
-/** Ends the schedules and plans of a flag that is about to be deleted. */
-export async function interruptDeleted(
-  tx: Tx,
-  { projectId, key }: Pick<Flag, 'projectId' | 'key'>,
-): Promise<void> {
-  await interruptRemoved(tx, { projectId, keys: [key] }, `The flag "${key}" was deleted.`);
-}
-
 /** The stored states that can be read; a damaged record counts as absent. */
 export function readable<State extends StoredState>(states: readonly State[]): readonly State[] {
   return states.filter(({ state }) => stateParts(state) !== undefined);
@@ -170,20 +161,15 @@ export function readable<State extends StoredState>(states: readonly State[]): r
 /** The flag with its states everywhere. */
 export async function withStates(db: Queryable, flag: Flag): Promise<FlagWithStates> {
   const { projectId, key } = flag;
-  const byId = new Map(
-    readable(await readStatesIn(db, projectId, [key])).map((state) => [state.environmentId, state]),
-  );
+  const placed = readable(await readStatesIn(db, projectId, [key]));
+  const byId = new Map(placed.map(({ environmentId, ...state }) => [environmentId, state]));
 
   const states = new Map<string, StoredState>();
   for (const { id, name } of await readEnvironments(db, projectId)) {
     const state = byId.get(id);
-    if (state !== undefined) states.set(name, withoutPlace(state));
+    if (state !== undefined) states.set(name, state);
   }
   return { ...flag, states };
-}
-
-function withoutPlace({ environmentId: _, ...state }: PlacedState): StoredState {
-  return state;
 }
 
 function alreadyExists({ key, archivedAt }: Flag): ServiceError {

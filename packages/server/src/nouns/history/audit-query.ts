@@ -33,13 +33,14 @@ export interface MadeChange {
 }
 
 /** Some audit entries. */
-export interface AuditPage {
-  readonly entries: readonly AuditEntry[];
+export interface AuditPage<Entry extends AuditEntry = AuditEntry> {
+  readonly entries: readonly Entry[];
   /** Where to continue; absent at the end of the log. There may be more although the page is not full. */
   readonly next?: AuditPlace;
 }
 
-const COLUMNS = `id, seq, COALESCE(operation_seq, seq) AS operation, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
+/** The columns of an {@link AuditEntry}. */
+export const ENTRY_COLUMNS = `id, seq, COALESCE(operation_seq, seq) AS operation, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
   target, before, after, at`;
 
 const ORDER = 'ORDER BY seq DESC, at DESC, position DESC';
@@ -86,7 +87,7 @@ async function readSearch(db: Queryable, { indexed, others }: Search, limit: num
   const rows = await select<AuditRow>(db, (add) => {
     const scan = `SELECT * FROM audit_log ${where(indexed, add)} ${ORDER} LIMIT ${add(SCANNED_ROWS)}`;
     const found = `FROM (${scan}) AS scanned ${where(others, add)}`;
-    return `SELECT ${COLUMNS}, position ${found} ${ORDER} LIMIT ${add(limit + 1)}`;
+    return `SELECT ${ENTRY_COLUMNS}, position ${found} ${ORDER} LIMIT ${add(limit + 1)}`;
   });
 
   const last = rows[limit - 1];
@@ -111,7 +112,7 @@ async function readSearch(db: Queryable, { indexed, others }: Search, limit: num
       ...(await select<AuditRow>(
         db,
         (add) =>
-          `SELECT ${COLUMNS}, position FROM audit_log ${where(more, add)} ${ORDER} LIMIT ${add(MORE_ENTRIES)}`,
+          `SELECT ${ENTRY_COLUMNS}, position FROM audit_log ${where(more, add)} ${ORDER} LIMIT ${add(MORE_ENTRIES)}`,
       )),
     );
   }
@@ -147,7 +148,7 @@ export async function readOperation(db: Queryable, seq: number): Promise<Audited
   if (found === undefined) return undefined;
 
   const rows = await db.query<NullableColumns<AuditEntry>>(
-    `SELECT ${COLUMNS} FROM audit_log WHERE seq = $1 OR (${beforeLastRow('$1')})
+    `SELECT ${ENTRY_COLUMNS} FROM audit_log WHERE seq = $1 OR (${beforeLastRow('$1')})
       ORDER BY position`,
     [found.last],
   );

@@ -7,9 +7,9 @@ import type { Queryable } from '../../storage/database.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { findEnvironment, findProject } from '../lookup.ts';
 import { readProjects } from '../projects/project-table.ts';
-import { type AuditedOperation, readAuditPage } from './audit-query.ts';
+import { type AuditedOperation, type AuditPage, readAuditPage } from './audit-query.ts';
 import type { NamedAuditEntry } from './audit-schemas.ts';
-import type { AuditFilter, AuditPlace } from './audit-search-query.ts';
+import type { AuditFilter } from './audit-search-query.ts';
 import { findVisible, unrevertible } from './revert.ts';
 
 /** Which audit entries to list. Those that the reader may not see are left out. */
@@ -24,11 +24,7 @@ export interface AuditQuery
 }
 
 /** Some entries of the audit log. */
-export interface AuditList {
-  readonly entries: readonly NamedAuditEntry[];
-  /** Where to continue; absent at the end of the log. */
-  readonly next?: AuditPlace;
-}
+type AuditList = AuditPage<NamedAuditEntry>;
 
 /** How long one answer looks for entries, in milliseconds: others wait for their turn. */
 const SEARCH_MS = 2000;
@@ -103,8 +99,7 @@ async function idsOf(
     );
   }
 
-  const { id: projectId } = await findProject(db, actor, project);
-  if (environment === undefined) return { projectId };
+  if (environment === undefined) return { projectId: (await findProject(db, actor, project)).id };
   const found = await findEnvironment(db, actor, { project, environment });
   return { projectId: found.projectId, environmentId: found.id };
 }

@@ -2,6 +2,7 @@ import type { AuditEntry } from '../../domain/audit.ts';
 import type { Parameter, Queryable } from '../../storage/database.ts';
 import { NOT_ABOUT_PEOPLE } from '../../storage/places.ts';
 import { type NullableColumns, placeholders, withoutNulls } from '../../storage/rows.ts';
+import { ENTRY_COLUMNS } from './audit-query.ts';
 
 /** The place of an entry in the order in which entries are followed. */
 export interface FollowedPlace {
@@ -23,9 +24,6 @@ export interface FollowFilter {
 /** Entries that one page looks through at most. */
 const SCANNED = 2000;
 
-const COLUMNS = `id, seq, position, COALESCE(operation_seq, seq) AS operation, actor, ip, note, action, project_id AS "projectId",
-  environment_id AS "environmentId", target, before, after, at`;
-
 /**
  * The entries after a place, oldest first, and how far this looked: `limit` entries, or {@link SCANNED}, or all there are. Rows get their `seq` under a lock
  * that is held until COMMIT, so a snapshot with an entry has every lower one, too, on PostgreSQL as well.
@@ -45,7 +43,7 @@ export async function readFollowing(
 
   const scan = `FROM audit_log WHERE seq >= $1 AND (seq, position) > ($1, $2) ORDER BY seq, position`;
   const rows = await db.query<NullableColumns<FollowedEntry>>(
-    `SELECT ${COLUMNS} FROM (SELECT * ${scan} LIMIT $3) AS scanned
+    `SELECT ${ENTRY_COLUMNS}, position FROM (SELECT * ${scan} LIMIT $3) AS scanned
       ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} ORDER BY seq, position LIMIT $4`,
     parameters,
   );

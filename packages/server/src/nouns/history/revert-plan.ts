@@ -4,9 +4,9 @@ import { detailsRecord, type Environment, type Flag, type StateText } from '../.
 import { writeJson } from '../../domain/raw-json.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { ArchivedStates } from '../../storage/rows.ts';
-import { readArchivedStates, readFlag, readFlags } from '../flags/flag-table.ts';
+import { readArchivedStates, readFlag, readFlagsNamed } from '../flags/flag-table.ts';
 import { flagArchived } from '../lookup.ts';
-import { readStoredState, readStoredStates } from '../states/state-table.ts';
+import { readStoredState, readTexts } from '../states/state-table.ts';
 import type { AuditedOperation } from './audit-query.ts';
 import { readAppearance, readDeletedFlag, readDetails } from './recorded.ts';
 
@@ -35,9 +35,6 @@ export interface RevertPlan {
   readonly remove: Flag[];
   readonly appearance: Environment[];
 }
-
-/** Most states that are read one by one; above it, one read of all is cheaper. */
-const FEW = 20;
 
 /** Plans how to revert `operation`, from the current contents. */
 export function planRevert(
@@ -196,23 +193,25 @@ class Planner {
   }
 
   async #revertStates(): Promise<void> {
-    const byEnvironment = Map.groupBy(
-      this.#entries.filter(({ action, target }) => action === 'flag.changed' && !this.#whole.has(target)),
-      ({ environmentId = '' }) => environmentId,
+    const changed = this.#entries.filter(
+      ({ action, target }) => action === 'flag.changed' && !this.#whole.has(target),
     );
-    if (byEnvironment.size === 0) return;
+    const [first] = changed;
+    if (first === undefined) return;
 
-    const flags = await this.#flagsOf([...byEnvironment.values()].flat());
+    const keys = changed.map(({ target }) => target);
+    const flags = await readFlagsNamed(this.#db, first.projectId ?? '', keys);
     const recreated = new Set(this.#plan.recreate.map((one) => one.flag.key));
 
-    for (const [id, entries] of byEnvironment) {
+    for (const [id, entries] of Map.groupBy(changed, ({ environmentId = '' }) => environmentId)) {
       const environment = this.#environments.get(id);
       if (environment === undefined) {
         this.#conflict('an environment was deleted');
         continue;
       }
 
-      const current = await this.#currentStates(
+      const current = await readTexts(
+        this.#db,
         id,
         entries.map(({ target }) => target),
       );
@@ -235,31 +234,6 @@ class Planner {
 
   #statesOf(key: string): readonly AuditEntry[] {
     return this.#states.get(key) ?? [];
-  }
-
-  async #currentStates(id: string, keys: readonly string[]): Promise<ReadonlyMap<string, StateText>> {
-    if (keys.length > FEW) {
-      return new Map((await readStoredStates(this.#db, id)).map(({ flagKey, state }) => [flagKey, state]));
-    }
-    const states = new Map<string, StateText>();
-    for (const key of keys) {
-      const stored = await readStoredState(this.#db, id, key);
-      if (stored !== undefined) states.set(key, stored.state);
-    }
-    return states;
-  }
-
-  async #flagsOf(entries: readonly AuditEntry[]): Promise<ReadonlyMap<string, Flag>> {
-    if (entries.length > FEW) {
-      const flags = await readFlags(this.#db, entries[0]?.projectId ?? '');
-      return new Map(flags.map((flag) => [flag.key, flag]));
-    }
-    const flags = new Map<string, Flag>();
-    for (const entry of entries) {
-      const flag = await this.#flag(entry);
-      if (flag !== undefined) flags.set(flag.key, flag);
-    }
-    return flags;
   }
 
   #flag({ projectId = '', target }: AuditEntry): Promise<Flag | undefined> {
@@ -287,14 +261,11 @@ function differing<T extends object>(before: Partial<T>, after: Partial<T>, curr
   // `keyof T`: both texts were read as parts of a `T`.
   for (const name of Object.keys(before) as (keyof T & string)[]) {
     const wanted = before[name];
-    if (wanted === undefined || isSame(wanted, after[name]) || isSame(wanted, current[name])) continue;
-    if (!isSame(current[name], after[name])) changedSince.push(name);
+    if (wanted === undefined || Bun.deepEquals(wanted, after[name]) || Bun.deepEquals(wanted, current[name]))
+      continue;
+    if (!Bun.deepEquals(current[name], after[name])) changedSince.push(name);
     back[name] = wanted;
     now[name] = current[name];
   }
   return { back, now, changedSince };
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -12,8 +12,8 @@ import type { Tx } from '../../storage/tx.ts';
 import { readRedactedThrough } from '../audit-chain/block-table.ts';
 import { readEnvironments, storeAppearance } from '../environments/environment-table.ts';
 import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
-import { insertDeletedFlag, removeFlag, storeFlag } from '../flags/flag-table.ts';
-import { interruptDeleted } from '../flags/flags.ts';
+import { insertWholeFlag, removeFlag, storeFlag } from '../flags/flag-table.ts';
+import { interruptFlag } from '../interruptions.ts';
 import { byName, lockWholeProject } from '../locks.ts';
 import { recordNotFound } from '../lookup.ts';
 import { readProjects } from '../projects/project-table.ts';
@@ -159,7 +159,7 @@ async function applyRevert(
   tx: Tx,
   { plan, environments }: { readonly plan: RevertPlan; readonly environments: readonly Environment[] },
 ): Promise<void> {
-  for (const { flag, states } of plan.recreate) await insertDeletedFlag(tx, flag, states);
+  for (const { flag, states } of plan.recreate) await insertWholeFlag(tx, flag, states, 'flag.recreated');
   for (const flag of plan.restore) await restoreLocked(actor, tx, { flag, environments });
   await writeStates(context, actor, tx, plan);
 
@@ -168,7 +168,7 @@ async function applyRevert(
 
   for (const flag of plan.remove) {
     requireRole(actor, 'admin', { id: flag.projectId });
-    await interruptDeleted(tx, flag);
+    await interruptFlag(tx, flag, 'deleted');
     await removeFlag(tx, flag);
   }
 

@@ -4,7 +4,6 @@ import { stateParts } from '../../domain/flag-state-text.ts';
 import { NO_NAMED_VALUES, namedValuesOf, nameOfStateValue } from '../../domain/named-values.ts';
 import {
   type Environment,
-  type Flag,
   PLAIN_DETAILS,
   type StateOperation,
   type StateText,
@@ -24,7 +23,7 @@ import {
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import type { FlagPage } from '../flags/flag-list.ts';
-import { insertFlags, readFlag, readFlags } from '../flags/flag-table.ts';
+import { insertFlags, readFlag, readFlagsNamed } from '../flags/flag-table.ts';
 import { readable } from '../flags/flags.ts';
 import { lockPlace } from '../locks.ts';
 import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound } from '../lookup.ts';
@@ -59,12 +58,9 @@ export function listStates(
 
     const shown = states.slice(0, page.limit);
     // Of the last one, also when it cannot be read.
-    return { environment, states: readable(shown), ...nextOf(shown.at(-1)) };
+    const last = shown.at(-1);
+    return { environment, states: readable(shown), ...(last && { next: [last.flagKey] as const }) };
   });
-}
-
-function nextOf(last: StoredState | undefined): Pick<EnvironmentStates, 'next'> {
-  return last === undefined ? {} : { next: [last.flagKey] };
 }
 
 /** A state with the name that its flag gives its value. */
@@ -130,10 +126,9 @@ export function deleteState(
 export async function ensureFlags(
   context: ManagementContext,
   tx: Tx,
-  wanted: { readonly projectId: string; readonly keys: readonly string[] },
+  { projectId, keys }: { readonly projectId: string; readonly keys: readonly string[] },
 ): Promise<void> {
-  const { projectId, keys } = wanted;
-  const known = await knownFlags(tx, wanted);
+  const known = await readFlagsNamed(tx, projectId, keys);
   for (const key of keys) if (known.get(key)?.archivedAt !== undefined) throw flagArchived(key);
 
   const missing = keys.filter((key) => !known.has(key));
@@ -149,23 +144,14 @@ export async function ensureFlags(
 /** Refuses keys without a flag in use in the project. `flag_not_found`, `flag_archived`. */
 export async function requireFlags(
   db: Queryable,
-  wanted: { readonly projectId: string; readonly keys: readonly string[] },
+  { projectId, keys }: { readonly projectId: string; readonly keys: readonly string[] },
 ): Promise<void> {
-  const known = await knownFlags(db, wanted);
-  for (const key of wanted.keys) {
+  const known = await readFlagsNamed(db, projectId, keys);
+  for (const key of keys) {
     const flag = known.get(key);
     if (flag === undefined) throw flagNotFound(key);
     if (flag.archivedAt !== undefined) throw flagArchived(key);
   }
-}
-
-/** A single flag is looked up; for more, one read of all is cheaper. */
-async function knownFlags(
-  db: Queryable,
-  { projectId, keys: [first = '', ...others] }: { projectId: string; keys: readonly string[] },
-): Promise<ReadonlyMap<string, Flag>> {
-  const flags = others.length > 0 ? await readFlags(db, projectId) : [await readFlag(db, projectId, first)];
-  return new Map(flags.flatMap((flag) => (flag === undefined ? [] : [[flag.key, flag]])));
 }
 
 interface NextState extends StatePlace {
@@ -177,8 +163,9 @@ interface NextState extends StatePlace {
 async function writeState(
   context: ManagementContext,
   actor: Actor,
-  { project, environment: name, key, next, expected }: NextState,
+  { next, expected, ...place }: NextState,
 ): Promise<Written<StateWritten>> {
+  const { key } = place;
   const decide = ({ environment, flag, state }: FoundState): StateText => {
     requireChangeOf(actor, environment);
     checkRevision(expected, state?.revision);
@@ -189,10 +176,9 @@ async function writeState(
   };
 
   // A group is no place for an approval, which ends the transaction of one operation.
-  if (actor.approval !== undefined)
-    return writeAlone(context, actor, { project, environment: name, key, decide });
+  if (actor.approval !== undefined) return writeAlone(context, actor, { ...place, decide });
 
-  const write = { actor, project, environment: name, key, next: decide };
+  const write = { ...place, actor, next: decide };
   const { result, seq } = await applied(context, () => context.stateWriters.add(write));
   return seq === undefined ? result : { ...result, seq };
 }
