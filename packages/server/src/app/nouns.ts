@@ -6,12 +6,7 @@ import type { ManagementContext } from '../management/context.ts';
 import { mountAccessTokens } from '../nouns/access-tokens/access-token-routes.ts';
 import { mountAuditChain } from '../nouns/audit-chain/chain-routes.ts';
 import { mountCodeReferences } from '../nouns/code-references/code-reference-routes.ts';
-import {
-  type DashboardEvents,
-  mountClients,
-  mountDeliveries,
-  mountEvents,
-} from '../nouns/deliveries/delivery-routes.ts';
+import { type DashboardEvents, mountDeliveries, mountEvents } from '../nouns/deliveries/delivery-routes.ts';
 import { mountImportExport } from '../nouns/documents/document-routes.ts';
 import { mountEnvironments } from '../nouns/environments/environment-routes.ts';
 import { mountBulkArchive, mountFlagArchive, mountFlags } from '../nouns/flags/flag-routes.ts';
@@ -109,6 +104,5 @@ export function mountNouns(
   mountStream(app, node.openStream);
   mountEvents(app, events);
   mountDeliveries(app, context, deliveries);
-  mountClients(app, context, deliveries);
   mountWebhooks(app, { ...context, sender: webhooks });
 }

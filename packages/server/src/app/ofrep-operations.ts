@@ -1,8 +1,8 @@
-import { ENVIRONMENT_HEADER, ERROR_STATUS, type ErrorCode, OFREP_ERROR_STATUS } from '@halyard/protocol';
+import { ENVIRONMENT_HEADER, ERROR_STATUS, OFREP_ERROR_STATUS } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import { contentOf, SECURITY } from '../management/api/described-operation.ts';
+import { contentOf } from '../management/api/described-operation.ts';
 import { ErrorBodySchema, NameSchema } from '../management/api/schemas.ts';
-import { notModified, revisionHeaders, taggedHeaders } from './v1-operations.ts';
+import { anyKeyHeader, notModified, READ_ERRORS, revisionHeaders, taggedHeaders } from './v1-operations.ts';
 
 const flagKey = z.string().openapi({ description: 'The key of the flag.' });
 
@@ -76,20 +76,12 @@ const ManifestErrorSchema = z
   })
   .openapi('ErrorOfManifest');
 
-const CODES = [
-  'invalid_argument',
-  'invalid_api_key',
-  'environment_not_found',
-  'rate_limited',
-  'internal_error',
-] as const;
-
 /** Error answers by status, with bodies of another protocol. */
 function refusals(
   schema: z.ZodType,
   described: Readonly<Record<number, string>> = {},
 ): RouteConfig['responses'] {
-  const byCode = CODES.map((code: ErrorCode) => [ERROR_STATUS[code], `\`${code}\``] as const);
+  const byCode = READ_ERRORS.map((code) => [ERROR_STATUS[code], `\`${code}\``] as const);
   return Object.fromEntries(
     [...byCode, ...Object.entries(described)].map(([status, description]) => [
       status,
@@ -104,10 +96,7 @@ const namingHeader = z.object({
   }),
 });
 
-const common = {
-  tags: ['OFREP'],
-  security: [SECURITY.serviceKey, SECURITY.apiKey, SECURITY.bearerKey].map((scheme) => ({ [scheme]: [] })),
-};
+const common = { tags: ['OFREP'], security: anyKeyHeader };
 
 /** OpenFeature's operations, which are served elsewhere: each with the environment in a header, and in the address. (Spec: S15) */
 export const OFREP_OPERATIONS: readonly RouteConfig[] = [

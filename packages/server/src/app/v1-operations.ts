@@ -36,35 +36,25 @@ const FlagSchema = z
   .strictObject({ environment: NameSchema, key: z.string(), ...FlagStateSchema.shape })
   .openapi('EvaluatedFlag');
 
+/** Errors of every operation with a project key. */
+export const READ_ERRORS = [
+  'invalid_argument',
+  'invalid_api_key',
+  'environment_not_found',
+  'rate_limited',
+  'internal_error',
+] as const;
+
 const env = NameSchema.openapi({ description: 'The environment to read.' });
 const changes = z
   .literal('1')
   .optional()
   .openapi({ description: 'Asks for what each change sets and removes, instead of the whole map.' });
 const common = { tags: ['Evaluation'], security: [{ [SECURITY.serviceKey]: [] }] };
-const errors = describeErrors([
-  'invalid_argument',
-  'invalid_api_key',
-  'environment_not_found',
-  'rate_limited',
-  'internal_error',
-]);
-const errorsOfUsage = describeErrors([
-  'invalid_argument',
-  'invalid_api_key',
-  'environment_not_found',
-  'not_found',
-  'rate_limited',
-  'internal_error',
-]);
-const errorsOfOne = describeErrors([
-  'invalid_argument',
-  'invalid_api_key',
-  'environment_not_found',
-  'flag_not_found',
-  'rate_limited',
-  'internal_error',
-]);
+const errors = describeErrors(READ_ERRORS);
+
+/** The security of operations that take a project key in each of its headers. */
+export const anyKeyHeader = Object.keys(KEY_SCHEMES).map((scheme) => ({ [scheme]: [] }));
 
 /** The header of every answer with flags. */
 export const revisionHeaders = z.object({
@@ -122,7 +112,7 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
     responses: {
       200: { description: 'The flag.', headers: flagHeaders, content: contentOf(FlagSchema) },
       ...notModified,
-      ...errorsOfOne,
+      ...describeErrors([...READ_ERRORS, 'flag_not_found']),
     },
   },
   {
@@ -161,7 +151,7 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
   },
   {
     tags: ['flagd'],
-    security: [SECURITY.serviceKey, SECURITY.apiKey, SECURITY.bearerKey].map((scheme) => ({ [scheme]: [] })),
+    security: anyKeyHeader,
     method: 'get',
     path: '/flagd/v1/flags.json',
     operationId: 'readFlagsForFlagd',
@@ -180,6 +170,9 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
     operationId: 'reportUsage',
     summary: 'Report how often flags were read; only for projects that want it',
     request: { body: { required: true, content: contentOf(UsageReportSchema) } },
-    responses: { 204: { description: 'The reads are counted.' }, ...errorsOfUsage },
+    responses: {
+      204: { description: 'The reads are counted.' },
+      ...describeErrors([...READ_ERRORS, 'not_found']),
+    },
   },
 ];

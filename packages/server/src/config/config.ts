@@ -95,13 +95,7 @@ export function resolveSettings(source: ConfigSource): {
     complete.logFormat = { ...complete.logFormat, value: source.isTerminal ? 'pretty' : 'json' };
   }
 
-  const conflicts = [
-    ...portConflicts(complete),
-    ...adminConflicts(complete),
-    ...databaseConflicts(complete),
-    ...oidcConflicts(complete),
-  ];
-  for (const { between, problem } of conflicts) {
+  for (const { between, problem } of [...portConflicts(complete), ...missingSettings(complete)]) {
     // An invalid setting is present although it has no value.
     if (!between.some((name) => invalid.has(name))) problems.push(problem);
   }
@@ -166,55 +160,35 @@ interface Conflict {
   readonly problem: string;
 }
 
-function adminConflicts({ adminEmail, adminPassword }: EffectiveSettings): Conflict[] {
-  if ((adminEmail.value === undefined) === (adminPassword.value === undefined)) return [];
-  const [given, missing] =
-    adminEmail.value === undefined
-      ? ([adminPassword, 'adminEmail'] as const)
-      : ([adminEmail, 'adminPassword'] as const);
-  const problem = `${given.origin} needs ${variableOf(missing)}: set both or neither.`;
-  return [{ between: ['adminEmail', 'adminPassword'], problem }];
-}
+/** Settings that need another one, which is not set. */
+function* missingSettings(settings: EffectiveSettings): Generator<Conflict> {
+  const lacks = (name: SettingName) => settings[name].value === undefined;
+  const needs = (given: SettingName, others: readonly SettingName[], why: string): Conflict => ({
+    between: [given, ...others],
+    problem: `${settings[given].origin} needs ${others.map(variableOf).join(' or ')}${why}`,
+  });
 
-function databaseConflicts({ databaseUrl, databaseFollowUrl }: EffectiveSettings): Conflict[] {
-  if (databaseFollowUrl.value === undefined || databaseUrl.value !== undefined) return [];
-  const problem = `${databaseFollowUrl.origin} needs ${variableOf('databaseUrl')}, where changes are written.`;
-  return [{ between: ['databaseUrl', 'databaseFollowUrl'], problem }];
-}
-
-function oidcConflicts(settings: EffectiveSettings): Conflict[] {
-  const { oidcIssuer, oidcClientId, oidcRoles, oidcDefaultRole, oidcEmailDomains } = settings;
-
-  if (oidcIssuer.value === undefined) {
-    const given = SETTING_NAMES.filter((name) => {
-      const { value, origin } = settings[name];
-      return name.startsWith('oidc') && origin !== 'default' && value !== undefined;
-    });
-    return given.map((name) => ({
-      between: [name, 'oidcIssuer'],
-      problem: `${settings[name].origin} needs ${variableOf('oidcIssuer')}, the address of the identity provider.`,
-    }));
+  if (lacks('adminEmail') !== lacks('adminPassword')) {
+    const [given, missing] = lacks('adminEmail')
+      ? (['adminPassword', 'adminEmail'] as const)
+      : (['adminEmail', 'adminPassword'] as const);
+    yield needs(given, [missing], ': set both or neither.');
   }
+  if (!lacks('databaseFollowUrl') && lacks('databaseUrl'))
+    yield needs('databaseFollowUrl', ['databaseUrl'], ', where changes are written.');
 
-  const conflicts: Conflict[] = [];
-  if (oidcClientId.value === undefined) {
-    const problem = `${oidcIssuer.origin} needs ${variableOf('oidcClientId')}.`;
-    conflicts.push({ between: ['oidcIssuer', 'oidcClientId'], problem });
+  if (lacks('oidcIssuer')) {
+    const given = SETTING_NAMES.filter((name) => name.startsWith('oidc') && !lacks(name));
+    for (const name of given)
+      if (settings[name].origin !== 'default')
+        yield needs(name, ['oidcIssuer'], ', the address of the identity provider.');
+    return;
   }
-
-  if (oidcRoles.value === undefined && oidcDefaultRole.value === undefined) {
-    const problem = `${oidcIssuer.origin} needs ${variableOf('oidcRoles')} or ${variableOf('oidcDefaultRole')}: without them no one could sign in.`;
-    conflicts.push({ between: ['oidcIssuer', 'oidcRoles', 'oidcDefaultRole'], problem });
-  }
-  if (
-    oidcIssuer.value === GOOGLE &&
-    oidcDefaultRole.value !== undefined &&
-    oidcEmailDomains.value === undefined
-  ) {
-    const problem = `${oidcDefaultRole.origin} needs ${variableOf('oidcEmailDomains')}: anyone can have a Google account.`;
-    conflicts.push({ between: ['oidcDefaultRole', 'oidcEmailDomains'], problem });
-  }
-  return conflicts;
+  if (lacks('oidcClientId')) yield needs('oidcIssuer', ['oidcClientId'], '.');
+  if (lacks('oidcRoles') && lacks('oidcDefaultRole'))
+    yield needs('oidcIssuer', ['oidcRoles', 'oidcDefaultRole'], ': without them no one could sign in.');
+  if (settings.oidcIssuer.value === GOOGLE && !lacks('oidcDefaultRole') && lacks('oidcEmailDomains'))
+    yield needs('oidcDefaultRole', ['oidcEmailDomains'], ': anyone can have a Google account.');
 }
 
 /** A provider at which anyone can register. */

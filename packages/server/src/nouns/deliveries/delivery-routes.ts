@@ -47,7 +47,31 @@ const DeliveryByNodeSchema = DeliverySchema.extend({
 /** An empty text would count as 0. */
 const ChangeNumber = z.coerce.number().int().min(1).optional();
 
-/** Mounts the routes that show how far changes were delivered. */
+const totals = {
+  streams: z.number().int().openapi({ description: 'Open streams on all nodes.' }),
+  nodes: z.number().int().openapi({ description: 'Nodes that have such streams.' }),
+} as const;
+
+/** The open streams of an environment, by key. */
+export const ClientsSchema = z
+  .object({
+    environment: NameSchema,
+    ...totals,
+    keys: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        lastFour: z.string(),
+        ...totals,
+        lastSeenAt: TimeSchema.optional().openapi({
+          description: 'When its streams were last reported; without streams, when the key was last used.',
+        }),
+      }),
+    ),
+  })
+  .openapi('Clients');
+
+/** Mounts the routes that show how far changes were delivered, and to which clients. */
 export function mountDeliveries(
   app: ManagementApp,
   context: ManagementContext,
@@ -97,44 +121,7 @@ export function mountDeliveries(
       return ok({ deliveries: list.map(({ changed, ...delivery }) => ({ ...record(delivery), changed })) });
     },
   });
-}
 
-function record({ committedAt, receipts, ...delivery }: Delivery) {
-  const { nodes: _, ...counts } = totalOf(receipts);
-  return { ...delivery, committedAt: isoTime(committedAt), ...counts };
-}
-
-const totals = {
-  streams: z.number().int().openapi({ description: 'Open streams on all nodes.' }),
-  nodes: z.number().int().openapi({ description: 'Nodes that have such streams.' }),
-} as const;
-
-/** The open streams of an environment, by key. */
-export const ClientsSchema = z
-  .object({
-    environment: NameSchema,
-    ...totals,
-    keys: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        lastFour: z.string(),
-        ...totals,
-        lastSeenAt: TimeSchema.optional().openapi({
-          description: 'When its streams were last reported; without streams, when the key was last used.',
-        }),
-      }),
-    ),
-  })
-  .openapi('Clients');
-
-/** Mounts the route that lists the connected clients. */
-export function mountClients(
-  app: ManagementApp,
-  context: ManagementContext,
-  deliveries: DeliveryReader,
-): void {
-  const { mount } = tagged(app, tag);
   mount({
     method: 'get',
     path: '/api/projects/{project}/clients',
@@ -154,6 +141,11 @@ export function mountClients(
       return ok({ environments });
     },
   });
+}
+
+function record({ committedAt, receipts, ...delivery }: Delivery) {
+  const { nodes: _, ...counts } = totalOf(receipts);
+  return { ...delivery, committedAt: isoTime(committedAt), ...counts };
 }
 
 function keyRecord({ lastSeenAt, ...key }: KeyClients) {
