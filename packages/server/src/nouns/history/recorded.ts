@@ -1,4 +1,4 @@
-import { ENVIRONMENT_COLORS, membersOf, memberText, VALUE_KINDS } from '@halyard/protocol';
+import { defined, ENVIRONMENT_COLORS, membersOf, memberText, VALUE_KINDS } from '@halyard/protocol';
 import { auditMembers } from '../../domain/audit.ts';
 import { acceptedNamedValues } from '../../domain/named-values.ts';
 import { type Environment, type Flag, type FlagDetails, PLAIN_DETAILS } from '../../domain/project.ts';
@@ -9,18 +9,17 @@ import type { ArchivedStates } from '../../storage/rows.ts';
 /** The details of a flag in an entry of the audit log; invalid members are left out. */
 export function readDetails(text: string | undefined): Partial<FlagDetails> {
   const { description, tags, owner, permanent, valueKind } = auditMembers(text);
-  const kind = VALUE_KINDS.find((each) => each === valueKind);
   // Its values keep their text.
   const listText = text === undefined ? undefined : memberText(text, ['namedValues']);
   const namedValues = listText === undefined ? undefined : acceptedNamedValues(listText);
-  return {
-    ...(typeof description === 'string' ? { description } : {}),
-    ...(isTexts(tags) ? { tags } : {}),
-    ...(typeof owner === 'string' ? { owner } : {}),
-    ...(typeof permanent === 'boolean' ? { permanent } : {}),
-    ...(kind === undefined ? {} : { valueKind: kind }),
-    ...(namedValues === undefined ? {} : { namedValues }),
-  };
+  return defined({
+    description: typeof description === 'string' ? description : undefined,
+    tags: isTexts(tags) ? tags : undefined,
+    owner: typeof owner === 'string' ? owner : undefined,
+    permanent: typeof permanent === 'boolean' ? permanent : undefined,
+    valueKind: VALUE_KINDS.find((each) => each === valueKind),
+    namedValues,
+  });
 }
 
 /** The appearance of an environment in an entry of the audit log, read as {@link readDetails} does. */
@@ -28,12 +27,11 @@ export function readAppearance(
   text: string | undefined,
 ): Partial<Pick<Environment, 'protected' | 'color' | 'position'>> {
   const { protected: isProtected, color, position } = auditMembers(text);
-  const known = ENVIRONMENT_COLORS.find((one) => one === color);
-  return {
-    ...(typeof isProtected === 'boolean' ? { protected: isProtected } : {}),
-    ...(known === undefined ? {} : { color: known }),
-    ...(typeof position === 'number' ? { position } : {}),
-  };
+  return defined({
+    protected: typeof isProtected === 'boolean' ? isProtected : undefined,
+    color: ENVIRONMENT_COLORS.find((one) => one === color),
+    position: typeof position === 'number' ? position : undefined,
+  });
 }
 
 /** A deleted flag in an entry of the audit log; `undefined` when the entry does not hold all of it. */

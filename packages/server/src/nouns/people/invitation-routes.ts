@@ -95,8 +95,9 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
   });
 }
 
-function offeredLink({ record, token, link, seq }: Written<OfferedLink>): Response {
-  return created({ ...invitationRecord(record), token, link, seq });
+function offeredLink(offered: Written<OfferedLink>): Response {
+  const { token, link, seq } = offered;
+  return created({ ...invitationRecord(offered), token, link, seq });
 }
 
 function invitationRecord(invitation: Invitation) {
@@ -155,9 +156,7 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
     },
     answer: { status: 201, description: 'The session.', schema: SessionSchema },
     errors: [...linkErrors, 'already_exists'],
-    handle: async ({ body: { token, name, password }, caller, request }) => {
-      const input = { token, password, ...(name === undefined ? {} : { name }) };
-      return joined(context, request, await acceptInvitation(context, input, caller));
-    },
+    handle: async ({ body, caller, request }) =>
+      joined(context, request, await acceptInvitation(context, defined(body), caller)),
   });
 }

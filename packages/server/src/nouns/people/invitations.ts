@@ -131,7 +131,7 @@ export function revokeInvitation(context: PeopleContext, actor: Actor, id: strin
 export async function offerSetup(context: PeopleContext, createdBy: string): Promise<OfferedLink> {
   const rights = { role: 'admin', canChangeProtected: true } as const;
   const offered = newLink(context, { kind: 'setup', ...rights, createdBy });
-  await context.store.unlogged((tx) => insertSetup(tx, offered.record, digestOf(offered.token)));
+  await context.store.unlogged((tx) => insertSetup(tx, offered, digestOf(offered.token)));
   return offered;
 }
 
@@ -150,7 +150,7 @@ async function offer(
   );
 
   const offered = newLink(context, { ...facts, createdBy: actor.name });
-  await insertInvitation(tx, offered.record, digestOf(offered.token));
+  await insertInvitation(tx, offered, digestOf(offered.token));
   return offered;
 }
 
@@ -245,8 +245,7 @@ function newOperator(context: PeopleContext, invitation: Invitation, email: stri
 const INVITATION_PREFIX = 'hin_';
 
 /** A link's record with its token, which is shown only once, and the link that holds it. */
-export interface OfferedLink {
-  readonly record: Invitation;
+export interface OfferedLink extends Invitation {
   readonly token: string;
   readonly link: string;
 }
@@ -264,12 +263,9 @@ function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
   const madeWith = isSettingsToken({ name: facts.createdBy }) ? proofOf(context, id) : undefined;
   const page = facts.kind === 'setup' ? 'setup' : 'invitation';
 
-  return {
-    record: { id, ...facts, ...defined({ madeWith }), createdAt, expiresAt },
-    token,
-    // In the fragment, which browsers do not send: it appears in no server log.
-    link: `${context.publicUrl}/${page}#${token}`,
-  };
+  // In the fragment, which browsers do not send: it appears in no server log.
+  const link = `${context.publicUrl}/${page}#${token}`;
+  return { id, ...facts, ...defined({ madeWith }), createdAt, expiresAt, token, link };
 }
 
 /** Ties the link of that id to the token from the settings. */

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { shorten } from '../../domain/text.ts';
@@ -52,7 +53,7 @@ export function operatorActor(operator: Operator, { ip }: Caller): Actor {
   return {
     name: operatorName(operator),
     permissions: { ...rightsOf(operator), confirmed: [] },
-    ...(ip === undefined ? {} : { ip }),
+    ...defined({ ip }),
   };
 }
 

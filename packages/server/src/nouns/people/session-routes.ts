@@ -141,14 +141,13 @@ function ssoRecord({ sso, publicUrl }: PeopleContext) {
 }
 
 function sessionRecord(context: PeopleContext, { session, operator, seq }: Written<ActiveSession>) {
-  const { evaluationUrl } = context;
   const { createdAt: _, lastSeenAt: __, ...record } = operatorRecord(operator);
   return {
     signedIn: true,
     setupNeeded: false,
     operator: record,
     expiresAt: isoTime(sessionEnd(session, sessionLifetime(operator, context.sso))),
-    ...(evaluationUrl === undefined ? {} : { evaluationUrl }),
+    evaluationUrl: context.evaluationUrl,
     ...ssoRecord(context),
     seq,
   };

@@ -1,16 +1,12 @@
-import { isRecord } from '@halyard/protocol';
+import { defined, isRecord } from '@halyard/protocol';
 import type { Journal } from '../../storage/journal.ts';
 import type { Effect } from './proposal.ts';
 
 /** What an operation does, by the entries of its journal. */
 export function effectsOf({ entries }: Pick<Journal, 'entries'>): readonly Effect[] {
-  return entries.map(({ action, environmentId, target, before, after }) => ({
-    action,
-    target,
-    ...(environmentId === undefined ? {} : { environmentId }),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-  }));
+  return entries.map(({ action, target, environmentId, before, after }) =>
+    defined({ action, target, environmentId, before, after }),
+  );
 }
 
 /** The first effect that is not the same; `undefined` where both are. What is new with each attempt, such as an id, does not count. */
