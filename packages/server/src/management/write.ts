@@ -52,13 +52,11 @@ async function applyWrite<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<Committed<T>> {
   const { approval } = actor;
-  if (approval === undefined) return applied(context, () => context.store.commit(actor, work));
-
   return applied(context, () =>
     context.store.commit(actor, async (tx) => {
-      tx.beforePeople = async () => approval.lock?.(tx);
+      if (approval !== undefined) tx.beforePeople = async () => approval.lock?.(tx);
       const result = await work(tx);
-      await approval.finish(tx);
+      await approval?.finish(tx);
       return result;
     }),
   );

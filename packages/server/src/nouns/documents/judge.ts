@@ -27,20 +27,20 @@ export function judge(
   { plan, people }: { readonly plan: ImportPlan; readonly people: readonly Operator[] },
 ): readonly Refusal[] {
   const checks = new Checks(actor, plan);
-  judgeEnvironments(checks, actor, plan, people);
-  judgeFlags(checks, actor, plan);
-  judgeSections(checks, actor, plan, context);
+  judgeEnvironments(checks, plan, people);
+  judgeFlags(checks, plan);
+  judgeSections(checks, plan, context);
   return checks.refusals;
 }
 
-/** Collects what is refused. */
+/** Collects what is refused to the actor. */
 class Checks {
+  readonly actor: Actor;
   readonly refusals: Refusal[] = [];
-  readonly #actor: Actor;
   readonly #project: { readonly id: string } | undefined;
 
   constructor(actor: Actor, { project }: ImportPlan) {
-    this.#actor = actor;
+    this.actor = actor;
     this.#project = project && { id: project.id };
   }
 
@@ -55,16 +55,11 @@ class Checks {
 
   /** Without a project, the role for all projects is needed. */
   asRole(level: 'admin' | 'editor' | 'states', what: string): void {
-    this.check(what, () => requireRole(this.#actor, level, this.#project));
+    this.check(what, () => requireRole(this.actor, level, this.#project));
   }
 }
 
-function judgeEnvironments(
-  checks: Checks,
-  actor: Actor,
-  plan: ImportPlan,
-  people: readonly Operator[],
-): void {
+function judgeEnvironments(checks: Checks, plan: ImportPlan, people: readonly Operator[]): void {
   if (plan.project === undefined) checks.asRole('admin', 'create the project');
   for (const { name } of plan.environmentsCreated) checks.asRole('admin', `create the environment "${name}"`);
   judgeApprovals(checks, plan, people);
@@ -75,7 +70,7 @@ function judgeEnvironments(
     checks.asRole('admin', `change the ${isShown ? 'protection or color' : 'guards'} of "${before.name}"`);
     if (!loosens(before, after)) continue;
     const what = after.protected ? 'loosen the guards' : 'remove the protection';
-    checks.check(`${what} of "${before.name}"`, () => requireChangeOf(actor, before));
+    checks.check(`${what} of "${before.name}"`, () => requireChangeOf(checks.actor, before));
   }
 }
 
@@ -104,7 +99,7 @@ function judgeApprovals(checks: Checks, plan: ImportPlan, people: readonly Opera
   }
 }
 
-function judgeFlags(checks: Checks, actor: Actor, plan: ImportPlan): void {
+function judgeFlags(checks: Checks, plan: ImportPlan): void {
   const onFlags = (what: string, count: number, level: 'editor' | 'states' = 'editor') => {
     if (count > 0) checks.asRole(level, `${what} ${plural(count, 'flag')}`);
   };
@@ -120,17 +115,12 @@ function judgeFlags(checks: Checks, actor: Actor, plan: ImportPlan): void {
     const count = plan.operations.get(name)?.size ?? 0;
     if (count > 0)
       checks.check(`change ${plural(count, 'state')} in "${name}"`, () =>
-        requireChangeOf(actor, environment),
+        requireChangeOf(checks.actor, environment),
       );
   }
 }
 
-function judgeSections(
-  checks: Checks,
-  actor: Actor,
-  { sections }: ImportPlan,
-  context: ManagementContext,
-): void {
+function judgeSections(checks: Checks, { sections }: ImportPlan, context: ManagementContext): void {
   for (const { name } of sections.keysCreated) checks.asRole('admin', `create the key "${name}"`);
   for (const { name } of sections.keysRevoked) checks.asRole('admin', `revoke the key "${name}"`);
   for (const { name } of sections.webhooksDeleted) checks.asRole('admin', `delete the webhook "${name}"`);
@@ -155,7 +145,8 @@ function judgeSections(
     });
   }
 
-  if (actor.approval !== undefined && sections.keysCreated.length + sections.webhooksCreated.length > 0) {
+  const hasSecrets = sections.keysCreated.length + sections.webhooksCreated.length > 0;
+  if (checks.actor.approval !== undefined && hasSecrets) {
     checks.check('create keys or webhooks in a proposal', () => {
       throw invalid('No one would see their secrets, which are shown once: import them by themselves.');
     });

@@ -128,8 +128,9 @@ export function updateWebhook(
     await lockPlace(tx, await findWebhook(tx, actor, input));
     const webhook = await findWebhook(tx, actor, input);
 
-    const settings = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
-
+    const { url, format, environments, events } = input;
+    const given = defined({ url, format, environments, events });
+    const settings = checkSettings(context, { ...webhook, ...given });
     const stored = await setWebhook(tx, webhook, {
       ...settings,
       ...defined({ status: input.status }),
@@ -162,10 +163,6 @@ export function skipWebhookChange(
 
     return withHealth(context, tx, await storeWebhook(tx, webhook, { cursor: seq }));
   });
-}
-
-function settingsIn({ url, format, environments, events }: WebhookChange) {
-  return { url, format, environments, events };
 }
 
 /**
@@ -214,12 +211,12 @@ async function healthOf(
   const failing = described.flatMap(({ lastFailure }) => lastFailure?.seq ?? []);
   const changed = await readChangedPlaces(db, failing, 'operation');
 
-  return described.map((webhook) => {
-    const { lastFailure } = webhook;
-    const places = changed.get(lastFailure?.seq ?? -1);
-    return lastFailure === undefined || places === undefined
-      ? webhook
-      : { ...webhook, lastFailure: { ...lastFailure, changed: places } };
+  return described.map(({ lastFailure: failure, ...webhook }) => {
+    if (failure === undefined) return webhook;
+    return {
+      ...webhook,
+      lastFailure: { ...failure, ...defined({ changed: changed.get(failure.seq ?? -1) }) },
+    };
   });
 }
 
