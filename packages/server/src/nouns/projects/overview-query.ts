@@ -49,7 +49,7 @@ export async function readFigures(
     `SELECT id,
         (SELECT count(*) FROM flags WHERE project_id = projects.id AND archived_at IS NULL) AS flags,
         (SELECT count(*) FROM environments WHERE project_id = projects.id AND deleted_at IS NULL) AS environments,
-        (SELECT COALESCE(sum(streams), 0) FROM stream_presence JOIN environments ON environments.id = environment_id
+        (SELECT CAST(COALESCE(sum(streams), 0) AS BIGINT) FROM stream_presence JOIN environments ON environments.id = environment_id
           WHERE project_id = projects.id AND seen_at >= $1 AND seen_at <= $2) AS streams,
         (SELECT count(*) FROM rollout_plans WHERE project_id = projects.id AND status = 'running') AS "runningPlans",
         (SELECT count(*) FROM proposals WHERE project_id = projects.id AND settled_at IS NULL) AS "waitingProposals",
@@ -59,19 +59,7 @@ export async function readFigures(
     [now - PRESENCE_MS, now + CLOCK_TOLERANCE_MS, ...projects.map(({ id }) => id)],
   );
 
-  return new Map(
-    rows.map(({ id, ...counts }) => [
-      id,
-      {
-        flags: Number(counts.flags),
-        environments: Number(counts.environments),
-        streams: Number(counts.streams),
-        runningPlans: Number(counts.runningPlans),
-        waitingProposals: Number(counts.waitingProposals),
-        failingWebhooks: Number(counts.failingWebhooks),
-      },
-    ]),
-  );
+  return new Map(rows.map(({ id, ...figures }) => [id, figures]));
 }
 
 /** SQL for a column of the newest entry of the project of the row, or of one of those, if a change had several. */
@@ -96,10 +84,5 @@ export async function readLastChanges(
     projects.map(({ id }) => id),
   );
 
-  return new Map(
-    rows.map(({ projectId, ...row }) => {
-      const change = withoutNulls<LastChange>(row);
-      return [projectId, { ...change, alike: Number(change.alike) }];
-    }),
-  );
+  return new Map(rows.map(({ projectId, ...row }) => [projectId, withoutNulls<LastChange>(row)]));
 }

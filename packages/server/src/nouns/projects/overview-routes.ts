@@ -9,16 +9,15 @@ import { type LastChange, MOST_ALIKE } from './overview-query.ts';
 
 const countOf = (description: string) => z.number().int().openapi({ description });
 
-const versionOf = (description: string) =>
-  z
-    .object({
-      enabled: z.boolean().optional(),
-      rolloutPct: z.number().optional(),
-      name: z.string().optional(),
-      changes: z.array(z.object({ key: z.string() })).optional(),
-    })
-    .optional()
-    .openapi({ description });
+const VersionSchema = z
+  .object({
+    enabled: z.boolean().optional(),
+    rolloutPct: z.number().optional(),
+    name: z.string().optional(),
+    changes: z.array(z.object({ key: z.string() })).optional(),
+  })
+  .optional()
+  .openapi({ description: 'What the audit log has, without values and descriptions.' });
 
 const LastChangeSchema = z.object({
   seq: z.number().int(),
@@ -27,8 +26,8 @@ const LastChangeSchema = z.object({
   action: z.string().openapi({ example: 'flag.changed' }),
   target: z.string(),
   environment: NameSchema.optional(),
-  before: versionOf('What the audit log has, without values and descriptions.'),
-  after: versionOf('What the audit log has, without values and descriptions.'),
+  before: VersionSchema,
+  after: VersionSchema,
   alike: countOf(
     `How many things the same change did this to, in this environment; ${MOST_ALIKE} stands for more.`,
   ),
@@ -94,16 +93,6 @@ function overviewRecord({ name, createdAt, lastChange, ...project }: ProjectOver
   };
 }
 
-function changeRecord({ seq, at, actor, action, target, environment, before, after, alike }: LastChange) {
-  return {
-    seq,
-    at: isoTime(at),
-    actor,
-    action,
-    target,
-    environment,
-    before: shortVersion(before),
-    after: shortVersion(after),
-    alike,
-  };
+function changeRecord({ at, before, after, ...change }: LastChange) {
+  return { ...change, at: isoTime(at), before: shortVersion(before), after: shortVersion(after) };
 }

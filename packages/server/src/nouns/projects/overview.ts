@@ -32,16 +32,8 @@ export function overview(
       if (counts === undefined) return [];
       const { failingWebhooks, ...others } = counts;
       const isAdmin = administers(actor, [project.id]);
-      return [
-        {
-          ...project,
-          ...others,
-          ...defined({
-            failingWebhooks: isAdmin ? failingWebhooks : undefined,
-            lastChange: changes.get(project.id),
-          }),
-        },
-      ];
+      const shown = { failingWebhooks: isAdmin ? failingWebhooks : undefined };
+      return [{ ...project, ...others, ...defined({ ...shown, lastChange: changes.get(project.id) }) }];
     });
   });
 }

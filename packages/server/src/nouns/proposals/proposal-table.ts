@@ -75,7 +75,7 @@ export async function countOpen(db: Queryable, projectId: string): Promise<numbe
     `SELECT count(*) AS open FROM proposals WHERE project_id = $1 AND status = 'open'`,
     [projectId],
   );
-  return Number(row?.open ?? 0);
+  return row?.open ?? 0;
 }
 
 /** The proposals of these authors that can still be applied, in all projects, the oldest first. */

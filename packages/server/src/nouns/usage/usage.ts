@@ -87,14 +87,12 @@ export function readFlagUsage(
     const byEnvironment = Map.groupBy(rows, (row) => row.environmentId);
     const environments = (await readEnvironments(db, id)).map((environment) => {
       const own = byEnvironment.get(environment.id) ?? [];
+      const recent = own.filter(({ hour }) => hour >= firstHour);
       const lastReadAt = lastReads.get(environment.id);
       return {
         environment,
         ...defined({ lastReadAt }),
-        hours: sums(
-          own.filter(({ hour }) => hour >= firstHour),
-          HOUR_MS,
-        ),
+        hours: sums(recent, HOUR_MS),
         days: sums(own, DAY_MS),
       };
     });
