@@ -1,4 +1,4 @@
-import { RawJson, type Writable } from '../../domain/raw-json.ts';
+import { rawJson, type Writable } from '../../domain/raw-json.ts';
 import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
 import type { NamedProposal, ProposedRequest } from './proposal.ts';
 
@@ -9,7 +9,6 @@ export function proposalRecord(
 ): Writable {
   const { id, status, operation, author, person, note, required, hold, createdAt, expiresAt } = proposal;
   const nameOf = (environmentId: string) => names.get(environmentId);
-  const json = (text: string | undefined) => (text === undefined ? undefined : new RawJson(text));
 
   return {
     id,
@@ -22,8 +21,8 @@ export function proposalRecord(
       action,
       environment: nameOf(environmentId),
       target,
-      before: json(before),
-      after: json(after),
+      before: rawJson(before),
+      after: rawJson(after),
     })),
     author,
     person,

@@ -2,7 +2,7 @@ import { elementsOf } from '@halyard/protocol';
 import { invalid, quote } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StateText } from '../../domain/project.ts';
-import { RawJson, writeJson } from '../../domain/raw-json.ts';
+import { RawJson, rawJson, writeJson } from '../../domain/raw-json.ts';
 import { at, memberPath, readMembers } from '../../domain/strict-members.ts';
 import { checkFlagKey } from '../../management/rules.ts';
 import { applyPatch, checkPatch, type StatePatch } from '../states/state-patch.ts';
@@ -42,7 +42,7 @@ export function writeSteps(steps: readonly ScheduledStep[]): string {
     steps.map((step) => {
       if ('state' in step) return { key: step.key, state: new RawJson(step.state ?? 'null') };
       const { enabled, valueText, rolloutPct, unset } = step.patch;
-      const value = valueText === undefined ? undefined : new RawJson(valueText);
+      const value = rawJson(valueText);
       return { key: step.key, patch: { enabled, value, rolloutPct, unset } };
     }),
   );
