@@ -12,6 +12,14 @@ interface CommitPlan {
   readonly seconds: number;
 }
 
+/** How many commits, and how long before each. */
+interface TimesPlan {
+  readonly place: CommitPlace;
+  readonly count: number;
+  /** Default: none. */
+  readonly pauseMs?: number;
+}
+
 const commands = { run, times };
 /** The commands of this worker. */
 export type BareCommitCommands = typeof commands;
@@ -55,12 +63,13 @@ async function run({ place, writers, seconds }: CommitPlan) {
   return { commits, seconds: (performance.now() - start) / 1000, cpuMs: (user + system) / 1000 };
 }
 
-/** The milliseconds of each of so many commits, one after another. */
-async function times({ place, count }: { place: CommitPlace; count: number }): Promise<number[]> {
+/** The milliseconds of each of so many commits, one after another, each after a pause. */
+async function times({ place, count, pauseMs = 0 }: TimesPlan): Promise<number[]> {
   await using bare = await open(place, 1);
   const took: number[] = [];
   // The first tenth warms up.
   for (let n = -count / 10; n < count; n++) {
+    if (pauseMs > 0) await Bun.sleep(pauseMs);
     const start = performance.now();
     await bare.commit(n);
     if (n >= 0) took.push(performance.now() - start);
