@@ -70,16 +70,27 @@ export async function untilKnown(node: FleetNode, place: Place, isOver = () => f
   await until(event, async () => isOver() || (await isKnown(node, place)), 30_000);
 }
 
+/** Requests for each worker of a node: the system hands connections out at random, and one in a thousand rounds misses a worker. */
+const ASKS_PER_WORKER = 10;
+
+/** Each worker has its own copy of the flags. */
 async function isKnown(node: FleetNode, place: Place): Promise<boolean> {
+  const asks = node.workers === 1 ? 1 : ASKS_PER_WORKER * node.workers;
+  const answers = await Promise.all(Array.from({ length: asks }, () => isGranted(node, place)));
+  return answers.every(Boolean);
+}
+
+async function isGranted(node: FleetNode, place: Place): Promise<boolean> {
   try {
     const answer = await fetch(`${node.url}/v1/flags/right?env=${place.environment}`, {
       headers: { 'X-Service-Key': place.key },
       signal: AbortSignal.timeout(5_000),
+      keepalive: false,
     });
     await answer.body?.cancel();
     return answer.ok;
   } catch {
-    // The node does not answer yet.
+    // It does not answer yet.
     return false;
   }
 }
