@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { Fragment, useId, useState } from 'react';
 import { useFlagInCode } from '../../api/code-references.ts';
 import type { CodePlace, CodeReport, FlagInCode } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
@@ -18,14 +18,16 @@ export function CodePanel({ project, flag }: FlagPanelProps) {
   if (data === undefined || data.repositories.length === 0) return null;
 
   return (
-    <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
-      <h2 id={id} className="text-base font-semibold">
+    <section aria-labelledby={id} className="max-w-4xl">
+      <h2 id={id} className="mb-2 text-base font-semibold">
         {messages.title}
       </h2>
-      {data.repositories.map((found) => (
-        <Repository key={found.repository} found={found} />
-      ))}
-      <p className="mt-3 text-xs text-ink-3">{messages.note}</p>
+      <div className="divide-y divide-line rounded-lg border border-line bg-surface">
+        {data.repositories.map((found) => (
+          <Repository key={found.repository} found={found} />
+        ))}
+      </div>
+      <p className="mt-2 text-xs text-ink-3">{messages.note}</p>
     </section>
   );
 }
@@ -36,16 +38,15 @@ function Repository({ found }: { found: Found }) {
   const shown = isWhole ? first : first.slice(0, FEW);
 
   return (
-    <div className="mt-2 border-line not-first-of-type:border-t not-first-of-type:pt-2">
-      <p className={places === 0 ? 'text-ink-2' : 'font-medium'}>
-        {places === 0 ? messages.notFound : messages.found(places, files)}
-      </p>
-      <ReportTime report={found} isNamed />
+    <div className="px-4 py-3">
+      <h3 className="font-medium wrap-anywhere">{repository}</h3>
+      <p className="text-ink-2">{places === 0 ? messages.notFound : messages.found(places, files)}</p>
+      <ReportTime report={found} isNamed={false} />
 
       {shown.length > 0 && (
-        <ul aria-label={messages.placesOf(repository)} className="mt-1.5 flex flex-col gap-1 text-xs">
+        <ul aria-label={messages.placesOf(repository)} className="mt-1.5 flex flex-col text-xs">
           {shown.map((place) => (
-            <li key={`${place.path}:${place.line}`} className="font-mono wrap-anywhere">
+            <li key={`${place.path}:${place.line}`} className="py-1 font-mono wrap-anywhere">
               <Place report={found} place={place} />
             </li>
           ))}
@@ -64,14 +65,21 @@ function Repository({ found }: { found: Found }) {
 }
 
 function Place({ report, place }: { report: CodeReport; place: CodePlace }) {
-  const text = `${place.path}:${place.line}`;
+  // A path breaks after its folders.
+  const text = `${place.path}:${place.line}`.split(/(?<=\/)/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a path do not move
+    <Fragment key={index}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
   if (report.link === undefined) return text;
   return (
     <a
       href={addressOf(report.link, report.commit, place)}
       target="_blank"
       rel="noreferrer"
-      className="text-accent hover:underline"
+      className="-my-1 inline-block py-1 text-accent hover:underline"
     >
       {text}
     </a>

@@ -5,7 +5,7 @@ import { links } from '../../browser/links.ts';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.ts';
 
-/** What the code says about a flag, in a cell of a list: one repository by name, several together. The places are on the flag's page. */
+/** What the code says about a flag, in a cell of a list: one repository by name, several together. The places are in the tab "Code" of the flag's page. */
 export function FoundInCode({
   project,
   flagKey,
@@ -30,7 +30,7 @@ export function FoundInCode({
         <span className="lg:whitespace-nowrap">{text}</span>
       ) : (
         <Link
-          href={links.flag(project, flagKey)}
+          href={`${links.flag(project, flagKey)}?tab=code`}
           className="text-accent hover:underline lg:whitespace-nowrap"
         >
           {text}

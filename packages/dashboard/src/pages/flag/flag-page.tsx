@@ -3,6 +3,7 @@ import { Link, useParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useAudit } from '../../api/audit.ts';
 import { useProjectDeliveries } from '../../api/clients.ts';
+import { useFlagInCode } from '../../api/code-references.ts';
 import { useFlag } from '../../api/flags.ts';
 import { useOperators } from '../../api/operators.ts';
 import { useProject } from '../../api/projects.ts';
@@ -29,7 +30,7 @@ import { FlagDetails } from './flag-details.tsx';
 import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
 import { FlagSkeleton } from './flag-skeleton.tsx';
 import { messages } from './messages.tsx';
-import { END_PANELS, Panels, SIDE_PANELS, TOP_PANELS } from './panels.tsx';
+import { CODE_PANELS, Panels, SIDE_PANELS, TOP_PANELS } from './panels.tsx';
 
 const FlagHistory = lazy(async () => ({ default: (await import('./flag-history.tsx')).FlagHistory }));
 const CopyBetweenDialog = lazy(async () => ({
@@ -109,11 +110,14 @@ function FlagScreen({ project, flag, history }: ScreenProps) {
     },
     {
       name: 'code',
-      label: words.code,
+      label: <CodeLabel project={project.name} flagKey={flag.key} />,
       panel: (
-        <TabPart>
-          <CodeSnippets project={project} flag={flag} />
-        </TabPart>
+        <div className="flex flex-col gap-6">
+          <Panels panels={CODE_PANELS} props={{ project, flag }} />
+          <TabPart>
+            <CodeSnippets project={project} flag={flag} />
+          </TabPart>
+        </div>
       ),
     },
   ];
@@ -134,6 +138,18 @@ function FlagScreen({ project, flag, history }: ScreenProps) {
         />
       </div>
     </Page>
+  );
+}
+
+/** The name of the tab, with the number of places that repositories have reported. */
+function CodeLabel({ project, flagKey }: { project: string; flagKey: string }) {
+  const { data } = useFlagInCode(project, flagKey);
+  const places = data?.repositories.reduce((sum, each) => sum + each.places, 0) ?? 0;
+  return (
+    <>
+      {words.code}
+      {places > 0 && <Badge>{places}</Badge>}
+    </>
   );
 }
 
@@ -194,7 +210,6 @@ function Overview({ project, flag, history }: ScreenProps) {
           <Panels panels={SIDE_PANELS} props={{ project, flag }} />
           {!isArchived && <EvaluateBox project={project} flag={flag} />}
           <PendingSchedules project={project} flagKey={flag.key} />
-          <Panels panels={END_PANELS} props={{ project, flag }} />
         </aside>
       </div>
 

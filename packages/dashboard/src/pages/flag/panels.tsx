@@ -36,10 +36,10 @@ export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
   },
 ];
 
-/** Boxes at the end of the side: long ones, which move nothing else down. */
-export const END_PANELS: readonly Panel<FlagPanelProps>[] = [
+/** Above the snippets of the tab "Code". */
+export const CODE_PANELS: readonly Panel<FlagPanelProps>[] = [
   {
-    name: 'code',
+    name: 'code references',
     Content: lazy(async () => ({
       default: (await import('../../flags/code-references/code-panel.tsx')).CodePanel,
     })),
