@@ -218,7 +218,8 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   await check();
 
   // What can be removed, and why.
-  await page.goto(`${node.url}/projects/counted/clean-up?why=unread`);
+  await page.goto(`${node.url}/projects/counted/clean-up`);
+  await page.getByRole('tab', { name: 'Not read 1', selected: true }).waitFor();
   const candidate = page.getByRole('row', { name: /idle/ });
   await candidate.getByText('not read for 30 days').waitFor();
   expect(await page.getByRole('columnheader', { name: 'In the code' }).count()).toBe(0);
@@ -240,6 +241,7 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   await report([{ key: 'idle', places: 3, files: 2, first: [{ path: 'src/a b?.ts', line: 7 }] }]);
   await page.reload();
   await candidate.getByRole('link', { name: '3 places in 2 files' }).click();
+  await page.getByRole('tab', { name: 'Code 3', selected: true }).waitFor();
   const code = page.getByRole('region', { name: 'In the code' });
   const place = code.getByRole('link', { name: 'src/a b?.ts:7' });
   expect(await place.getAttribute('href')).toBe('https://git.example/abc1234/src/a%20b%3F.ts#L7');

@@ -132,7 +132,7 @@ function CandidateRow({
         </span>
       </RecordHead>
 
-      <RecordCell label={columns.why.label}>
+      <RecordCell label={columns.why.label} className="max-lg:col-span-full">
         {reasons.map((each) => messages.why[each](environments, days)).join('; ')}
         {archivedAt !== undefined && (
           <>

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { useCodeReferences } from '../../api/code-references.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
@@ -44,7 +44,7 @@ function CleanUp({
   archived: readonly FlagRecord[];
 }) {
   const [params, setParams] = useSearchState();
-  const { data: lastReads } = useLastReads(project);
+  const { data: lastReads, isLoading } = useLastReads(project);
   const { data: code } = useCodeReferences(project.name);
   const environments = project.environments.length;
   const byReason = useMemo(
@@ -55,7 +55,11 @@ function CleanUp({
   const canEdit = useCan('editor');
   const selection = useSelection();
   const selected = flags.filter(({ key }) => selection.keys.has(key));
-  const reason = REASONS.find((each) => each === params.get('why')) ?? 'done';
+  // Without a reason in the address, the first that had flags when the screen opened.
+  const [first, setFirst] = useState<Reason>();
+  if (first === undefined && !isLoading)
+    setFirst(REASONS.find((each) => byReason[each].length > 0) ?? 'done');
+  const reason = REASONS.find((each) => each === params.get('why')) ?? first ?? 'done';
   const shown = useMemo(() => new Set(byReason[reason].map(({ key }) => key)), [byReason, reason]);
   const choices = useChoices(flags);
 
@@ -81,7 +85,7 @@ function CleanUp({
         <Tabs
           label={messages.tabs}
           selected={reason}
-          onSelect={(why) => setParams({ why: why === 'done' ? '' : why })}
+          onSelect={(why) => setParams({ why })}
           tabs={REASONS.map((each) => ({
             name: each,
             label: (
