@@ -63,6 +63,8 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
 
   await page.getByRole('button', { name: 'Deliveries of chat' }).click();
   const deliveries = page.getByRole('dialog', { name: 'Deliveries of chat' });
+  // Long keys wrap, although the cell that has the dialog does not.
+  expect(await deliveries.evaluate((it) => getComputedStyle(it).whiteSpace)).toBe('normal');
   // The flag by name, with the answer open.
   const failed = deliveries
     .getByRole('listitem')
@@ -87,6 +89,12 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   await page.keyboard.press('Escape');
 
   const more = page.getByRole('button', { name: 'More actions for chat' });
+  // A key that is held down opens the menu, and runs nothing in it.
+  await more.focus();
+  for (let repeats = 0; repeats < 4; repeats++) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await page.getByRole('menuitem', { name: 'Edit' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Escape');
   await more.click();
   await page.getByRole('menuitem', { name: 'Pause' }).click();
   await row.getByText('paused', { exact: true }).waitFor();

@@ -20,7 +20,7 @@ const FIRST_FIELD =
   'form :is(input:checked, input:enabled:not([type="radio"]), select:enabled, textarea:enabled)';
 
 /**
- * A native modal dialog: the browser keeps the focus inside and restores it. Render it only while it is open. Escape, ×
+ * A native modal dialog, whatever the style of the cell that it is in: the browser keeps the focus inside and restores it. Render it only while it is open. Escape, ×
  * and a click outside close it, and ask first if something was typed. Only "Cancel" does not ask.
  */
 export function Dialog({
@@ -95,7 +95,7 @@ export function Dialog({
       ref={ref}
       aria-labelledby={titleId}
       className={classNames(
-        'w-[min(34rem,calc(100vw-2rem))] max-h-[calc(100dvh-2rem)] scroll-pb-20 overflow-auto rounded-lg border border-line bg-raised p-0 text-ink shadow-pop',
+        'w-[min(34rem,calc(100vw-2rem))] max-h-[calc(100dvh-2rem)] scroll-pb-20 overflow-auto rounded-lg border border-line bg-raised p-0 text-left whitespace-normal text-ink shadow-pop',
         className,
       )}
       onCancel={onCancel}

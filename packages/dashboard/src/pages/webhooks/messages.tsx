@@ -128,8 +128,8 @@ export const messages = {
   skipAllTitle: (waiting: string) => `Skip ${waiting}?`,
   skipAllBody: (name: string) => `${name} gets only the changes made from now on.`,
   skipAllAction: 'Skip all',
-  skippedAll: (name: string, isActive: boolean) =>
-    isActive ? `${name} continues with the next change` : `${name} continues once you resume it`,
+  skippedAll: (waiting: string, name: string, isActive: boolean) =>
+    `${waiting} skipped: ${name} continues ${isActive ? 'with the next one' : 'once you resume it'}`,
   skipAllFailed: (name: string) => `The waiting changes of ${name} were not skipped`,
   rotate: 'Replace secret',
   rotateTitle: (name: string) => `Replace the secret of ${name}?`,

@@ -30,17 +30,19 @@ export function useSkip(
       },
     );
 
+  const waiting = messages.waiting(pendingCount, pendingMore ?? false);
+
   const all = () =>
     perform(
       {
-        title: messages.skipAllTitle(messages.waiting(pendingCount, pendingMore ?? false)),
+        title: messages.skipAllTitle(waiting),
         body: messages.skipAllBody(name),
         action: messages.skipAllAction,
         isDangerous: true,
       },
       {
         run: () => updateWebhook(project, name, { skipPending: true }),
-        done: messages.skippedAll(name, isActive),
+        done: messages.skippedAll(waiting, name, isActive),
         failed: messages.skipAllFailed(name),
         stale,
       },
