@@ -81,6 +81,14 @@ describe('schedules', () => {
       schedules: { changes: unknown }[];
     };
     expect(schedules[0]?.changes).toEqual([{ key: 'flag-599', patch: { rolloutPct: 25 } }]);
+
+    const changes = ['flag-001', 'flag-002'].map((key) => ({ key, patch: { enabled: true } }));
+    const dueAt = new Date(Date.now() + 86_400_000).toISOString();
+    await world.management.request('POST', '/api/projects/large/schedules', {
+      body: { environment: 'development', dueAt, changes },
+    });
+    const line = page.getByRole('button', { name: /^flag-001, flag-002 in development/ });
+    await line.getByText('+1', { exact: true }).waitFor();
     await page.close();
   }, 60_000);
 
@@ -121,6 +129,8 @@ describe('schedules', () => {
     await page.getByRole('button', { name: /^failed/ }).click();
     await page.getByText('No failed schedules.').waitFor();
     expect(page.url()).toContain('status=failed');
+    await page.goto('/projects/shop/history');
+    await page.getByText('“Scheduled: In a moment”').waitFor();
   }, 60_000);
 
   test('a step that the rollout has passed outside the plan is shown as skipped at once', async () => {

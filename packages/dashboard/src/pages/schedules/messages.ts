@@ -7,7 +7,7 @@ export const messages = {
   labels: { on: 'on', off: 'off', value: 'value', removed: 'removed' },
   timeline: 'Next seven days',
   now: 'Now',
-  flags: (count: number) => `${count} flags`,
+  others: (count: number) => `+${count}`,
   noTimes: 'Nothing in the next seven days.',
   later: 'After that',
   past: 'Past changes',

@@ -94,9 +94,12 @@ function Days({ now }: { now: number }) {
       {daysFrom(now).map(({ at, share, weekday, day }) => (
         <span
           key={at}
-          // Beside "Now" and at the end there is no room.
-          hidden={share < 0.09 || share > 0.95}
-          className="absolute bottom-0 -translate-x-1/2 whitespace-nowrap"
+          // Beside "Now" and at the end there is no room, and less on a narrow screen.
+          hidden={share < 0.12 || share > 0.95}
+          className={classNames(
+            'absolute bottom-0 -translate-x-1/2 whitespace-nowrap',
+            share < 0.18 && 'max-sm:hidden',
+          )}
           style={{ left: `${share * 100}%` }}
         >
           {weekday} <span className="max-sm:hidden">{day}</span>
@@ -163,18 +166,20 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
   );
 }
 
-/** The key of the only flag, cut where it does not fit, or how many flags there are. */
+/** The key of the first flag, cut where it does not fit, and how many others there are. */
 function Flags({ keys }: { keys: readonly string[] }) {
-  const [first, ...others] = keys;
-  if (first === undefined || others.length > 0)
-    return <span className="min-w-0 font-mono text-xs">{messages.flags(keys.length)}</span>;
-
+  const [first = '', ...others] = keys;
   return (
-    <span className="min-w-0 font-mono text-xs" title={first}>
-      <span className="sr-only">{first}</span>
-      <span aria-hidden>
+    <span className="flex min-w-0 items-center gap-1.5 font-mono text-xs" title={keys.join('\n')}>
+      <span className="sr-only">{keys.join(', ')}</span>
+      <span aria-hidden className="min-w-0">
         <CutKey flag={first} />
       </span>
+      {others.length > 0 && (
+        <span aria-hidden className="shrink-0 text-ink-3">
+          {messages.others(others.length)}
+        </span>
+      )}
     </span>
   );
 }
