@@ -71,11 +71,11 @@ export function ChangeRow({
         <p
           className={classNames(
             'flex min-h-6 min-w-0 flex-1 flex-wrap items-center gap-x-1.5',
-            !isOpen && 'sm:flex-nowrap sm:overflow-hidden sm:whitespace-nowrap',
+            !isOpen && 'md:flex-nowrap md:overflow-hidden md:whitespace-nowrap',
           )}
         >
           {mark}
-          <Author actor={actor} className="shrink-0 font-medium max-sm:shrink" /> {children}
+          <Author actor={actor} className="shrink-0 font-medium max-md:shrink" /> {children}
           {details.map((detail) => (
             <DetailText key={detail.label} detail={detail} />
           ))}
@@ -83,10 +83,10 @@ export function ChangeRow({
             <span
               className={classNames(
                 'min-w-0 text-ink-2',
-                isOpen ? 'wrap-anywhere' : 'grow basis-0 truncate max-sm:basis-auto',
+                isOpen ? 'wrap-anywhere' : 'grow basis-0 truncate max-md:basis-auto',
               )}
             >
-              “{note}”
+              “{noteText(note)}”
             </span>
           )}
         </p>
@@ -106,6 +106,11 @@ export function ChangeRow({
       )}
     </div>
   );
+}
+
+/** A note without the ID of a schedule, which the server writes in front of the schedule's own note. */
+function noteText(note: string): string {
+  return note.replace(/^Schedule [0-9a-f-]{36}/, messages.scheduled);
 }
 
 const TIME = 'relative text-xs whitespace-nowrap text-ink-3';
@@ -132,11 +137,13 @@ export function AuditEntryRow({
       frame={frame}
       body={hasVersions(entry.action, entry) && <FieldDiff before={entry.before} after={entry.after} />}
     >
-      <span className="shrink-0 text-ink-2 max-sm:shrink">
+      <span className="shrink-0 text-ink-2 max-md:shrink">
         {target === 'hidden' ? verbAlone(entry.action, verb) : verb}
       </span>{' '}
       {target === 'link' && <EntryTarget entry={entry} />}{' '}
-      {entry.environment !== undefined && <EntryPlace name={entry.environment} environments={environments} />}
+      {entry.environment !== undefined && entry.environment !== entry.target && (
+        <EntryPlace name={entry.environment} environments={environments} />
+      )}
     </ChangeRow>
   );
 }
@@ -144,8 +151,8 @@ export function AuditEntryRow({
 /** A detail of a change: "rollout 25 % → 50 %". */
 export function DetailText({ detail: { label, before, after } }: { detail: Detail }) {
   return (
-    <span className="min-w-0 truncate max-sm:whitespace-normal">
-      <span aria-hidden className="mr-1.5 text-ink-3 max-sm:hidden">
+    <span className="min-w-0 truncate max-md:whitespace-normal">
+      <span aria-hidden className="mr-1.5 text-ink-3 max-md:hidden">
         ·
       </span>
       <span className="text-ink-2">{label}</span>
@@ -214,14 +221,14 @@ export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
       </Link>
     );
   return (
-    <span className="min-w-0 truncate font-mono text-xs max-sm:wrap-anywhere max-sm:whitespace-normal">
+    <span className="min-w-0 truncate font-mono text-xs max-md:wrap-anywhere max-md:whitespace-normal">
       {targetText(entry)}
     </span>
   );
 }
 
 const TARGET_LINK =
-  'relative shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-sm:wrap-anywhere max-sm:whitespace-normal';
+  'relative shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-md:wrap-anywhere max-md:whitespace-normal';
 
 /** Keys of this many characters are never cut. */
 const SHORT = 8;
@@ -280,7 +287,7 @@ function RevertButton({
       onClick={onRevert}
     >
       <Undo2 size={14} aria-hidden />
-      <span className="max-sm:sr-only">{messages.revert}</span>
+      <span className="max-md:sr-only">{messages.revert}</span>
     </Button>
   );
 }

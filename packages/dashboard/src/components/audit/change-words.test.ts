@@ -80,6 +80,12 @@ test.each<[expected: string, action: string, before?: Json | undefined, after?: 
     { protected: false },
     { protected: true },
   ],
+  [
+    'edited the environment · every change needs a reason no → yes',
+    'environment.updated',
+    {},
+    { reasonRequired: true },
+  ],
   ['changed the person · role editor → admin', 'operator.changed', { role: 'editor' }, { role: 'admin' }],
   ['created the flag', 'flag.created', undefined, { description: 'a' }],
 ])('%s', (expected, action, before, after) => {

@@ -168,10 +168,15 @@ function fieldDetails(before: Json, after: Json): readonly Detail[] {
   const fields = diffFields(before, after);
   if (fields.length > MOST_FIELDS) return [];
   return fields.flatMap(({ path, before, after }) => {
-    const [old, young] = [plain(before), plain(after)];
+    // Settings that have their default are left out: one that differs from a yes is a no.
+    const [old, young] = [plain(before ?? oppositeOf(after)), plain(after ?? oppositeOf(before))];
     const isField = Object.hasOwn(fieldNames, path);
     return isField && old !== undefined && young !== undefined ? [shown(labelOf(path), old, young)] : [];
   });
+}
+
+function oppositeOf(value: Json | undefined): boolean | undefined {
+  return typeof value === 'boolean' ? !value : undefined;
 }
 
 function labelOf(field: string): string {

@@ -27,6 +27,7 @@ export const fieldNames: Readonly<Record<string, string>> = {
   projects: 'Projects',
   only: 'Limited to',
   kind: 'Kind',
+  deliveredSeq: 'Delivered up to change',
   dueAt: 'Due',
   changes: 'Changes',
   note: 'Note',
@@ -97,6 +98,7 @@ export const messages = {
     unknown:
       'No record of its delivery: no stream was open, or the record has been removed, which happens after 7 days or 10,000 changes.',
   },
+  scheduled: 'Scheduled',
   removedState: 'Removed',
   revert: 'Revert',
   revertChange: (seq: number) => `Revert change ${seq}`,

@@ -132,7 +132,7 @@ function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list
         </div>
       }
     >
-      <span className="shrink-0 text-ink-2 max-sm:shrink">
+      <span className="shrink-0 text-ink-2 max-md:shrink">
         {flags.length === 1
           ? messages.madeChangesTo(changes.length)
           : messages.burst(changes.length, flags.length)}
@@ -170,7 +170,7 @@ function Places({
   if (only === undefined) return null;
   if (names.length === 1) return <EntryPlace name={only} environments={environments} />;
   return (
-    <span className="min-w-0 truncate text-ink-2 max-sm:wrap-anywhere max-sm:whitespace-normal">
+    <span className="min-w-0 truncate text-ink-2 max-md:wrap-anywhere max-md:whitespace-normal">
       {messages.inEnvironments(names)}
     </span>
   );
@@ -237,7 +237,7 @@ function ChangeEntries({
         </>
       }
     >
-      <span className="shrink-0 text-ink-2 max-sm:shrink">{verb}</span>{' '}
+      <span className="shrink-0 text-ink-2 max-md:shrink">{verb}</span>{' '}
       {whole === undefined ? (
         <>
           <Flags project={first.project} flags={flags} />{' '}
@@ -269,7 +269,7 @@ function EntryLine({
       <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
         <span className="text-ink-2">{hasTarget ? verb : verbAlone(entry.action, verb)}</span>
         {hasTarget && <EntryTarget entry={entry} />}
-        {entry.environment !== undefined && (
+        {entry.environment !== undefined && entry.environment !== entry.target && (
           <EntryPlace name={entry.environment} environments={environments} />
         )}
         {!showsFields && details.map((detail) => <DetailText key={detail.label} detail={detail} />)}
