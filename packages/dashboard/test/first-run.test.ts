@@ -46,7 +46,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       await page.getByRole('heading', { name: 'No flags yet' }).waitFor();
       await check();
 
-      await page.getByRole('button', { name: 'Create first flag' }).click();
+      // One button creates a flag, and the command breaks between its words.
+      await page.getByRole('region', { name: 'Get started' }).waitFor();
+      const buttons = page.getByRole('main').getByRole('button', { name: /^(New|Create first) flag/ });
+      expect(await buttons.allTextContents()).toEqual(['New flag…']);
+      const option = page
+        .getByRole('region', { name: 'Command that creates a flag' })
+        .getByText('--on', { exact: true });
+      expect(await option.evaluate((word) => word.getClientRects().length)).toBe(1);
+      await page.getByRole('button', { name: 'New flag…' }).click();
       await page.getByRole('dialog').getByLabel('Key').fill('new-checkout');
       await page.getByRole('button', { name: 'Create flag' }).click();
       const control = page.getByRole('switch', { name: 'new-checkout in development' });

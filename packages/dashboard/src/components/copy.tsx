@@ -1,6 +1,6 @@
 import Check from 'lucide-react/icons/check';
 import Copy from 'lucide-react/icons/copy';
-import { type ComponentProps, useEffect, useState } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { announce } from './live-region.tsx';
 import { messages } from './messages.ts';
@@ -58,11 +58,25 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
     <div className="relative rounded-md border border-line bg-bg text-left">
       <ScrollRegion label={label} className="overflow-x-auto">
         <pre className="p-3 pr-10 font-mono text-xs leading-5 [overflow-wrap:anywhere] whitespace-pre-wrap">
-          {code}
+          {unbroken(code)}
         </pre>
       </ScrollRegion>
       <CopyButton text={code} label={`Copy: ${label}`} className="absolute top-1.5 right-1.5" />
     </div>
+  );
+}
+
+/** Words with hyphens, such as the options of commands, break only where they are longer than a line. */
+function unbroken(code: string): ReactNode {
+  return code.split(/([^\s-]*-\S+)/).map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the words of a text do not move
+      <span key={index} className="inline-block max-w-full">
+        {part}
+      </span>
+    ),
   );
 }
 

@@ -65,6 +65,7 @@ export const messages = {
     show: 'Show characters',
     hide: 'Hide characters',
     rule: (least: number) => `At least ${least} characters. A short phrase works best.`,
+    missing: 'Enter a password.',
     tooShort: (missing: number) =>
       `Too short: add ${missing} more ${missing === 1 ? 'character' : 'characters'}.`,
     isEmail: "Don't use your e-mail address.",

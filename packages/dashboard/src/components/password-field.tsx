@@ -79,6 +79,7 @@ export const PASSWORD_RULE = messages.password.rule(PASSWORD_LENGTH.least);
 
 /** The problem of a new password; `undefined` if it is valid. */
 export function passwordProblem(password: string, email: string): string | undefined {
+  if (password === '') return messages.password.missing;
   const missing = PASSWORD_LENGTH.least - password.length;
   if (missing > 0) return messages.password.tooShort(missing);
   return password.trim().toLowerCase() === email.trim().toLowerCase() ? messages.password.isEmail : undefined;

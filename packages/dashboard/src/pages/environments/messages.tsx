@@ -50,7 +50,7 @@ export const messages = {
   name: 'Name',
   nameHint: "Applications read the environment by this name. It can't be changed later.",
   nameMissing: 'Enter a name.',
-  nameInvalid: 'Use lowercase letters, digits and "-", starting with a letter or digit.',
+  nameInvalid: 'Use lowercase letters, digits and “-”, starting with a letter or digit.',
   namePlaceholder: 'preview',
   startsEmpty: 'A new environment starts empty. Use Compare to copy flag states into it.',
   color: 'Color',

@@ -60,7 +60,13 @@ export function BulkBar({
       data-bottom-bar
       className="sticky bottom-0 z-20 shrink-0 border-t border-line bg-raised"
     >
-      <div ref={bar} className={classNames(GRID, 'flex h-12 items-center gap-2 overflow-x-auto')}>
+      <div
+        ref={bar}
+        className={classNames(
+          GRID,
+          'flex h-12 items-center gap-2 overflow-x-auto scroll-edges [--edge:var(--raised)]',
+        )}
+      >
         <strong
           className="mr-2 font-medium whitespace-nowrap"
           role="status"

@@ -17,7 +17,14 @@ export function NoFlags({ project, onCreate }: { project: string; onCreate: (() 
       <EmptyState
         icon={<Flag size={20} aria-hidden />}
         title={words.noFlags}
-        action={onCreate && <CreateButton onClick={onCreate}>{words.createFirst}</CreateButton>}
+        action={
+          onCreate && (
+            // “Get started” above has the same button.
+            <span className="[[data-get-started]~*_&]:hidden">
+              <CreateButton onClick={onCreate}>{words.createFirst}</CreateButton>
+            </span>
+          )
+        }
       >
         {words.whatFlagsAre}
       </EmptyState>

@@ -105,7 +105,9 @@ function KeyLink({ project, flag, words }: { project: string; flag: string; word
       title={flag}
       aria-label={flag}
     >
-      <CutKey flag={flag} words={words} />
+      <span aria-hidden className="flex min-w-0">
+        <CutKey flag={flag} words={words} />
+      </span>
     </Link>
   );
 }

@@ -93,6 +93,8 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const onCreated = useCreatedToast(project.name, shown, mark);
 
   const root = useRef<HTMLDivElement>(null);
+  // The place of the list has the button then.
+  const isEmpty = flags.length === 0 && !filter.isArchived;
   const title = filter.isArchived ? messages.archivedFlags : messages.flags;
   useScreen(root, `${title} · ${project.name}`);
 
@@ -113,7 +115,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           <span className="flex items-center gap-2">
             <Suspense>{!filter.isArchived && <CleanUpLink project={project} flags={flags} />}</Suspense>
             {flags.length > 0 && <ViewBar project={project} density={density} onDensity={setDensity} />}
-            {canEdit && (
+            {canEdit && !isEmpty && (
               <CreateButton onClick={create} aria-keyshortcuts="n">
                 {messages.newFlag}
               </CreateButton>

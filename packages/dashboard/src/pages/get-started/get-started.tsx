@@ -52,7 +52,7 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
   const next = steps.findIndex(({ isDone }) => !isDone);
 
   return (
-    <div className={classNames(GRID, 'pb-3')}>
+    <div data-get-started className={classNames(GRID, 'pb-3')}>
       <section
         aria-labelledby="get-started"
         className="rounded-lg border border-line bg-surface px-4 pt-2 pb-3"

@@ -34,7 +34,7 @@ export const messages = {
   name: 'Name',
   nameHint: "The name is part of URLs and can't be changed later.",
   nameMissing: 'Enter a name.',
-  nameInvalid: 'Use lowercase letters, digits and "-", starting with a letter or digit.',
+  nameInvalid: 'Use lowercase letters, digits and “-”, starting with a letter or digit.',
   namePlaceholder: 'shop',
 
   notFound: 'Page not found',

@@ -1,4 +1,5 @@
 import type { SsoProblem } from '../../api/types.ts';
+import { LOCALE } from '../../components/time-ago.tsx';
 
 const code = (text: string) => <code className="font-mono text-xs text-ink">{text}</code>;
 
@@ -75,7 +76,8 @@ export const messages = {
   joinTitle: 'Join Halyard',
   invited: (role: string | undefined, projects: readonly (readonly [role: string, project: string])[]) => {
     const roles = projects.map(([each, project]) => `${each.toLowerCase()} in ${project}`);
-    return `You're invited with the role ${[...(role === undefined ? [] : [role.toLowerCase()]), ...roles].join(', ')}.`;
+    const all = [...(role === undefined ? [] : [role.toLowerCase()]), ...roles];
+    return `You're invited as ${new Intl.ListFormat(LOCALE).format(all)}.`;
   },
   resetTitle: 'Choose a new password',
   resetIntro: 'Setting it signs you out in all other browsers.',
