@@ -45,7 +45,6 @@ export const messages = {
       `needs the approval of ${count === 1 ? 'another person' : `${count} other people`}. Nothing changes until then.`,
     neededByNow: 'This needs the approval of other people. Nothing has been changed.',
     note: 'Reason',
-    noteHint: 'Shown to the people who decide, and in the history.',
     noteMissing: 'Say why, for those who decide.',
     hold: 'Hold it once it is approved',
     holdHint: 'It then waits until a person applies it. Otherwise the last approval makes the change.',

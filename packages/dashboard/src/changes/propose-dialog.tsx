@@ -77,7 +77,7 @@ export function ProposeDialog({
 
         <TextField
           label={isEmergency ? words.emergencyNote : words.note}
-          hint={isEmergency ? words.emergencyNoteHint : words.noteHint}
+          hint={isEmergency ? words.emergencyNoteHint : undefined}
           error={form.problem('note')}
           maxLength={NOTE_LENGTH}
           autoComplete="off"

@@ -171,9 +171,11 @@ export function FormDialog({
       isQuestion={isQuestion}
       {...(className === undefined ? {} : { className })}
     >
-      <form className="flex flex-col gap-4" {...form.props}>
-        {children}
-        <RefusalNote error={error} />
+      <form {...form.props}>
+        <div className="flex flex-col gap-4">
+          {children}
+          <RefusalNote error={error} />
+        </div>
 
         <DialogActions>
           {obstacle !== undefined && (

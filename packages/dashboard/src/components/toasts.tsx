@@ -86,11 +86,24 @@ export function Toasts() {
     () => shown,
   );
   const newest = list.at(-1)?.id;
-  // All stay where the newest one appeared: nothing jumps when the focus moves.
+  // All stay where the newest one appeared, unless the focus moves below them.
   const [place, setPlace] = useState({ newest, liftPx: 0 });
   if (place.newest !== newest) setPlace({ newest, liftPx: newest === undefined ? 0 : liftOverFocus() });
 
   const ref = useRef<HTMLElement>(null);
+  useEffect(() => {
+    function makeWay({ target }: FocusEvent): void {
+      const [own, box] = [ref.current, focusPlace()].map((each) => each?.getBoundingClientRect());
+      // Events of the window have no other targets.
+      if (own === undefined || box === undefined || ref.current?.contains(target as Node)) return;
+      const isCovered =
+        own.left < box.right && box.left < own.right && own.top < box.bottom && box.top < own.bottom;
+      if (isCovered) setPlace((before) => ({ ...before, liftPx: liftOverFocus() }));
+    }
+    addEventListener('focusin', makeWay);
+    return () => removeEventListener('focusin', makeWay);
+  }, []);
+
   useShortcut('t', () => {
     ref.current?.lastElementChild?.querySelector<HTMLElement>('a, button')?.focus();
   });
