@@ -6,21 +6,23 @@ export const messages = {
     selectProject: 'Select a project',
     projects: 'Projects',
     allProjects: 'All projects',
-    newProject: 'New project',
     navigation: 'Project',
     settings: 'Settings',
   },
 
   create: {
     title: 'Create',
-    flag: 'New flag',
-    schedule: 'New schedule',
-    key: 'New key',
-    environment: 'New environment',
-    webhook: 'New webhook',
-    project: 'New project',
-    invitation: 'Invite someone',
-    token: 'New access token',
+    nouns: {
+      flag: 'New flag',
+      schedule: 'New schedule',
+      key: 'New key',
+      environment: 'New environment',
+      webhook: 'New webhook',
+      project: 'New project',
+      operator: 'Invite someone',
+      token: 'New access token',
+      'relay-token': 'New relay token',
+    },
   },
 
   help: {
