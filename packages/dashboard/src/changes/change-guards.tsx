@@ -1,12 +1,10 @@
 import {
   createContext,
-  lazy,
   type ReactNode,
   Suspense,
   useCallback,
   useContext,
   useEffect,
-  useMemo,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -15,7 +13,8 @@ import { requiresApprovals, useEnvironments } from '../api/projects.ts';
 import { useMayChangeProtected, useRights } from '../api/session.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { DialogPart } from '../components/dialog-part.tsx';
-import { createQuestionSlot } from '../components/question-slot.ts';
+import { lazyPart } from '../components/lazy-part.ts';
+import { createQuestionSlot, type QuestionSlot } from '../components/question-slot.ts';
 import { useTimeRefresh } from '../components/time-ago.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
 import { messages } from './messages.ts';
@@ -39,22 +38,11 @@ interface Guards {
 
 // One chunk for all questions: in the first load, each further one costs bytes.
 const questions = () => import('./questions.ts');
-const ConflictDialog = lazy(async () => ({ default: (await questions()).ConflictDialog }));
-const ProductionGuard = lazy(async () => ({ default: (await questions()).ProductionGuard }));
-const PausedGuard = lazy(async () => ({ default: (await questions()).PausedGuard }));
-const ProposeDialog = lazy(async () => ({ default: (await questions()).ProposeDialog }));
-const ReasonDialog = lazy(async () => ({ default: (await questions()).ReasonDialog }));
-
-type Open =
-  | { kind: 'approval'; id: number; change: ProposedChange; answer: (answer: Wanted | undefined) => void }
-  | {
-      kind: 'reason';
-      id: number;
-      environments: readonly EnvironmentRecord[];
-      answer: (answer: Wanted | undefined) => void;
-    }
-  | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: GuardAnswer | undefined) => void }
-  | { kind: 'conflict'; id: number; conflict: Conflict; answer: (answer: Resolution) => void };
+const ConflictDialog = lazyPart(questions, 'ConflictDialog');
+const ProductionGuard = lazyPart(questions, 'ProductionGuard');
+const PausedGuard = lazyPart(questions, 'PausedGuard');
+const ProposeDialog = lazyPart(questions, 'ProposeDialog');
+const ReasonDialog = lazyPart(questions, 'ReasonDialog');
 
 const GuardsContext = createContext<Guards | undefined>(undefined);
 
@@ -67,97 +55,77 @@ export function useChangeGuards(): Guards {
 
 /** Shows the questions about changes made inside of it. */
 export function ChangeGuards({ children }: { children: ReactNode }) {
-  const [open, setOpen] = useState<Open>();
-  const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
-
-  const propose = useCallback(
-    (change: ProposedChange) =>
-      slot.ask<Wanted | undefined>((give, id) => ({ kind: 'approval', id, change, answer: give }), undefined),
-    [slot],
-  );
-  const askReason = useCallback(
-    (environments: readonly EnvironmentRecord[]) =>
-      slot.ask<Wanted | undefined>(
-        (give, id) => ({ kind: 'reason', id, environments, answer: give }),
-        undefined,
-      ),
-    [slot],
-  );
-  const askApproval = useCallback(
-    async (change: ProposedChange) => {
-      const needed = change.environments.filter(requiresApprovals);
-      if (needed.length > 0) return propose({ ...change, environments: needed });
-      return lackReason(change.environments, change.note)
-        ? askReason(change.environments.filter(({ reasonRequired }) => reasonRequired))
-        : { note: change.note };
-    },
-    [propose, askReason],
-  );
-
-  const askConsent = useCallback(
-    async (change: GuardedChange) => {
-      const { environment, note } = change;
-      if (environment.approvals > 0) return propose({ ...change, environments: [environment] });
-      const isQuiet = !environment.protected || leftMs(change) > 0;
-      if (isQuiet && !lackReason([environment], note)) return { note };
-
-      const answer = await slot.ask<GuardAnswer | undefined>(
-        (give, id) => ({ kind: 'guard', id, change, answer: give }),
-        undefined,
-      );
-      if (answer?.pauses) pauseGuard(change);
-      return answer && { note: answer.note };
-    },
-    [slot, propose],
-  );
-
-  const resolveConflict = useCallback(
-    (conflict: Conflict) =>
-      slot.ask<Resolution>((give, id) => ({ kind: 'conflict', id, conflict, answer: give }), 'cancel'),
-    [slot],
-  );
-
-  const guards = useMemo(
-    () => ({ askConsent, askApproval, resolveConflict }),
-    [askConsent, askApproval, resolveConflict],
-  );
+  const [open, setOpen] = useState<ReactNode>();
+  const [guards] = useState(() => createGuards(createQuestionSlot<ReactNode>(setOpen)));
 
   useEffect(
     () =>
       onApprovals({
-        ask: () => propose({ environments: [] }),
-        askReason: () => askReason([]),
+        ask: () => guards.propose({ environments: [] }),
+        askReason: () => guards.askReason([]),
         proposed: (text) => void questions().then(({ showProposed }) => showProposed(text)),
       }),
-    [propose, askReason],
+    [guards],
   );
 
   return (
     <GuardsContext value={guards}>
       {children}
-
-      {open?.kind === 'guard' && (
-        <DialogPart key={open.id} title={messages.guardTitle} onClose={() => open.answer(undefined)}>
-          <ProductionGuard change={open.change} onAnswer={open.answer} />
-        </DialogPart>
-      )}
-      {open?.kind === 'reason' && (
-        <DialogPart key={open.id} title={messages.reasonTitle} onClose={() => open.answer(undefined)}>
-          <ReasonDialog environments={open.environments} onAnswer={open.answer} />
-        </DialogPart>
-      )}
-      {open?.kind === 'approval' && (
-        <DialogPart key={open.id} title={messages.proposeTitle} onClose={() => open.answer(undefined)}>
-          <ProposeDialog change={open.change} onAnswer={open.answer} />
-        </DialogPart>
-      )}
-      {open?.kind === 'conflict' && (
-        <DialogPart key={open.id} title={messages.conflictTitle} onClose={() => open.answer('cancel')}>
-          <ConflictDialog conflict={open.conflict} onAnswer={open.answer} />
-        </DialogPart>
-      )}
+      {open}
     </GuardsContext>
   );
+}
+
+/** Decides which question a change needs answered, and shows it. */
+function createGuards({ ask }: QuestionSlot<ReactNode>) {
+  function propose(change: ProposedChange): Promise<Wanted | undefined> {
+    return ask<Wanted | undefined>(undefined, (answer, id) => (
+      <DialogPart key={id} title={messages.proposeTitle} onClose={() => answer(undefined)}>
+        <ProposeDialog change={change} onAnswer={answer} />
+      </DialogPart>
+    ));
+  }
+
+  function askReason(environments: readonly EnvironmentRecord[]): Promise<Wanted | undefined> {
+    return ask<Wanted | undefined>(undefined, (answer, id) => (
+      <DialogPart key={id} title={messages.reasonTitle} onClose={() => answer(undefined)}>
+        <ReasonDialog environments={environments} onAnswer={answer} />
+      </DialogPart>
+    ));
+  }
+
+  function resolveConflict(conflict: Conflict): Promise<Resolution> {
+    return ask<Resolution>('cancel', (answer, id) => (
+      <DialogPart key={id} title={messages.conflictTitle} onClose={() => answer('cancel')}>
+        <ConflictDialog conflict={conflict} onAnswer={answer} />
+      </DialogPart>
+    ));
+  }
+
+  async function askApproval(change: ProposedChange): Promise<Wanted | undefined> {
+    const needed = change.environments.filter(requiresApprovals);
+    if (needed.length > 0) return propose({ ...change, environments: needed });
+    return lackReason(change.environments, change.note)
+      ? askReason(change.environments.filter(({ reasonRequired }) => reasonRequired))
+      : { note: change.note };
+  }
+
+  async function askConsent(change: GuardedChange): Promise<Wanted | undefined> {
+    const { environment, note } = change;
+    if (environment.approvals > 0) return propose({ ...change, environments: [environment] });
+    const isQuiet = !environment.protected || leftMs(change) > 0;
+    if (isQuiet && !lackReason([environment], note)) return { note };
+
+    const answer = await ask<GuardAnswer | undefined>(undefined, (give, id) => (
+      <DialogPart key={id} title={messages.guardTitle} onClose={() => give(undefined)}>
+        <ProductionGuard change={change} onAnswer={give} />
+      </DialogPart>
+    ));
+    if (answer?.pauses) pauseGuard(change);
+    return answer && { note: answer.note };
+  }
+
+  return { propose, askReason, askApproval, askConsent, resolveConflict };
 }
 
 /** Whether one of these environments requires a reason that the change lacks. */

@@ -16,12 +16,6 @@ export interface Question {
   readonly typed?: string;
 }
 
-interface Open {
-  readonly id: number;
-  readonly question: Question;
-  readonly answer: (yes: boolean) => void;
-}
-
 type Ask = (question: Question) => Promise<boolean>;
 
 const ConfirmContext = createContext<Ask>(async () => false);
@@ -44,16 +38,17 @@ export function useLeaveGuard(isDirty: boolean, what: string): void {
 
 /** Shows the questions of what is inside. */
 export function ConfirmProvider({ children }: { children: ReactNode }) {
-  const [open, setOpen] = useState<Open>();
-  const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
+  const [open, setOpen] = useState<ReactNode>();
+  const [slot] = useState(() => createQuestionSlot<ReactNode>(setOpen));
   const ask = useCallback<Ask>(
-    (question) => slot.ask<boolean>((answer, id) => ({ id, question, answer }), false),
+    (question) =>
+      slot.ask(false, (answer, id) => <ConfirmDialog key={id} question={question} onAnswer={answer} />),
     [slot],
   );
   return (
     <ConfirmContext value={ask}>
       {children}
-      {open && <ConfirmDialog key={open.id} question={open.question} onAnswer={open.answer} />}
+      {open}
     </ConfirmContext>
   );
 }

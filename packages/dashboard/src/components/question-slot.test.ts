@@ -11,7 +11,7 @@ function openSlot() {
   const slot = createQuestionSlot<Shown>((question) => {
     shown = question;
   });
-  const ask = (name: string) => slot.ask<'yes' | 'no'>((answer) => ({ name, answer }), 'no');
+  const ask = (name: string) => slot.ask<'yes' | 'no'>('no', (answer) => ({ name, answer }));
   return { ask, shown: () => shown };
 }
 

@@ -1,10 +1,10 @@
 /** The one place on the screen for questions about changes. */
-interface QuestionSlot<Question> {
+export interface QuestionSlot<Question> {
   /**
    * Shows the question of `pose` and resolves with its answer. When another question replaces it, it resolves with
    * `no`.
    */
-  readonly ask: <Answer>(pose: Pose<Question, Answer>, no: Answer) => Promise<Answer>;
+  readonly ask: <Answer>(no: Answer, pose: Pose<Question, Answer>) => Promise<Answer>;
 }
 
 /** Creates a question; each has its own `id`. */
@@ -18,7 +18,7 @@ export function createQuestionSlot<Question>(
   let giveWay: (() => void) | undefined;
 
   return {
-    ask: async <Answer>(pose: Pose<Question, Answer>, no: Answer) => {
+    ask: async <Answer>(no: Answer, pose: Pose<Question, Answer>) => {
       const { promise, resolve } = Promise.withResolvers<Answer>();
       giveWay?.();
       const giveMineWay = () => resolve(no);
