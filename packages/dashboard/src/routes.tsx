@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { type ComponentType, lazy, type ReactNode, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import { isRefusal } from './api/api-error.ts';
 import { LiveProvider } from './api/live.tsx';
@@ -90,17 +90,15 @@ export function preloadScreen(path: string): void {
 export function Routes() {
   const [location] = useLocation();
   return (
-    <PartBoundary place={location}>
-      <Suspense fallback={<ShellSkeleton />}>
-        <Switch>
-          <Route path="/sign-in" component={SignInPage} />
-          <Route path="/setup" component={SetupPage} />
-          <Route path="/invitation" component={InvitationPage} />
-          <Route>
-            <SignedInRoutes />
-          </Route>
-        </Switch>
-      </Suspense>
+    <PartBoundary place={location} fallback={<ShellSkeleton />}>
+      <Switch>
+        <Route path="/sign-in" component={SignInPage} />
+        <Route path="/setup" component={SetupPage} />
+        <Route path="/invitation" component={InvitationPage} />
+        <Route>
+          <SignedInRoutes />
+        </Route>
+      </Switch>
     </PartBoundary>
   );
 }
@@ -128,19 +126,15 @@ function SignedInRoutes() {
       <CommandsProvider>
         <ChangeGuards>
           <Shell>
-            <PartBoundary place={location}>
-              <Suspense fallback={<ScreenSkeleton />}>
-                <Screen project={project} />
-              </Suspense>
+            <PartBoundary place={location} fallback={<ScreenSkeleton />}>
+              <Screen project={project} />
             </PartBoundary>
           </Shell>
         </ChangeGuards>
         <Toasts />
         {!session.signedIn && (
           <PartBoundary place="sign-in">
-            <Suspense fallback={null}>
-              <SessionEndedDialog />
-            </Suspense>
+            <SessionEndedDialog />
           </PartBoundary>
         )}
       </CommandsProvider>

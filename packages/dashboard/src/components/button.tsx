@@ -1,3 +1,4 @@
+import type { LucideIcon } from 'lucide-react';
 import Plus from 'lucide-react/icons/plus';
 import type { ComponentProps } from 'react';
 import { classNames } from './class-names.ts';
@@ -33,10 +34,14 @@ export function Button({
 }
 
 /** The main button of a screen that lists things: creates another one. */
-export function CreateButton({ children, ...rest }: Omit<ComponentProps<'button'>, 'className'>) {
+export function CreateButton({
+  icon: Icon = Plus,
+  children,
+  ...rest
+}: Omit<ComponentProps<'button'>, 'className'> & { icon?: LucideIcon }) {
   return (
     <Button kind="primary" {...rest}>
-      <Plus size={15} aria-hidden /> {children}
+      <Icon size={15} aria-hidden /> {children}
     </Button>
   );
 }
@@ -44,9 +49,18 @@ export function CreateButton({ children, ...rest }: Omit<ComponentProps<'button'
 /** A square button with only an icon; `label` is its accessible name. */
 export function IconButton({
   label,
+  icon: Icon,
+  iconSize = 14,
+  iconClassName,
   className,
   ...rest
-}: Omit<ComponentProps<'button'>, 'aria-label'> & { label: string }) {
+}: Omit<ComponentProps<'button'>, 'aria-label' | 'children'> & {
+  label: string;
+  icon: LucideIcon;
+  /** In pixels. */
+  iconSize?: number;
+  iconClassName?: string | undefined;
+}) {
   return (
     <button
       type="button"
@@ -57,6 +71,8 @@ export function IconButton({
         className,
       )}
       {...rest}
-    />
+    >
+      <Icon size={iconSize} className={iconClassName} aria-hidden />
+    </button>
   );
 }

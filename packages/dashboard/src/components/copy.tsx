@@ -18,9 +18,13 @@ export function CopyButton({ text, label, className }: { text: string; label: st
     setCopied(await copyText(text));
   }
   return (
-    <IconButton label={label} className={className} onClick={() => void copy()}>
-      {isCopied ? <Check size={14} className="text-good" aria-hidden /> : <Copy size={14} aria-hidden />}
-    </IconButton>
+    <IconButton
+      icon={isCopied ? Check : Copy}
+      iconClassName={isCopied ? 'text-good' : undefined}
+      label={label}
+      className={className}
+      onClick={() => void copy()}
+    />
   );
 }
 

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
 import { PartBoundary } from './part-boundary.tsx';
 import { SkeletonRows } from './screen-states.tsx';
@@ -24,16 +24,13 @@ export function DialogPart({
           {content}
         </Dialog>
       )}
+      fallback={
+        <Dialog title={title} onClose={onClose}>
+          <SkeletonRows rows={4} />
+        </Dialog>
+      }
     >
-      <Suspense
-        fallback={
-          <Dialog title={title} onClose={onClose}>
-            <SkeletonRows rows={4} />
-          </Dialog>
-        }
-      >
-        {children}
-      </Suspense>
+      {children}
     </PartBoundary>
   );
 }

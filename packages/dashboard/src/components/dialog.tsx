@@ -134,9 +134,7 @@ function TitleBar({ titleId, title, onClose }: { titleId: string; title: string;
       <h2 id={titleId} className="text-lg font-semibold">
         {title}
       </h2>
-      <IconButton label="Close" onClick={onClose} className="-mr-1.5">
-        <X size={16} aria-hidden />
-      </IconButton>
+      <IconButton icon={X} iconSize={16} label="Close" onClick={onClose} className="-mr-1.5" />
     </div>
   );
 }

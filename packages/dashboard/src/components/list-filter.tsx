@@ -77,13 +77,12 @@ export function FoldedFilters({
   return (
     <>
       <IconButton
+        icon={SlidersHorizontal}
         label={messages.filters}
         className="size-8 border border-line md:hidden"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
-      >
-        <SlidersHorizontal size={14} aria-hidden />
-      </IconButton>
+      />
 
       <div
         className={classNames(

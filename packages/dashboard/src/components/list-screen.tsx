@@ -1,4 +1,5 @@
-import type { ComponentType, ReactNode } from 'react';
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { useCreating } from '../browser/use-search-state.ts';
 import { CreateButton } from './button.tsx';
 import { useCreateCommand } from './commands.tsx';
@@ -29,7 +30,7 @@ export function ListScreen<Data>({
   reading,
   isEmpty,
   rows,
-  icon: Icon,
+  icon,
   canRead = true,
   canCreate,
   isReady = true,
@@ -46,7 +47,7 @@ export function ListScreen<Data>({
   isEmpty: (data: Data) => boolean;
   /** How many gray rows are shown while the list loads. */
   rows?: number;
-  icon?: ComponentType<{ readonly size: number; readonly 'aria-hidden': true }>;
+  icon?: LucideIcon;
   canRead?: boolean;
   canCreate: boolean;
   /** Whether everything that the dialog needs has loaded. */
@@ -81,11 +82,7 @@ export function ListScreen<Data>({
         <Loaded reading={reading} rows={rows}>
           {(data) =>
             isBlank ? (
-              <EmptyState
-                icon={Icon && <Icon size={20} aria-hidden />}
-                title={texts.emptyTitle}
-                action={button}
-              >
+              <EmptyState icon={icon} title={texts.emptyTitle} action={button}>
                 {texts.empty}
               </EmptyState>
             ) : (

@@ -1,3 +1,4 @@
+import type { LucideIcon } from 'lucide-react';
 import Check from 'lucide-react/icons/check';
 import Ellipsis from 'lucide-react/icons/ellipsis';
 import {
@@ -13,6 +14,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { useLocation } from 'wouter';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { Popover } from './popover.tsx';
@@ -112,15 +114,17 @@ const ITEM =
 
 /** An action of a menu. */
 export function MenuItem({
-  onSelect,
+  icon: Icon,
+  label,
   isDangerous,
   disabled,
-  children,
+  onSelect,
 }: {
-  onSelect: () => void;
+  icon?: LucideIcon;
+  label: ReactNode;
   isDangerous?: boolean;
   disabled?: boolean;
-  children: ReactNode;
+  onSelect: () => void;
 }) {
   const run = useContext(RunContext);
   return (
@@ -133,9 +137,16 @@ export function MenuItem({
       onPointerMove={takeFocus}
       className={classNames(ITEM, isDangerous && 'text-danger')}
     >
-      {children}
+      {Icon && <Icon size={14} aria-hidden />}
+      {label}
     </button>
   );
+}
+
+/** An item that leads to an address of the dashboard. */
+export function MenuLink({ to, label }: { to: string; label: string }) {
+  const [, navigate] = useLocation();
+  return <MenuItem label={label} onSelect={() => navigate(to)} />;
 }
 
 /** One of several options, of which one is selected. */
@@ -186,15 +197,5 @@ export function MenuSeparator() {
 
 /** The less frequent actions on a record, behind "…". `label` names it, such as "More for production". */
 export function OverflowMenu({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <Menu
-      trigger={
-        <IconButton label={label}>
-          <Ellipsis size={16} aria-hidden />
-        </IconButton>
-      }
-    >
-      {children}
-    </Menu>
-  );
+  return <Menu trigger={<IconButton icon={Ellipsis} iconSize={16} label={label} />}>{children}</Menu>;
 }

@@ -1,4 +1,4 @@
-import { Component, type ReactNode, useEffect } from 'react';
+import { Component, type ReactNode, Suspense, useEffect } from 'react';
 import { useLiveStatus } from '../api/live.tsx';
 import { Button } from './button.tsx';
 import { CodeBlock } from './copy.tsx';
@@ -12,6 +12,8 @@ interface Properties {
   readonly place: string;
   /** Frames the error; by default as a screen. */
   readonly frame?: (title: string, content: ReactNode) => ReactNode;
+  /** Shown until its file is loaded; by default nothing. */
+  readonly fallback?: ReactNode;
   readonly children: ReactNode;
 }
 
@@ -20,7 +22,7 @@ interface Failed {
 }
 
 /**
- * Shows an error in place of a part that fails, instead of losing the whole page: its file could not be loaded, as after
+ * Shows something in place of a part that is loaded, and an error in place of one that fails, instead of losing the whole page: its file could not be loaded, as after
  * an upgrade of the server, or it has a bug.
  */
 export class PartBoundary extends Component<Properties, { readonly failed: Failed | undefined }> {
@@ -35,9 +37,9 @@ export class PartBoundary extends Component<Properties, { readonly failed: Faile
   }
 
   override render(): ReactNode {
-    const { frame = screenOf, children } = this.props;
+    const { frame = screenOf, fallback = null, children } = this.props;
     const { failed } = this.state;
-    if (failed === undefined) return children;
+    if (failed === undefined) return <Suspense fallback={fallback}>{children}</Suspense>;
     return isMissingFile(failed.error)
       ? frame(words.missing, <MissingPart error={failed.error} reloads={this.props.frame === undefined} />)
       : frame(words.broken, <BrokenPart error={failed.error} />);

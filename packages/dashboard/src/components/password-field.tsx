@@ -60,14 +60,14 @@ export function PasswordField({
           />
 
           <IconButton
+            icon={isShown ? EyeOff : Eye}
+            iconSize={15}
             label={isShown ? messages.password.hide : messages.password.show}
             aria-controls={control.id}
             aria-pressed={isShown}
             className="absolute top-0.5 right-0.5"
             onClick={() => setShown(!isShown)}
-          >
-            {isShown ? <EyeOff size={15} aria-hidden /> : <Eye size={15} aria-hidden />}
-          </IconButton>
+          />
         </div>
       )}
     </Field>

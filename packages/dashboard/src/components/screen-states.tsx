@@ -1,3 +1,4 @@
+import type { LucideIcon } from 'lucide-react';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import type { ReactNode } from 'react';
 import { ApiError, isRefusal, messageOf } from '../api/api-error.ts';
@@ -6,21 +7,21 @@ import { classNames } from './class-names.ts';
 
 /** Shown in place of an empty list: what it is for, and how to begin. */
 export function EmptyState({
-  icon,
+  icon: Icon,
   title,
   children,
   action,
 }: {
-  icon?: ReactNode;
+  icon?: LucideIcon | undefined;
   title: string;
   children?: ReactNode;
   action?: ReactNode;
 }) {
   return (
     <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-16 text-center">
-      {icon !== undefined && (
+      {Icon && (
         <div className="flex size-11 items-center justify-center rounded-xl bg-accent-soft text-accent">
-          {icon}
+          <Icon size={20} aria-hidden />
         </div>
       )}
       <h2 className="text-lg font-semibold">{title}</h2>
@@ -35,7 +36,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   const docs = error instanceof ApiError ? error.docs : undefined;
   return (
     <EmptyState
-      icon={<TriangleAlert size={20} aria-hidden />}
+      icon={TriangleAlert}
       title="This could not be loaded"
       action={
         <>

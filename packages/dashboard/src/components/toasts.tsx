@@ -172,9 +172,7 @@ function ToastCard({
           {action.label}
         </button>
       )}
-      <IconButton label="Dismiss" className="-m-0.5 size-6" onClick={() => dismiss(id)}>
-        <X size={14} aria-hidden />
-      </IconButton>
+      <IconButton icon={X} label="Dismiss" className="-m-0.5 size-6" onClick={() => dismiss(id)} />
     </div>
   );
 }

@@ -1,26 +1,16 @@
-import {
-  type Dispatch,
-  lazy,
-  type SetStateAction,
-  Suspense,
-  useCallback,
-  useEffect,
-  useRef,
-  useState,
-} from 'react';
+import { type Dispatch, type SetStateAction, useCallback, useEffect, useRef, useState } from 'react';
 import { useLocation, useRoute } from 'wouter';
 import { PROJECT_SCREENS, PROJECT_SETTINGS, useCurrentProject } from '../browser/links.ts';
 import { useShortcut } from '../browser/use-shortcut.ts';
 import { Dialog } from '../components/dialog.tsx';
+import { lazyPart } from '../components/lazy-part.ts';
 import { PartBoundary } from '../components/part-boundary.tsx';
 import { messages } from './messages.ts';
 import { PALETTE_FIELD, PALETTE_FRAME } from './palette-style.ts';
 import { remember } from './recent.ts';
 
-const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
-const KeyboardHelp = lazy(async () => ({
-  default: (await import('./palette/keyboard-help.tsx')).KeyboardHelp,
-}));
+const Palette = lazyPart(() => import('./palette/palette.tsx'), 'Palette');
+const KeyboardHelp = lazyPart(() => import('./palette/keyboard-help.tsx'), 'KeyboardHelp');
 
 /** The command palette (Ctrl+K or Cmd+K), and the list of all keys (`?`). */
 export function CommandPalette({
@@ -55,11 +45,10 @@ export function CommandPalette({
           {content}
         </Dialog>
       )}
+      fallback={open === 'palette' && <Loading text={text} onType={setText} onClose={close} />}
     >
-      <Suspense fallback={open === 'palette' && <Loading text={text} onType={setText} onClose={close} />}>
-        {open === 'palette' && <Palette text={text} onType={setText} onClose={close} onHelp={onHelp} />}
-        {open === 'help' && <KeyboardHelp onClose={close} />}
-      </Suspense>
+      {open === 'palette' && <Palette text={text} onType={setText} onClose={close} onHelp={onHelp} />}
+      {open === 'help' && <KeyboardHelp onClose={close} />}
     </PartBoundary>
   );
 }

@@ -1,13 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import type { LucideIcon } from 'lucide-react';
 import CircleHelp from 'lucide-react/icons/circle-question-mark';
 import CircleUser from 'lucide-react/icons/circle-user-round';
 import Plus from 'lucide-react/icons/plus';
-import { useLocation } from 'wouter';
 import { useLiveStatus } from '../api/live.tsx';
 import type { LiveStatus } from '../api/live-connection.ts';
 import { request } from '../api/request.ts';
-import { useCan, useCanEverywhere, useIsAdminAnywhere, useOperator, useRights } from '../api/session.ts';
+import { useCan, useOperator, useRights } from '../api/session.ts';
 import { links } from '../browser/links.ts';
 import { useStoredChoice } from '../browser/stored.ts';
 import { THEMES, useTheme } from '../browser/theme.ts';
@@ -16,59 +14,31 @@ import { useSignOut } from '../components/actions.tsx';
 import { IconButton } from '../components/button.tsx';
 import { classNames } from '../components/class-names.ts';
 import { Kbd } from '../components/kbd.tsx';
-import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLink, MenuSeparator } from '../components/menu.tsx';
+import { type Creation, useCreations } from './creations.ts';
 import { messages } from './messages.ts';
 
-/** The button that opens a menu of the header. */
-function menuButton(label: string, Icon: LucideIcon) {
-  return (
-    <IconButton label={label} className="size-8">
-      <Icon size={17} aria-hidden />
-    </IconButton>
-  );
-}
-
-/** What the person may create, here and in the settings. */
+/** What the person may create, here and in the settings. Relays are rare: only the palette offers their tokens. */
 export function CreateMenu({ project }: { project: string | undefined }) {
-  const [canEdit, canManage] = [useCan('editor'), useCan('admin')];
-  const [canCreate, isAdmin] = [useCanEverywhere('admin'), useIsAdminAnywhere()];
-  if (!canEdit && !isAdmin) return null;
-  const words = messages.create;
+  const canEdit = useCan('editor');
+  const [inProject, others] = useCreations(project);
+  const elsewhere = others.filter(({ id }) => id !== 'relay-token.new');
+  if (!canEdit && elsewhere.length === 0) return null;
 
   return (
-    <Menu trigger={menuButton(words.title, Plus)}>
-      {project !== undefined && canEdit && (
-        <>
-          <MenuLink to={`${links.flags(project)}?new=`}>{words.flag}</MenuLink>
-          <MenuLink to={`${links.schedules(project)}?new=schedule`}>{words.schedule}</MenuLink>
-          {canManage && (
-            <>
-              <MenuLink to={`${links.keys(project)}?new=key`}>{words.key}</MenuLink>
-              <MenuLink to={`${links.environments(project)}?new=environment`}>{words.environment}</MenuLink>
-              <MenuLink to={`${links.webhooks(project)}?new=webhook`}>{words.webhook}</MenuLink>
-            </>
-          )}
-        </>
-      )}
-      {isAdmin && (
-        <>
-          {project !== undefined && canEdit && <MenuSeparator />}
-          {canCreate && <MenuLink to={`${links.projects}&new=project`}>{words.project}</MenuLink>}
-          <MenuLink to={`${links.operators}?new=invitation`}>{words.invitation}</MenuLink>
-          <MenuLink to={`${links.tokens}?new=token`}>{words.token}</MenuLink>
-        </>
-      )}
-      {project === undefined && !isAdmin && (
-        <MenuLink to={links.projects}>{messages.header.allProjects}</MenuLink>
+    <Menu trigger={<IconButton icon={Plus} iconSize={17} className="size-8" label={messages.create.title} />}>
+      {inProject.map(linkTo)}
+      {inProject.length > 0 && elsewhere.length > 0 && <MenuSeparator />}
+      {elsewhere.map(linkTo)}
+      {project === undefined && elsewhere.length === 0 && (
+        <MenuLink to={links.projects} label={messages.header.allProjects} />
       )}
     </Menu>
   );
 }
 
-/** An item that leads to an address of the dashboard. */
-function MenuLink({ to, children }: { to: string; children: string }) {
-  const [, navigate] = useLocation();
-  return <MenuItem onSelect={() => navigate(to)}>{children}</MenuItem>;
+function linkTo({ id, title, to }: Creation) {
+  return <MenuLink key={id} to={to} label={title} />;
 }
 
 /** Keyboard shortcuts and documentation. */
@@ -77,13 +47,18 @@ export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const words = messages.help;
 
   return (
-    <Menu trigger={menuButton(words.title, CircleHelp)}>
-      <MenuItem onSelect={onShortcuts}>
-        <span className="flex-1">{messages.palette.shortcuts}</span>
-        <span aria-hidden>
-          <Kbd keys="?" />
-        </span>
-      </MenuItem>
+    <Menu trigger={<IconButton icon={CircleHelp} iconSize={17} className="size-8" label={words.title} />}>
+      <MenuItem
+        label={
+          <>
+            <span className="flex-1">{messages.palette.shortcuts}</span>
+            <span aria-hidden>
+              <Kbd keys="?" />
+            </span>
+          </>
+        }
+        onSelect={onShortcuts}
+      />
       <MenuChoice
         isChosen={singleKeys === 'on'}
         onSelect={() => setSingleKeys(singleKeys === 'on' ? 'off' : 'on')}
@@ -91,9 +66,9 @@ export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
         {messages.singleKeys}
       </MenuChoice>
       <MenuSeparator />
-      <MenuItem onSelect={() => location.assign('/docs')}>{messages.user.documentation}</MenuItem>
-      <MenuItem onSelect={() => location.assign('/docs/api')}>{words.api}</MenuItem>
-      <MenuItem onSelect={() => location.assign(links.languages)}>{words.languages}</MenuItem>
+      <MenuItem label={messages.user.documentation} onSelect={() => location.assign('/docs')} />
+      <MenuItem label={words.api} onSelect={() => location.assign('/docs/api')} />
+      <MenuItem label={words.languages} onSelect={() => location.assign(links.languages)} />
       <MenuSeparator />
       <ServerVersion />
     </Menu>
@@ -167,7 +142,7 @@ export function UserMenu() {
       <MenuLabel>
         {email} · {role}
       </MenuLabel>
-      <MenuLink to={links.account}>{messages.user.account}</MenuLink>
+      <MenuLink to={links.account} label={messages.user.account} />
       <MenuSeparator />
       <MenuLabel>{messages.user.theme}</MenuLabel>
       {THEMES.map((choice) => (
@@ -176,7 +151,7 @@ export function UserMenu() {
         </MenuChoice>
       ))}
       <MenuSeparator />
-      <MenuItem onSelect={() => signOut.mutate()}>{messages.user.signOut}</MenuItem>
+      <MenuItem label={messages.user.signOut} onSelect={() => signOut.mutate()} />
     </Menu>
   );
 }

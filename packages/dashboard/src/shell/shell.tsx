@@ -1,7 +1,7 @@
 import ChevronsUpDown from 'lucide-react/icons/chevrons-up-down';
 import Search from 'lucide-react/icons/search';
 import Settings from 'lucide-react/icons/settings';
-import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { requiresApprovals, useEnvironments, useProjects } from '../api/projects.ts';
 import { useCanEverywhere, useIsAdminAnywhere } from '../api/session.ts';
@@ -18,8 +18,9 @@ import { PausedGuards } from '../changes/change-guards.tsx';
 import { classNames } from '../components/class-names.ts';
 import { EnvironmentFilter } from '../components/environment-filter.tsx';
 import { Kbd } from '../components/kbd.tsx';
+import { lazyPart } from '../components/lazy-part.ts';
 import { Logo } from '../components/logo.tsx';
-import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
+import { Menu, MenuChoice, MenuLabel, MenuLink, MenuSeparator } from '../components/menu.tsx';
 import { GRID, ScreenSkeleton } from '../components/page.tsx';
 import { PartBoundary } from '../components/part-boundary.tsx';
 import { WaitingCount } from '../flags/proposals/marks.ts';
@@ -29,9 +30,10 @@ import { messages } from './messages.ts';
 import { Navigation } from './navigation.tsx';
 import { IS_APPLE } from './palette-style.ts';
 
-const ProjectSettingsNavigation = lazy(async () => ({
-  default: (await import('./project-settings-navigation.tsx')).ProjectSettingsNavigation,
-}));
+const ProjectSettingsNavigation = lazyPart(
+  () => import('./project-settings-navigation.tsx'),
+  'ProjectSettingsNavigation',
+);
 
 /** The frame around every screen of a signed-in person. Only the screen scrolls; in a low window the header does, too. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -75,10 +77,8 @@ export function Shell({ children }: { children: ReactNode }) {
         </div>
         {project !== undefined && isInProjectSettings(location) && (
           // The screen below says it where files are missing.
-          <PartBoundary place={location} frame={() => null}>
-            <Suspense fallback={<div className="h-[37px]" />}>
-              <ProjectSettingsNavigation project={project} />
-            </Suspense>
+          <PartBoundary place={location} frame={() => null} fallback={<div className="h-[37px]" />}>
+            <ProjectSettingsNavigation project={project} />
           </PartBoundary>
         )}
       </header>
@@ -212,12 +212,8 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
       ))}
 
       <MenuSeparator />
-      <MenuItem onSelect={() => navigate(links.projects)}>{messages.header.allProjects}</MenuItem>
-      {canCreate && (
-        <MenuItem onSelect={() => navigate(`${links.projects}&new=project`)}>
-          {messages.header.newProject}
-        </MenuItem>
-      )}
+      <MenuLink to={links.projects} label={messages.header.allProjects} />
+      {canCreate && <MenuLink to={`${links.projects}&new=project`} label={messages.create.nouns.project} />}
     </Menu>
   );
 }

@@ -1,9 +1,9 @@
-import { lazy } from 'react';
+import { lazyPart } from '../../components/lazy-part.ts';
 
 const parts = () => import('./mark-parts.ts');
 
 /** How many proposals wait for this person, in the navigation. */
-export const WaitingCount = lazy(async () => ({ default: (await parts()).WaitingCount }));
+export const WaitingCount = lazyPart(parts, 'WaitingCount');
 
 /** Says in a flag's row that proposals for it wait. */
-export const ProposalMark = lazy(async () => ({ default: (await parts()).ProposalMark }));
+export const ProposalMark = lazyPart(parts, 'ProposalMark');

@@ -1,13 +1,14 @@
 import TrendingUp from 'lucide-react/icons/trending-up';
-import { lazy, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { isOpenPlan, useRollouts } from '../../api/rollouts.ts';
 import { Button } from '../../components/button.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import type { EnvironmentPanelProps } from '../panel-props.ts';
 import { messages } from './messages.ts';
 import { PlanView } from './plan-view.tsx';
 
-const StartDialog = lazy(async () => ({ default: (await import('./start-dialog.tsx')).StartDialog }));
+const StartDialog = lazyPart(() => import('./start-dialog.tsx'), 'StartDialog');
 
 /** How long an ended plan stays on the flag's page, in milliseconds. */
 const RECENT_MS = 7 * 86_400_000;
@@ -39,7 +40,8 @@ export function EnvironmentPlan({ project, flag, environment, record, obstacle }
       )}
       {canStart && (
         <Button className={shown === undefined ? undefined : 'mt-3'} onClick={() => setStarting(true)}>
-          <TrendingUp size={14} aria-hidden /> {messages.start}
+          <TrendingUp size={14} aria-hidden />
+          {messages.start}
         </Button>
       )}
       {isStarting && (

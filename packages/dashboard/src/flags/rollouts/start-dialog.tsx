@@ -145,7 +145,8 @@ export function StartDialog({
         </ol>
 
         <Button kind="quiet" className="mt-1 -ml-2 px-2" onClick={() => change(withStep(steps))}>
-          <Plus size={14} aria-hidden /> {messages.addStep}
+          <Plus size={14} aria-hidden />
+          {messages.addStep}
         </Button>
       </fieldset>
 
@@ -233,11 +234,7 @@ function StepRow({
         />
       )}
 
-      {onRemove && (
-        <IconButton label={messages.removeStep(position)} onClick={onRemove}>
-          <X size={14} aria-hidden />
-        </IconButton>
-      )}
+      {onRemove && <IconButton icon={X} label={messages.removeStep(position)} onClick={onRemove} />}
     </li>
   );
 }

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { useOperator, useSession, useSso } from '../../api/session.ts';
 import { useStoredChoice } from '../../browser/stored.ts';
 import { useTheme } from '../../browser/theme.ts';
@@ -7,6 +7,7 @@ import { useSignOut } from '../../components/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { ChoiceField } from '../../components/field.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { Page } from '../../components/page.tsx';
 import { RightsText } from '../../components/permission-fields.tsx';
 import { SkeletonRows } from '../../components/screen-states.tsx';
@@ -14,7 +15,7 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.ts';
 import { PasswordForm } from './password-form.tsx';
 
-const OwnTokens = lazy(async () => ({ default: (await import('../secrets/own-tokens.tsx')).OwnTokens }));
+const OwnTokens = lazyPart(() => import('../secrets/own-tokens.tsx'), 'OwnTokens');
 
 /** The screen "Account": profile, appearance, password, access tokens and signing out. */
 export function AccountPage() {

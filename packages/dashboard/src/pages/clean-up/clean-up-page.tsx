@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { useCodeReferences } from '../../api/code-references.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
@@ -8,6 +8,7 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useLastReads } from '../../api/usage.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { Badge } from '../../components/badges.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { Page } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { bothOf, Loaded } from '../../components/screen-states.tsx';
@@ -18,7 +19,7 @@ import { CandidateTable } from './candidate-table.tsx';
 import { candidates, REASONS, type Reason } from './candidates.ts';
 import { messages } from './messages.ts';
 
-const BulkBar = lazy(async () => ({ default: (await import('../flags/bulk-bar.tsx')).BulkBar }));
+const BulkBar = lazyPart(() => import('../flags/bulk-bar.tsx'), 'BulkBar');
 
 /** The screen "Clean up": the flags of a project that may be removed, by reason. */
 export function CleanUpPage() {
@@ -100,17 +101,18 @@ function CleanUp({
 
       {selected.length > 0 && (
         <div className="sticky bottom-0 z-10">
-          <PartBoundary place={messages.title}>
-            <Suspense fallback={<div className="h-12 border-t border-line bg-raised" />}>
-              <BulkBar
-                project={project}
-                flags={selected}
-                known={choices}
-                hidden={selected.filter(({ key }) => !shown.has(key)).length}
-                onDeselectHidden={() => selection.keep(shown)}
-                onDone={selection.clear}
-              />
-            </Suspense>
+          <PartBoundary
+            place={messages.title}
+            fallback={<div className="h-12 border-t border-line bg-raised" />}
+          >
+            <BulkBar
+              project={project}
+              flags={selected}
+              known={choices}
+              hidden={selected.filter(({ key }) => !shown.has(key)).length}
+              onDeselectHidden={() => selection.keep(shown)}
+              onDone={selection.clear}
+            />
           </PartBoundary>
         </div>
       )}

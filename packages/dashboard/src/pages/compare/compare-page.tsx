@@ -24,7 +24,7 @@ export function ComparePage() {
       <Loaded reading={reading}>
         {({ environments }) =>
           environments.length < 2 ? (
-            <EmptyState icon={<Layers size={20} aria-hidden />} title={messages.tooFewTitle}>
+            <EmptyState icon={Layers} title={messages.tooFewTitle}>
               {messages.tooFew((text) => (
                 <Link href={links.environments(project)} className="text-accent underline">
                   {text}
@@ -73,9 +73,12 @@ function Comparing({
           chosen={from}
           onChoose={(name) => choose({ from: name, to: to.name })}
         />
-        <IconButton label={messages.swap} onClick={() => choose({ from: to.name, to: from.name })}>
-          <ArrowLeftRight size={15} aria-hidden />
-        </IconButton>
+        <IconButton
+          icon={ArrowLeftRight}
+          iconSize={15}
+          label={messages.swap}
+          onClick={() => choose({ from: to.name, to: from.name })}
+        />
         <EnvironmentSelect
           label={messages.to}
           environments={environments}
@@ -84,7 +87,7 @@ function Comparing({
         />
       </div>
       {from === to ? (
-        <EmptyState icon={<Equal size={20} aria-hidden />} title={messages.sameTitle}>
+        <EmptyState icon={Equal} title={messages.sameTitle}>
           {messages.same(from.name)}
         </EmptyState>
       ) : (

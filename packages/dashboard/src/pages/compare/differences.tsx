@@ -47,7 +47,7 @@ export function Differences({
   return (
     <>
       {data.differences.length === 0 ? (
-        <EmptyState icon={<Equal size={20} aria-hidden />} title={messages.equalTitle(from.name, to.name)}>
+        <EmptyState icon={Equal} title={messages.equalTitle(from.name, to.name)}>
           {messages.equal}
         </EmptyState>
       ) : (

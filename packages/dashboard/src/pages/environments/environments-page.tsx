@@ -2,7 +2,7 @@ import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
 import Trash from 'lucide-react/icons/trash-2';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { useClients, useLivePresence } from '../../api/clients.ts';
 import { updateEnvironment, useProject } from '../../api/projects.ts';
@@ -12,6 +12,7 @@ import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/typ
 import { useAction } from '../../components/actions.tsx';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { ListScreen } from '../../components/list-screen.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
@@ -20,9 +21,7 @@ import { useDeleteEnvironment } from './deletion.tsx';
 import { CreateEnvironmentDialog, EditEnvironmentDialog } from './environment-dialogs.tsx';
 import { messages } from './messages.tsx';
 
-const PublicationsSection = lazy(async () => ({
-  default: (await import('./publications-section.tsx')).PublicationsSection,
-}));
+const PublicationsSection = lazyPart(() => import('./publications-section.tsx'), 'PublicationsSection');
 
 /** The screen "Environments": the environments of a project in their order, and which of them are published. */
 export function EnvironmentsPage() {
@@ -174,16 +173,25 @@ function EnvironmentActions({
             {messages.edit}
           </Button>
           <OverflowMenu label={messages.more(name)}>
-            <MenuItem disabled={up === undefined} onSelect={() => up?.()}>
-              <ArrowUp size={14} aria-hidden /> {messages.moveUp}
-            </MenuItem>
-            <MenuItem disabled={down === undefined} onSelect={() => down?.()}>
-              <ArrowDown size={14} aria-hidden /> {messages.moveDown}
-            </MenuItem>
+            <MenuItem
+              icon={ArrowUp}
+              disabled={up === undefined}
+              label={messages.moveUp}
+              onSelect={() => up?.()}
+            />
+            <MenuItem
+              icon={ArrowDown}
+              disabled={down === undefined}
+              label={messages.moveDown}
+              onSelect={() => down?.()}
+            />
             <MenuSeparator />
-            <MenuItem isDangerous onSelect={() => void remove(environment, flags)}>
-              <Trash size={14} aria-hidden /> {messages.delete}
-            </MenuItem>
+            <MenuItem
+              icon={Trash}
+              isDangerous
+              label={messages.delete}
+              onSelect={() => void remove(environment, flags)}
+            />
           </OverflowMenu>
         </>
       )}

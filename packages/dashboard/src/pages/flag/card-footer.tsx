@@ -46,26 +46,10 @@ export function CardFooter({
       </p>
 
       {canEdit && (
-        <Menu
-          trigger={
-            <IconButton label={words.menu(name)}>
-              <Ellipsis size={15} aria-hidden />
-            </IconButton>
-          }
-        >
-          <MenuItem onSelect={onSchedule}>
-            <CalendarClock size={14} aria-hidden /> {words.schedule}
-          </MenuItem>
-          {onCopy !== undefined && (
-            <MenuItem onSelect={onCopy}>
-              <Copy size={14} aria-hidden /> {words.copyFrom}
-            </MenuItem>
-          )}
-          {isThere && (
-            <MenuItem isDangerous onSelect={onRemove}>
-              <X size={14} aria-hidden /> {words.remove(name)}
-            </MenuItem>
-          )}
+        <Menu trigger={<IconButton icon={Ellipsis} iconSize={15} label={words.menu(name)} />}>
+          <MenuItem icon={CalendarClock} label={words.schedule} onSelect={onSchedule} />
+          {onCopy !== undefined && <MenuItem icon={Copy} label={words.copyFrom} onSelect={onCopy} />}
+          {isThere && <MenuItem icon={X} isDangerous label={words.remove(name)} onSelect={onRemove} />}
         </Menu>
       )}
     </div>

@@ -86,9 +86,13 @@ export function EditableText({
         <span className="min-w-0 break-words whitespace-pre-line">{children}</span>
       )}
       {canEdit && (
-        <IconButton label={words.edit(label)} className="size-6 self-start" {...opener}>
-          <Pencil size={12} aria-hidden />
-        </IconButton>
+        <IconButton
+          icon={Pencil}
+          iconSize={12}
+          label={words.edit(label)}
+          className="size-6 self-start"
+          {...opener}
+        />
       )}
     </span>
   );
@@ -98,7 +102,8 @@ export function EditableText({
 export function AddFact({ children, ...button }: ComponentProps<'button'>) {
   return (
     <Button kind="quiet" className="-mx-1.5 h-6 gap-1 px-1.5 text-xs font-normal text-ink-3!" {...button}>
-      <Plus size={12} aria-hidden /> {children}
+      <Plus size={12} aria-hidden />
+      {children}
     </Button>
   );
 }

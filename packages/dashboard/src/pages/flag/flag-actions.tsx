@@ -28,6 +28,7 @@ export function FlagActions({ project, flag }: { project: ProjectRecord; flag: F
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');
   const isArchived = flag.archivedAt !== undefined;
+  const obstacle = !isArchived ? words.archiveFirst : canDelete ? undefined : words.needsAdmin;
   if (!canEdit) return null;
 
   return (
@@ -35,27 +36,27 @@ export function FlagActions({ project, flag }: { project: ProjectRecord; flag: F
       <Menu
         trigger={
           <Button aria-label={words.menu} className="px-2">
-            <Ellipsis size={16} aria-hidden />
+            <Ellipsis size={16} aria-hidden />{' '}
           </Button>
         }
       >
         {isArchived ? (
-          <MenuItem onSelect={() => void restore()}>
-            <ArchiveRestore size={14} aria-hidden /> {words.restore}
-          </MenuItem>
+          <MenuItem icon={ArchiveRestore} label={words.restore} onSelect={() => void restore()} />
         ) : (
-          <MenuItem onSelect={() => setArchiving(true)}>
-            <Archive size={14} aria-hidden /> {words.archive}
-          </MenuItem>
+          <MenuItem icon={Archive} label={words.archive} onSelect={() => setArchiving(true)} />
         )}
-        <MenuItem isDangerous disabled={!isArchived || !canDelete} onSelect={() => void remove()}>
-          <Trash size={14} aria-hidden />
-          <span>
-            {words.delete}
-            {!isArchived && <span className="block text-2xs">{words.archiveFirst}</span>}
-            {isArchived && !canDelete && <span className="block text-2xs">{words.needsAdmin}</span>}
-          </span>
-        </MenuItem>
+        <MenuItem
+          icon={Trash}
+          isDangerous
+          label={
+            <span>
+              {words.delete}
+              {obstacle !== undefined && <span className="block text-2xs">{obstacle}</span>}
+            </span>
+          }
+          disabled={obstacle !== undefined}
+          onSelect={() => void remove()}
+        />
       </Menu>
       {isArchiving && (
         <ArchiveDialog

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useAudit } from '../../api/audit.ts';
@@ -15,6 +15,7 @@ import { Badge } from '../../components/badges.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { Page } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
@@ -32,11 +33,9 @@ import { FlagSkeleton } from './flag-skeleton.tsx';
 import { messages } from './messages.tsx';
 import { CODE_PANELS, Panels, SIDE_PANELS, TOP_PANELS } from './panels.tsx';
 
-const FlagHistory = lazy(async () => ({ default: (await import('./flag-history.tsx')).FlagHistory }));
-const CopyBetweenDialog = lazy(async () => ({
-  default: (await import('../../changes/copy-dialog.tsx')).CopyBetweenDialog,
-}));
-const CodeSnippets = lazy(async () => ({ default: (await import('./code-snippets.tsx')).CodeSnippets }));
+const FlagHistory = lazyPart(() => import('./flag-history.tsx'), 'FlagHistory');
+const CopyBetweenDialog = lazyPart(() => import('../../changes/copy-dialog.tsx'), 'CopyBetweenDialog');
+const CodeSnippets = lazyPart(() => import('./code-snippets.tsx'), 'CodeSnippets');
 
 const words = messages.page;
 
@@ -164,8 +163,9 @@ function TabPart({ children }: { children: ReactNode }) {
           {content}
         </section>
       )}
+      fallback={<SkeletonRows />}
     >
-      <Suspense fallback={<SkeletonRows />}>{children}</Suspense>
+      {children}
     </PartBoundary>
   );
 }

@@ -102,7 +102,8 @@ export function NamedValuesDialog({
             setRows([...rows, { ...EMPTY, id: 1 + Math.max(-1, ...rows.map(({ id }) => id)), isNew: true }])
           }
         >
-          <Plus size={14} aria-hidden /> {words.add}
+          <Plus size={14} aria-hidden />
+          {words.add}
         </Button>
       </div>
       {kept.length > 0 && (
@@ -181,12 +182,11 @@ function ValueRow({
         />
 
         <IconButton
+          icon={Trash}
           label={words.remove(label)}
           className="col-start-2 row-start-1 sm:col-start-4"
           onClick={({ currentTarget }) => onRemove(currentTarget.closest('li'))}
-        >
-          <Trash size={14} aria-hidden />
-        </IconButton>
+        />
       </div>
 
       {problem !== undefined && (

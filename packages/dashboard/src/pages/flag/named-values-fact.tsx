@@ -1,18 +1,17 @@
 import Pencil from 'lucide-react/icons/pencil';
-import { lazy, useState } from 'react';
+import { useState } from 'react';
 import { useNamedValues } from '../../api/named-values.ts';
 import type { FlagRecord } from '../../api/types.ts';
 import { IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { AddFact } from './editable-text.tsx';
 import { messages } from './messages.tsx';
 
 const words = messages.namedValues;
 
-const NamedValuesDialog = lazy(async () => ({
-  default: (await import('./named-values-dialog.tsx')).NamedValuesDialog,
-}));
+const NamedValuesDialog = lazyPart(() => import('./named-values-dialog.tsx'), 'NamedValuesDialog');
 
 /** The names of the values that a flag declares, and the dialog that edits them. A flag that is only on or off has none. */
 export function NamedValuesFact({
@@ -49,9 +48,13 @@ export function NamedValuesFact({
         ))}
 
         {canEdit && values.length > 0 && flag.valueKind !== 'none' && (
-          <IconButton label={words.edit} className="size-6" onClick={() => setOpen(true)}>
-            <Pencil size={12} aria-hidden />
-          </IconButton>
+          <IconButton
+            icon={Pencil}
+            iconSize={12}
+            label={words.edit}
+            className="size-6"
+            onClick={() => setOpen(true)}
+          />
         )}
       </dd>
 

@@ -1,4 +1,5 @@
-import { type ComponentType, lazy, Suspense } from 'react';
+import type { ComponentType } from 'react';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import type { EnvironmentPanelProps, FlagPanelProps } from '../../flags/panel-props.ts';
 
@@ -12,9 +13,7 @@ interface Panel<Props> {
 export const TOP_PANELS: readonly Panel<FlagPanelProps>[] = [
   {
     name: 'proposals',
-    Content: lazy(async () => ({
-      default: (await import('../../flags/proposals/flag-proposals.tsx')).FlagProposals,
-    })),
+    Content: lazyPart(() => import('../../flags/proposals/flag-proposals.tsx'), 'FlagProposals'),
   },
 ];
 
@@ -22,9 +21,7 @@ export const TOP_PANELS: readonly Panel<FlagPanelProps>[] = [
 export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
   {
     name: 'rollout plan',
-    Content: lazy(async () => ({
-      default: (await import('../../flags/rollouts/environment-plan.tsx')).EnvironmentPlan,
-    })),
+    Content: lazyPart(() => import('../../flags/rollouts/environment-plan.tsx'), 'EnvironmentPlan'),
   },
 ];
 
@@ -32,7 +29,7 @@ export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
 export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
   {
     name: 'usage',
-    Content: lazy(async () => ({ default: (await import('../../flags/usage/usage-panel.tsx')).UsagePanel })),
+    Content: lazyPart(() => import('../../flags/usage/usage-panel.tsx'), 'UsagePanel'),
   },
 ];
 
@@ -40,9 +37,7 @@ export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
 export const CODE_PANELS: readonly Panel<FlagPanelProps>[] = [
   {
     name: 'code references',
-    Content: lazy(async () => ({
-      default: (await import('../../flags/code-references/code-panel.tsx')).CodePanel,
-    })),
+    Content: lazyPart(() => import('../../flags/code-references/code-panel.tsx'), 'CodePanel'),
   },
 ];
 
@@ -56,9 +51,7 @@ export function Panels<Props extends object>({
 }) {
   return panels.map(({ name, Content }) => (
     <PartBoundary key={name} place={name} frame={() => null}>
-      <Suspense fallback={null}>
-        <Content {...props} />
-      </Suspense>
+      <Content {...props} />
     </PartBoundary>
   ));
 }

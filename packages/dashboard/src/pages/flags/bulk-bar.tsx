@@ -2,7 +2,7 @@ import Archive from 'lucide-react/icons/archive';
 import ChevronDown from 'lucide-react/icons/chevron-down';
 import CopyPlus from 'lucide-react/icons/copy-plus';
 import Tag from 'lucide-react/icons/tag';
-import { lazy, useState } from 'react';
+import { useState } from 'react';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
@@ -10,6 +10,7 @@ import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { useActionsCommand } from '../../components/commands.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { GRID } from '../../components/page.tsx';
 import { useBulkSwitch } from './bulk-switch.ts';
@@ -18,15 +19,9 @@ import { messages } from './messages.ts';
 
 const words = dialogs.bulk;
 
-const ArchiveDialog = lazy(async () => ({
-  default: (await import('../../flags/archive-dialog.tsx')).ArchiveDialog,
-}));
-const DescribeDialog = lazy(async () => ({
-  default: (await import('./describe-dialog.tsx')).DescribeDialog,
-}));
-const CopyBetweenDialog = lazy(async () => ({
-  default: (await import('../../changes/copy-dialog.tsx')).CopyBetweenDialog,
-}));
+const ArchiveDialog = lazyPart(() => import('../../flags/archive-dialog.tsx'), 'ArchiveDialog');
+const DescribeDialog = lazyPart(() => import('./describe-dialog.tsx'), 'DescribeDialog');
+const CopyBetweenDialog = lazyPart(() => import('../../changes/copy-dialog.tsx'), 'CopyBetweenDialog');
 
 /** The actions on all selected flags. */
 export function BulkBar({
@@ -86,14 +81,17 @@ export function BulkBar({
             <SwitchMenu project={project} flags={flags} enabled={false} onDone={onDone} />
             {project.environments.length > 1 && (
               <Button onClick={() => setDialog('copy')}>
-                <CopyPlus size={14} aria-hidden /> {words.copy}
+                <CopyPlus size={14} aria-hidden />
+                {words.copy}
               </Button>
             )}
             <Button onClick={() => setDialog('describe')}>
-              <Tag size={14} aria-hidden /> {words.describe}
+              <Tag size={14} aria-hidden />
+              {words.describe}
             </Button>
             <Button onClick={() => setDialog('archive')}>
-              <Archive size={14} aria-hidden /> {words.archive}
+              <Archive size={14} aria-hidden />
+              {words.archive}
             </Button>
           </>
         )}
@@ -163,11 +161,10 @@ function SwitchMenu({
       {project.environments.map((environment) => (
         <MenuItem
           key={environment.name}
+          label={<EnvironmentBadge environment={environment} />}
           disabled={readOnlyReason(environment) !== undefined}
           onSelect={() => void run(environment)}
-        >
-          <EnvironmentBadge environment={environment} />
-        </MenuItem>
+        />
       ))}
     </Menu>
   );

@@ -15,7 +15,7 @@ export function NoFlags({ project, onCreate }: { project: string; onCreate: (() 
   return (
     <div className="relative overflow-y-auto">
       <EmptyState
-        icon={<Flag size={20} aria-hidden />}
+        icon={Flag}
         title={words.noFlags}
         action={
           onCreate && (
@@ -58,7 +58,7 @@ export function NoHits({
 
   return (
     <EmptyState
-      icon={<SearchX size={20} aria-hidden />}
+      icon={SearchX}
       title={words.noMatch(query.trim())}
       action={
         <>

@@ -100,9 +100,13 @@ export const ViewBar = memo(function ViewBar({
     <span className="flex items-center gap-2 max-md:hidden">
       <ViewsMenu project={project.name} />
       <ColumnPicker project={project} />
-      <IconButton label={words.density[other]} className="size-8" onClick={() => onDensity(other)}>
-        <Rows size={15} aria-hidden />
-      </IconButton>
+      <IconButton
+        icon={Rows}
+        iconSize={15}
+        label={words.density[other]}
+        className="size-8"
+        onClick={() => onDensity(other)}
+      />
     </span>
   );
 });
@@ -146,17 +150,13 @@ function ColumnPicker({ project }: { project: ProjectRecord }) {
       extra={(name) =>
         names.includes(name) && (
           <IconButton
+            icon={Pin}
+            iconClassName={choice.pinned.includes(name) ? 'fill-current' : undefined}
             label={words.pin(name)}
             aria-pressed={choice.pinned.includes(name)}
             className="aria-pressed:text-accent"
             onClick={() => togglePin(name)}
-          >
-            <Pin
-              size={14}
-              className={choice.pinned.includes(name) ? 'fill-current' : undefined}
-              aria-hidden
-            />
-          </IconButton>
+          />
         )
       }
     />

@@ -50,13 +50,14 @@ export function FlagName({
 
         <span className={classNames(IN_USE, isFavorite ? 'inline-flex' : 'hidden')}>
           <IconButton
+            icon={Star}
+            iconSize={13}
+            iconClassName={isFavorite ? 'fill-warn text-warn' : undefined}
             label={messages.list.favorite(key)}
             aria-pressed={isFavorite}
             className="size-6"
             onClick={() => onFavorite(key)}
-          >
-            <Star size={13} className={isFavorite ? 'fill-warn text-warn' : undefined} aria-hidden />
-          </IconButton>
+          />
         </span>
         {hasCopy && (
           <span className={`${IN_USE} hidden`}>

@@ -1,5 +1,5 @@
 import Archive from 'lucide-react/icons/archive';
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { Suspense, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { useParams, useSearchParams } from 'wouter';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
@@ -9,6 +9,7 @@ import { useStoredChoice, writeStored } from '../../browser/stored.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { GRID, HEADING, Page } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { useScreen } from '../../components/restore-place.ts';
@@ -55,14 +56,10 @@ export function FlagsPage() {
   return <FlagList key={name} project={project.data} flags={flags.data} />;
 }
 
-const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }));
-const CreateFlagDialog = lazy(async () => ({
-  default: (await import('./create-flag-dialog.tsx')).CreateFlagDialog,
-}));
-const CleanUpLink = lazy(async () => ({ default: (await import('./clean-up-link.tsx')).CleanUpLink }));
-const GetStarted = lazy(async () => ({
-  default: (await import('../get-started/get-started.tsx')).GetStarted,
-}));
+const BulkBar = lazyPart(() => import('./bulk-bar.tsx'), 'BulkBar');
+const CreateFlagDialog = lazyPart(() => import('./create-flag-dialog.tsx'), 'CreateFlagDialog');
+const CleanUpLink = lazyPart(() => import('./clean-up-link.tsx'), 'CleanUpLink');
+const GetStarted = lazyPart(() => import('../get-started/get-started.tsx'), 'GetStarted');
 
 /** Established projects have more flags. */
 const FEW_FLAGS = 20;
@@ -138,9 +135,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       {isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS && (
         // The screen works without it, so its failure is not worth a message.
         <PartBoundary place="get-started" frame={() => null}>
-          <Suspense fallback={null}>
-            <GetStarted project={project} hasFlags={flags.length > 0} onCreateFlag={create} />
-          </Suspense>
+          <GetStarted project={project} hasFlags={flags.length > 0} onCreateFlag={create} />
         </PartBoundary>
       )}
 
@@ -216,7 +211,7 @@ function NoFlagsShown({
     return <NoHits query={filter.query} onClear={() => setFilter(NO_FILTER)} onCreate={onCreate} />;
   if (!filter.isArchived) return <NoFlags project={project} onCreate={onCreate && (() => onCreate(''))} />;
   return (
-    <EmptyState icon={<Archive size={20} aria-hidden />} title={messages.empty.noArchived}>
+    <EmptyState icon={Archive} title={messages.empty.noArchived}>
       {messages.empty.whatArchivedAre}
     </EmptyState>
   );
@@ -247,17 +242,16 @@ function SelectedFlags({
           {problem} {content}
         </section>
       )}
+      fallback={<div className="h-12 shrink-0 border-t border-line bg-raised" />}
     >
-      <Suspense fallback={<div className="h-12 shrink-0 border-t border-line bg-raised" />}>
-        <BulkBar
-          project={project}
-          known={choices}
-          flags={selected}
-          hidden={selected.filter(({ key }) => !shownKeys.has(key)).length}
-          onDeselectHidden={() => selection.keep(shownKeys)}
-          onDone={selection.clear}
-        />
-      </Suspense>
+      <BulkBar
+        project={project}
+        known={choices}
+        flags={selected}
+        hidden={selected.filter(({ key }) => !shownKeys.has(key)).length}
+        onDeselectHidden={() => selection.keep(shownKeys)}
+        onDone={selection.clear}
+      />
     </PartBoundary>
   );
 }

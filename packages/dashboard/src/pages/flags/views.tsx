@@ -53,13 +53,17 @@ export function ViewsMenu({ project }: { project: string }) {
           </MenuChoice>
         ))}
         {views.length > 0 && <MenuSeparator />}
-        <MenuItem disabled={current === '' || here !== undefined} onSelect={() => setSaving(true)}>
-          {words.save}
-        </MenuItem>
+        <MenuItem
+          label={words.save}
+          disabled={current === '' || here !== undefined}
+          onSelect={() => setSaving(true)}
+        />
         {here !== undefined && (
-          <MenuItem isDangerous onSelect={() => save(views.filter((view) => view !== here))}>
-            {words.remove(here.name)}
-          </MenuItem>
+          <MenuItem
+            label={words.remove(here.name)}
+            isDangerous
+            onSelect={() => save(views.filter((view) => view !== here))}
+          />
         )}
       </Menu>
       {isSaving && (

@@ -1,6 +1,6 @@
 import Check from 'lucide-react/icons/check';
 import X from 'lucide-react/icons/x';
-import { lazy, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useClients, useLivePresence, useProjectDeliveries } from '../../api/clients.ts';
 import { useKeys } from '../../api/keys.ts';
 import type { ProjectRecord } from '../../api/types.ts';
@@ -8,12 +8,11 @@ import { useStored } from '../../browser/stored.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { GRID } from '../../components/page.tsx';
 import { messages } from './messages.ts';
 
-const CreateKeyDialog = lazy(async () => ({
-  default: (await import('../secrets/create-key-dialog.tsx')).CreateKeyDialog,
-}));
+const CreateKeyDialog = lazyPart(() => import('../secrets/create-key-dialog.tsx'), 'CreateKeyDialog');
 
 interface Props {
   readonly project: ProjectRecord;
@@ -64,9 +63,7 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
           <span className="flex-1 text-xs text-ink-3" role="status">
             {messages.left(left)}
           </span>
-          <IconButton label={messages.dismiss} onClick={() => store('hidden')}>
-            <X size={15} aria-hidden />
-          </IconButton>
+          <IconButton icon={X} iconSize={15} label={messages.dismiss} onClick={() => store('hidden')} />
         </div>
         <ol aria-label={messages.steps} className="mt-1 grid gap-x-6 gap-y-2 sm:grid-cols-2 lg:grid-cols-4">
           {steps.map((step, index) => (

@@ -138,10 +138,7 @@ function useFilled({
 
 function NothingFound({ isFiltered }: { isFiltered: boolean }) {
   return (
-    <EmptyState
-      icon={<HistoryIcon size={20} aria-hidden />}
-      title={isFiltered ? messages.nothingMatches : messages.nothingYet}
-    >
+    <EmptyState icon={HistoryIcon} title={isFiltered ? messages.nothingMatches : messages.nothingYet}>
       {isFiltered ? messages.removeFilter : messages.emptyHint}
     </EmptyState>
   );

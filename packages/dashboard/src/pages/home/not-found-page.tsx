@@ -9,7 +9,7 @@ export function NotFoundPage() {
   return (
     <Page title={messages.notFound}>
       <EmptyState
-        icon={<Compass size={20} aria-hidden />}
+        icon={Compass}
         title={messages.notFoundTitle}
         action={
           <Link

@@ -37,13 +37,13 @@ export function ProjectRow({
       <RecordHead>
         <span className="flex min-w-0 items-center gap-1">
           <IconButton
+            icon={Star}
+            iconClassName={isStarred ? 'fill-warn text-warn' : undefined}
             label={messages.star(name)}
             aria-pressed={isStarred}
             className="-ml-1.5 size-7"
             onClick={() => onStar(name)}
-          >
-            <Star size={14} className={isStarred ? 'fill-warn text-warn' : undefined} aria-hidden />
-          </IconButton>
+          />
           <span className="min-w-0">
             <Link
               href={links.flags(name)}

@@ -49,7 +49,8 @@ export function OperatorsPage() {
       actions={
         canInvite && (
           <Button kind="primary" onClick={start}>
-            <UserPlus size={15} aria-hidden /> {messages.invite}
+            <UserPlus size={15} aria-hidden />
+            {messages.invite}
           </Button>
         )
       }
@@ -185,11 +186,9 @@ function OperatorActions({
       )}
       {canChange && canManage && (
         <OverflowMenu label={messages.more(name)}>
-          {hasPassword && <MenuItem onSelect={() => void resetPassword()}>{messages.resetPassword}</MenuItem>}
-          <MenuItem onSelect={() => setShown(true)}>{messages.holdings}</MenuItem>
-          <MenuItem isDangerous onSelect={() => void remove(operator)}>
-            {messages.remove}
-          </MenuItem>
+          {hasPassword && <MenuItem label={messages.resetPassword} onSelect={() => void resetPassword()} />}
+          <MenuItem label={messages.holdings} onSelect={() => setShown(true)} />
+          <MenuItem isDangerous label={messages.remove} onSelect={() => void remove(operator)} />
         </OverflowMenu>
       )}
       {isShown && <HoldingsDialog operator={operator} onClose={() => setShown(false)} />}

@@ -49,7 +49,7 @@ function NoProposals({ project }: { project: string }) {
   const isUsed = useEnvironments(project).some(requiresApprovals);
   return (
     <EmptyState
-      icon={<UserCheck size={20} aria-hidden />}
+      icon={UserCheck}
       title={messages.emptyTitle}
       action={
         isAdmin &&

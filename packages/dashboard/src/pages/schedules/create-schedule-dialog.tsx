@@ -140,7 +140,8 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
           className="mt-1 -ml-2 px-2"
           onClick={() => setDraft({ ...draft, steps: [...draft.steps, newStep(nextId(draft.steps))] })}
         >
-          <Plus size={14} aria-hidden /> {messages.addFlag}
+          <Plus size={14} aria-hidden />
+          {messages.addFlag}
         </Button>
       </fieldset>
 
@@ -224,11 +225,7 @@ function StepRow({
           </span>
         )}
 
-        {onRemove && (
-          <IconButton label={messages.removeFlag(position)} onClick={onRemove}>
-            <X size={14} aria-hidden />
-          </IconButton>
-        )}
+        {onRemove && <IconButton icon={X} label={messages.removeFlag(position)} onClick={onRemove} />}
       </div>
 
       {problem !== undefined && (

@@ -67,7 +67,7 @@ function Planned({ project, onCreate }: { project: string; onCreate: (() => void
           <>
             {items.length === 0 ? (
               <EmptyState
-                icon={<CalendarClock size={20} aria-hidden />}
+                icon={CalendarClock}
                 title={messages.emptyTitle}
                 action={onCreate && <Button onClick={onCreate}>{messages.scheduleChange}</Button>}
               >

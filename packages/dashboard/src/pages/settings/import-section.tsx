@@ -1,15 +1,16 @@
 import FileUp from 'lucide-react/icons/file-up';
-import { type DragEvent, lazy, type ReactNode, useRef, useState } from 'react';
+import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import type { ProjectDocument } from '../../api/documents.ts';
 import { newReference } from '../../api/lost-answers.ts';
 import type { ProjectRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { toast } from '../../components/toasts.tsx';
 import { messages } from './import-messages.ts';
 
-const ImportDialog = lazy(async () => ({ default: (await import('./import-dialog.tsx')).ImportDialog }));
+const ImportDialog = lazyPart(() => import('./import-dialog.tsx'), 'ImportDialog');
 
 /** The largest document that the server takes, in bytes. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -87,7 +88,8 @@ function FileButton({ onChoose }: { onChoose: (file: File | undefined) => void }
   return (
     <>
       <Button onClick={() => input.current?.click()}>
-        <FileUp size={14} aria-hidden /> {messages.choose}
+        <FileUp size={14} aria-hidden />
+        {messages.choose}
       </Button>
       <input
         ref={input}

@@ -1,5 +1,5 @@
 import UserPlus from 'lucide-react/icons/user-plus';
-import { lazy, useState } from 'react';
+import { useState } from 'react';
 import { useParams } from 'wouter';
 import { useInvitations, useOperators } from '../../api/operators.ts';
 import { useCan, useOperator, useSso } from '../../api/session.ts';
@@ -9,6 +9,7 @@ import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { useCreateCommand } from '../../components/commands.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
+import { lazyPart } from '../../components/lazy-part.ts';
 import { ListFilter, useListSearch } from '../../components/list-filter.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
@@ -18,12 +19,10 @@ import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '.
 import { memberTexts as texts } from './messages.tsx';
 
 const dialogs = () => import('../operators/operator-dialogs.tsx');
-const InviteDialog = lazy(async () => ({ default: (await dialogs()).InviteDialog }));
-const LinkDialog = lazy(async () => ({ default: (await dialogs()).LinkDialog }));
-const EditOperatorDialog = lazy(async () => ({ default: (await dialogs()).EditOperatorDialog }));
-const InvitationList = lazy(async () => ({
-  default: (await import('../operators/invitation-list.tsx')).InvitationList,
-}));
+const InviteDialog = lazyPart(dialogs, 'InviteDialog');
+const LinkDialog = lazyPart(dialogs, 'LinkDialog');
+const EditOperatorDialog = lazyPart(dialogs, 'EditOperatorDialog');
+const InvitationList = lazyPart(() => import('../operators/invitation-list.tsx'), 'InvitationList');
 
 /** The screen "Members": who has a role in a project, and why. */
 export function MembersPage() {
@@ -46,7 +45,8 @@ export function MembersPage() {
       actions={
         canInvite && (
           <Button kind="primary" onClick={start}>
-            <UserPlus size={15} aria-hidden /> {texts.invite}
+            <UserPlus size={15} aria-hidden />
+            {texts.invite}
           </Button>
         )
       }

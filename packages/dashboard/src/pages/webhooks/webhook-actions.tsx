@@ -102,37 +102,21 @@ export function WebhookActions({
       </Button>
 
       <OverflowMenu label={messages.more(name)}>
-        <MenuItem onSelect={() => onOpen('edit')}>
-          <Pencil size={14} aria-hidden /> {messages.edit}
-        </MenuItem>
+        <MenuItem icon={Pencil} label={messages.edit} onSelect={() => onOpen('edit')} />
         {status === 'active' ? (
-          <MenuItem onSelect={() => void setStatus('paused')}>
-            <Pause size={14} aria-hidden /> {messages.pause}
-          </MenuItem>
+          <MenuItem icon={Pause} label={messages.pause} onSelect={() => void setStatus('paused')} />
         ) : (
-          <MenuItem onSelect={() => void setStatus('active')}>
-            <Play size={14} aria-hidden /> {messages.resume}
-          </MenuItem>
+          <MenuItem icon={Play} label={messages.resume} onSelect={() => void setStatus('active')} />
         )}
 
-        {skip.one && (
-          <MenuItem onSelect={skip.one}>
-            <StepForward size={14} aria-hidden /> {messages.skip}
-          </MenuItem>
-        )}
+        {skip.one && <MenuItem icon={StepForward} label={messages.skip} onSelect={skip.one} />}
         {pendingSince !== undefined && (
-          <MenuItem onSelect={skip.all}>
-            <SkipForward size={14} aria-hidden /> {messages.skipAll}
-          </MenuItem>
+          <MenuItem icon={SkipForward} label={messages.skipAll} onSelect={skip.all} />
         )}
 
-        <MenuItem onSelect={() => void rotate()}>
-          <RefreshCw size={14} aria-hidden /> {messages.rotate}
-        </MenuItem>
+        <MenuItem icon={RefreshCw} label={messages.rotate} onSelect={() => void rotate()} />
         <MenuSeparator />
-        <MenuItem isDangerous onSelect={() => void remove()}>
-          <Trash size={14} aria-hidden /> {messages.delete}
-        </MenuItem>
+        <MenuItem icon={Trash} isDangerous label={messages.delete} onSelect={() => void remove()} />
       </OverflowMenu>
     </RecordActions>
   );
