@@ -42,14 +42,11 @@ export function useAction(): (action: Action) => Promise<boolean> {
   );
 }
 
-/** Asks a question, then runs an action; resolves with whether it was run and succeeded. */
-export function useConfirmedAction(): (question: Question, action: Action) => Promise<boolean> {
+/** Asks, then runs an action; resolves with whether it was run and succeeded. */
+export function useConfirmedAction(): (action: Question & Action) => Promise<boolean> {
   const confirm = useConfirm();
   const perform = useAction();
-  return useCallback(
-    async (question, action) => (await confirm(question)) && perform(action),
-    [confirm, perform],
-  );
+  return async (action) => (await confirm(action)) && perform(action);
 }
 
 /** Signs out, and shows a message when that fails. */

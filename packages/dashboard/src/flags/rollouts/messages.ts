@@ -29,10 +29,11 @@ export const messages = {
   resume: 'Resume',
   advance: (percent: number) => `Go to ${share(percent)} now`,
   stop: 'Stop',
-  stopTitle: 'Stop this rollout plan?',
-  stopBody: (flag: string, environment: string) =>
-    `${flag} stays as it is in ${environment}. A stopped plan can't be resumed.`,
-  stopAction: 'Stop plan',
+  stopping: (flag: string, environment: string) => ({
+    title: 'Stop this rollout plan?',
+    body: `${flag} stays as it is in ${environment}. A stopped plan can't be resumed.`,
+    action: 'Stop plan',
+  }),
   commandDone: { pause: 'Plan paused', resume: 'Plan resumed', advance: 'Step done', stop: 'Plan stopped' },
   commandFailed: {
     pause: 'The plan was not paused',

@@ -143,12 +143,7 @@ function Commands({
         list: <PlanSteps flag={plan.flag} state={state} steps={timedSteps([first, ...later], Date.now())} />,
       });
     }
-    const isSure = await confirm({
-      title: messages.stopTitle,
-      body: messages.stopBody(plan.flag, environment.name),
-      action: messages.stopAction,
-      isDangerous: true,
-    });
+    const isSure = await confirm({ ...messages.stopping(plan.flag, environment.name), isDangerous: true });
     return isSure ? {} : undefined;
   }
 

@@ -19,10 +19,11 @@ export const messages = {
   change: (seq: number) => ` · change ${seq}`,
   cancel: 'Cancel',
   cancelOf: (what: string) => ` the change of ${what}`,
-  cancelTitle: 'Cancel this schedule?',
-  cancelBody: (what: string, environment: string | undefined, time: string) =>
-    `${what} in ${environment} will not change on ${time}.`,
-  cancelAction: 'Cancel schedule',
+  canceling: (what: string, environment: string | undefined, time: string) => ({
+    title: 'Cancel this schedule?',
+    body: `${what} in ${environment} will not change on ${time}.`,
+    action: 'Cancel schedule',
+  }),
   canceled: 'Schedule canceled',
   cancelFailed: 'The schedule could not be canceled',
   flags: (count: number) => `${count} flags`,

@@ -27,14 +27,8 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
   const cancel = useCancelSchedule(project);
 
   async function askAndCancel(): Promise<void> {
-    const body = messages.cancelBody(namesOf(schedule), schedule.environment, dueText(dueAt).local);
-    const isSure = await confirm({
-      title: messages.cancelTitle,
-      body,
-      action: messages.cancelAction,
-      isDangerous: true,
-    });
-    if (!isSure) return;
+    const question = messages.canceling(namesOf(schedule), schedule.environment, dueText(dueAt).local);
+    if (!(await confirm({ ...question, isDangerous: true }))) return;
     cancel.mutate(schedule.id, {
       onSuccess: () => announce(messages.canceled),
       onError: (refused) => toastFailure(messages.cancelFailed, refused),

@@ -11,28 +11,22 @@ import { messages } from './messages.tsx';
 /** Asks for the environment's name, then deletes it. `flags` is how many have a state in it. */
 export function useDeleteEnvironment(
   project: string,
-): (environment: EnvironmentRecord, flags: number | undefined) => Promise<unknown> {
+): (environment: EnvironmentRecord, flags: number | undefined) => Promise<void> {
   const perform = useAction();
   const confirm = useConfirm();
   const { askApproval } = useChangeGuards();
   return async (environment, flags) => {
     const { name } = environment;
     const streams = closedStreamsText(await countOpenStreams(project, { environment: name }));
-    const isSure = await confirm({
-      title: messages.deleteTitle(name),
-      body: messages.deleteBody(name, flags, streams),
-      action: messages.deleteAction,
-      isDangerous: true,
-      typed: name,
-    });
-    const what = messages.deleteWhat(name);
-    const wanted = isSure ? await askApproval({ project, environments: [environment], what }) : undefined;
-    if (wanted === undefined) return undefined;
+    const { what, ...texts } = messages.deleting(name, flags, streams);
 
-    return perform({
+    const isSure = await confirm({ ...texts, isDangerous: true, typed: name });
+    const wanted = isSure ? await askApproval({ project, environments: [environment], what }) : undefined;
+    if (wanted === undefined) return;
+
+    await perform({
+      ...texts,
       run: () => deleteEnvironment(project, name, wanted),
-      done: messages.deleted(name),
-      failed: messages.deleteFailed(name),
       stale: [
         queryKeys.project(project),
         queryKeys.flags(project),

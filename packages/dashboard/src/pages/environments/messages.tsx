@@ -88,19 +88,20 @@ export const messages = {
   loosen: 'Propose…',
   loosenWhat: (name: string) => `loosen what guards ${name}`,
 
-  // Deleting an environment
-  deleteWhat: (name: string) => `delete ${name}`,
-  deleteTitle: (name: string) => `Delete ${name}?`,
-  deleteBody: (name: string, flags: number | undefined, streams: string) => (
-    <>
-      <p>
-        {flagStates(flags)} in {name} will be deleted, keys can no longer read it, and its schedules are
-        canceled. {streams} This can't be undone.
-      </p>
-      <p className="mt-2">The flags themselves and their states in other environments are kept.</p>
-    </>
-  ),
-  deleteAction: 'Delete environment',
-  deleted: (name: string) => `Environment ${name} deleted`,
-  deleteFailed: (name: string) => `Environment ${name} could not be deleted`,
+  deleting: (name: string, flags: number | undefined, streams: string) => ({
+    what: `delete ${name}`,
+    title: `Delete ${name}?`,
+    body: (
+      <>
+        <p>
+          {flagStates(flags)} in {name} will be deleted, keys can no longer read it, and its schedules are
+          canceled. {streams} This can't be undone.
+        </p>
+        <p className="mt-2">The flags themselves and their states in other environments are kept.</p>
+      </>
+    ),
+    action: 'Delete environment',
+    done: `Environment ${name} deleted`,
+    failed: `Environment ${name} could not be deleted`,
+  }),
 } as const;

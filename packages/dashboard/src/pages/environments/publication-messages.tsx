@@ -20,31 +20,34 @@ export const messages = {
   // Publishing
   publish: 'Publish',
   publishEnvironment: (name: string) => `Publish ${name}`,
-  publishTitle: (name: string) => `Publish ${name}?`,
-  publishBody: (name: string) => (
-    <>
-      <p>
-        <strong>Published flags need no key.</strong> Everyone who knows the address reads all flags of {name}{' '}
-        with their values and rollouts, now and after each change.
-      </p>
-      <p className="mt-2">Publish only what may be in the page of every visitor.</p>
-    </>
-  ),
-  publishAction: 'Publish without a key',
-  isPublished: (name: string) => `${name} will be published`,
-  publishFailed: (name: string) => `${name} could not be published`,
-
+  publishing: (name: string) => ({
+    title: `Publish ${name}?`,
+    body: (
+      <>
+        <p>
+          <strong>Published flags need no key.</strong> Everyone who knows the address reads all flags of{' '}
+          {name} with their values and rollouts, now and after each change.
+        </p>
+        <p className="mt-2">Publish only what may be in the page of every visitor.</p>
+      </>
+    ),
+    action: 'Publish without a key',
+    done: `${name} will be published`,
+    failed: `${name} could not be published`,
+  }),
   // Withdrawing
   withdraw: 'Withdraw',
   withdrawEnvironment: (name: string) => `Withdraw ${name}`,
-  withdrawTitle: (name: string) => `Withdraw ${name}?`,
-  withdrawBody: (name: string) => (
-    <p>
-      The files of {name} are removed. Their readers keep the flags that they have, and get no changes. Copies
-      elsewhere, such as in a CDN, stay.
-    </p>
-  ),
-  withdrawAction: 'Withdraw',
-  isWithdrawn: (name: string) => `${name} will be withdrawn`,
-  withdrawFailed: (name: string) => `${name} could not be withdrawn`,
+  withdrawing: (name: string) => ({
+    title: `Withdraw ${name}?`,
+    body: (
+      <p>
+        The files of {name} are removed. Their readers keep the flags that they have, and get no changes.
+        Copies elsewhere, such as in a CDN, stay.
+      </p>
+    ),
+    action: 'Withdraw',
+    done: `${name} will be withdrawn`,
+    failed: `${name} could not be withdrawn`,
+  }),
 } as const;

@@ -107,35 +107,19 @@ function usePublishing({ project, environment }: PublicationProps) {
   const stale = [queryKeys.project(project)];
 
   const publish = () =>
-    perform(
-      {
-        title: messages.publishTitle(name),
-        body: messages.publishBody(name),
-        action: messages.publishAction,
-        isDangerous: true,
-        typed: name,
-      },
-      {
-        run: () => publishEnvironment(project, name),
-        done: messages.isPublished(name),
-        failed: messages.publishFailed(name),
-        stale,
-      },
-    );
+    perform({
+      ...messages.publishing(name),
+      isDangerous: true,
+      typed: name,
+      run: () => publishEnvironment(project, name),
+      stale,
+    });
   const withdraw = () =>
-    perform(
-      {
-        title: messages.withdrawTitle(name),
-        body: messages.withdrawBody(name),
-        action: messages.withdrawAction,
-        isDangerous: true,
-      },
-      {
-        run: () => withdrawEnvironment(project, name),
-        done: messages.isWithdrawn(name),
-        failed: messages.withdrawFailed(name),
-        stale,
-      },
-    );
+    perform({
+      ...messages.withdrawing(name),
+      isDangerous: true,
+      run: () => withdrawEnvironment(project, name),
+      stale,
+    });
   return { publish, withdraw };
 }

@@ -11,9 +11,8 @@ import { api, request } from '../../api/request.ts';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
-import { useAction } from '../../components/actions.tsx';
+import { useConfirmedAction } from '../../components/actions.tsx';
 import { Button } from '../../components/button.tsx';
-import { useConfirm } from '../../components/confirm.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { ArchiveDialog } from '../../flags/archive-dialog.tsx';
@@ -100,44 +99,29 @@ export function ArchivedNotice({ project, flag }: { project: ProjectRecord; flag
 /** Restores or deletes an archived flag, after a question. */
 function useFlagActions(project: ProjectRecord, flag: FlagRecord) {
   const queries = useQueryClient();
-  const confirm = useConfirm();
-  const perform = useAction();
+  const perform = useConfirmedAction();
   const [, navigate] = useLocation();
   const { key } = flag;
   const path = api`projects/${project.name}/flags/${key}`;
   const guarded = project.environments.filter((environment) => environment.protected);
   const stale = [queryKeys.flags(project.name), queryKeys.archivedFlags(project.name)];
 
-  async function restore(): Promise<void> {
-    const isConfirmed = await confirm({
-      title: words.restoreTitle(key),
-      body: words.restoreBody,
-      action: words.restore,
-    });
-    if (!isConfirmed) return;
-    const confirmed = guarded.map(({ name }) => name);
-    await perform({
-      run: async () =>
-        putFlag(queries, project.name, await request<FlagRecord>('POST', `${path}/restore`, { confirmed })),
-      done: words.restored(key),
-      failed: words.notRestored(key),
+  const restore = () =>
+    perform({
+      ...words.restoring(key),
+      run: async () => {
+        const confirmed = guarded.map(({ name }) => name);
+        putFlag(queries, project.name, await request<FlagRecord>('POST', `${path}/restore`, { confirmed }));
+      },
       stale,
     });
-  }
 
   async function remove(): Promise<void> {
-    const isConfirmed = await confirm({
-      title: words.deleteTitle(key),
-      body: words.deleteBody,
-      action: words.deleteSubmit,
+    const isDone = await perform({
+      ...words.deleting(key),
       isDangerous: true,
       typed: key,
-    });
-    if (!isConfirmed) return;
-    const isDone = await perform({
       run: () => request<undefined>('DELETE', path),
-      done: words.deleted(key),
-      failed: words.notDeleted(key),
       stale,
     });
     if (isDone) navigate(links.flags(project.name));

@@ -54,16 +54,20 @@ export const messages = {
     archivedOn: 'Archived',
     archivedEffect:
       'Clients no longer get this flag: code falls back to its defaults. Its states are kept and can be restored.',
-    restoreTitle: (key: string) => `Restore ${key}?`,
-    restoreBody:
-      'Restores its state in every environment where it was set. Clients get it again immediately.',
-    restored: (key: string) => `${key} restored`,
-    notRestored: (key: string) => `${key} was not restored`,
-    deleteTitle: (key: string) => `Delete ${key} for good?`,
-    deleteBody: 'Deletes the flag and its states. Its history is kept.',
-    deleteSubmit: 'Delete',
-    deleted: (key: string) => `${key} deleted`,
-    notDeleted: (key: string) => `${key} was not deleted`,
+    restoring: (key: string) => ({
+      title: `Restore ${key}?`,
+      body: 'Restores its state in every environment where it was set. Clients get it again immediately.',
+      action: 'Restore',
+      done: `${key} restored`,
+      failed: `${key} was not restored`,
+    }),
+    deleting: (key: string) => ({
+      title: `Delete ${key} for good?`,
+      body: 'Deletes the flag and its states. Its history is kept.',
+      action: 'Delete',
+      done: `${key} deleted`,
+      failed: `${key} was not deleted`,
+    }),
   },
 
   namedValues: {

@@ -47,17 +47,18 @@ export const messages = {
   signsThemOut: 'They are signed out everywhere. Their new permissions apply when they sign in again.',
 
   // Removing
-  removeTitle: (name: string, isSelf: boolean) => (isSelf ? 'Remove yourself?' : `Remove ${name}?`),
-  removeBody: (email: string, isSelf: boolean) => (
-    <p>
-      {isSelf ? 'You are' : `${email} is`} signed out everywhere immediately and can't sign in again. Past
-      changes stay in the audit log.
-    </p>
-  ),
-  removeAction: (name: string, isSelf: boolean) => (isSelf ? 'Remove myself' : `Remove ${name}`),
-  removed: (name: string) => `${name} removed`,
-  removeFailed: (name: string) => `${name} could not be removed`,
-
+  removing: (name: string, email: string, isSelf: boolean) => ({
+    title: isSelf ? 'Remove yourself?' : `Remove ${name}?`,
+    body: (
+      <p>
+        {isSelf ? 'You are' : `${email} is`} signed out everywhere immediately and can't sign in again. Past
+        changes stay in the audit log.
+      </p>
+    ),
+    action: isSelf ? 'Remove myself' : `Remove ${name}`,
+    done: `${name} removed`,
+    failed: `${name} could not be removed`,
+  }),
   // What a person has
   holdings: 'Show what they have',
   holdingsOf: (name: string) => `What ${name} has`,
@@ -83,17 +84,18 @@ export const messages = {
   },
 
   // Resetting a password
-  resetTitle: (name: string) => `Reset the password of ${name}?`,
-  resetBody: (email: string) => (
-    <p>
-      This creates a link for {email} that works once, within a day. The current password works until the link
-      is used; then all their sessions end.
-    </p>
-  ),
-  resetAction: 'Create link',
-  resetCreated: (name: string) => `Link for ${name} created`,
-  resetFailed: (name: string) => `The link for ${name} could not be created`,
-
+  resetting: (name: string, email: string) => ({
+    title: `Reset the password of ${name}?`,
+    body: (
+      <p>
+        This creates a link for {email} that works once, within a day. The current password works until the
+        link is used; then all their sessions end.
+      </p>
+    ),
+    action: 'Create link',
+    done: `Link for ${name} created`,
+    failed: `The link for ${name} could not be created`,
+  }),
   // A new link
   secretKind: 'link',
   linkLost:

@@ -205,32 +205,25 @@ function useRemoveOperator(): (operator: OperatorRecord) => Promise<void> {
 
   return async (operator) => {
     const { id, name, email } = operator;
+    const isSelf = id === self.id;
+    const texts = messages.removing(name, email, isSelf);
     if (isOnlyAdmin(operator)) {
-      toast({ kind: 'problem', title: messages.removeFailed(name), detail: messages.onlyAdmin(name) });
+      toast({ kind: 'problem', title: texts.failed, detail: messages.onlyAdmin(name) });
       return;
     }
 
-    const isSelf = id === self.id;
-    const isRemoved = await perform(
-      {
-        title: messages.removeTitle(name, isSelf),
-        body: (
-          <div className="grid gap-4">
-            {messages.removeBody(email, isSelf)}
-            <HoldingsList id={id} />
-          </div>
-        ),
-        action: messages.removeAction(name, isSelf),
-        isDangerous: true,
-      },
-      {
-        run: () => removeOperator(id),
-        done: messages.removed(name),
-        failed: messages.removeFailed(name),
-        stale: [queryKeys.operators, queryKeys.invitations],
-      },
-    );
-
+    const isRemoved = await perform({
+      ...texts,
+      body: (
+        <div className="grid gap-4">
+          {texts.body}
+          <HoldingsList id={id} />
+        </div>
+      ),
+      isDangerous: true,
+      run: () => removeOperator(id),
+      stale: [queryKeys.operators, queryKeys.invitations],
+    });
     if (isRemoved && isSelf) leaveAtOnce('/sign-in');
   };
 }
@@ -240,17 +233,13 @@ function useCreateResetLink(): (operator: OperatorRecord) => Promise<CreatedLink
   const perform = useConfirmedAction();
   return async ({ id, name, email }) => {
     let link: CreatedLink | undefined;
-    const isDone = await perform(
-      { title: messages.resetTitle(name), body: messages.resetBody(email), action: messages.resetAction },
-      {
-        run: async () => {
-          link = await createResetLink(id);
-        },
-        done: messages.resetCreated(name),
-        failed: messages.resetFailed(name),
-        stale: [queryKeys.invitations],
+    const isDone = await perform({
+      ...messages.resetting(name, email),
+      run: async () => {
+        link = await createResetLink(id);
       },
-    );
+      stale: [queryKeys.invitations],
+    });
     if (isDone && link === undefined) toast({ kind: 'problem', title: messages.linkLost });
     return link;
   };

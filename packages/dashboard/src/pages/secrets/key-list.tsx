@@ -188,20 +188,13 @@ function EndingKey({
 
   async function end(): Promise<void> {
     const closed = closedStreamsText(await countOpenStreams(project, { key: id }));
-    await perform(
-      {
-        title: texts.endTitle(name),
-        body: texts.revokeBody(lastFour, environments, closed),
-        action: texts.endAction,
-        isDangerous: true,
-      },
-      {
-        run: () => revokeKey(id),
-        done: texts.ended(name),
-        failed: texts.endFailed(name),
-        stale: [queryKeys.keys(project), queryKeys.clients(project)],
-      },
-    );
+    await perform({
+      ...texts.ending(name),
+      body: texts.revokeBody(lastFour, environments, closed),
+      isDangerous: true,
+      run: () => revokeKey(id),
+      stale: [queryKeys.keys(project), queryKeys.clients(project)],
+    });
   }
 
   return (

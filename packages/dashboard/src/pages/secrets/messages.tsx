@@ -27,10 +27,12 @@ function secretTexts(kind: 'key' | 'token') {
     secretTitle: (name: string) => `Your new ${kind} “${name}”`,
     revoke: 'Revoke',
     revokeNamed: (name: string) => `Revoke ${name}`,
-    revokeTitle: (name: string) => `Revoke ${name}?`,
-    revokeAction: `Revoke ${kind}`,
-    revoked: (name: string) => `${Kind} “${name}” revoked`,
-    revokeFailed: (name: string) => `${Kind} “${name}” could not be revoked`,
+    revoking: (name: string) => ({
+      title: `Revoke ${name}?`,
+      action: `Revoke ${kind}`,
+      done: `${Kind} “${name}” revoked`,
+      failed: `${Kind} “${name}” could not be revoked`,
+    }),
   };
 }
 
@@ -95,11 +97,12 @@ export const keyTexts = {
   lastUsed: (when: ReactNode) => <>last used {when}</>,
   endNow: 'End now',
   endNamed: (name: string, lastFour: string) => `End now: the old key …${lastFour} of ${name}`,
-  endTitle: (name: string) => `End the old key of ${name}?`,
-  endAction: 'End old key',
-  ended: (name: string) => `Old key of “${name}” ended`,
-  endFailed: (name: string) => `The old key of “${name}” could not be ended`,
-
+  ending: (name: string) => ({
+    title: `End the old key of ${name}?`,
+    action: 'End old key',
+    done: `Old key of “${name}” ended`,
+    failed: `The old key of “${name}” could not be ended`,
+  }),
   // A new key
   createTitle: 'New key',
   nameHint: 'The application that uses it, such as “website” or “worker”.',

@@ -108,16 +108,14 @@ export function SecretRow({
 }) {
   const perform = useConfirmedAction();
   async function askAndRevoke(): Promise<void> {
-    await perform(
-      {
-        title: texts.revokeTitle(name),
-        body: await question(),
-        action: texts.revokeAction,
-        isDangerous: true,
-        typed: name,
-      },
-      { run: revoke, done: texts.revoked(name), failed: texts.revokeFailed(name), stale },
-    );
+    await perform({
+      ...texts.revoking(name),
+      body: await question(),
+      isDangerous: true,
+      typed: name,
+      run: revoke,
+      stale,
+    });
   }
 
   return (

@@ -22,17 +22,20 @@ export const messages = {
   deleteProjectHint:
     "Deletes all environments, flags and keys, with their schedules and rollout plans. This can't be undone.",
   deleteProject: 'Delete project',
-  deleteProjectTitle: (name: string) => `Delete project ${name}?`,
-  deleteProjectBody: (environments: readonly string[], streams: string) => (
-    <p>
-      This permanently deletes{' '}
-      {environments.length === 0 ? '' : `the environments ${environments.join(', ')}, `}all flags and keys,
-      and all schedules and rollout plans. {streams} This can't be undone.
-    </p>
-  ),
-  projectDeleted: (name: string) => `Project ${name} deleted`,
-  deleteProjectFailed: (name: string) => `Project ${name} could not be deleted`,
-  deleteWhat: (name: string) => `delete ${name}`,
+  deleting: (name: string, environments: readonly string[], streams: string) => ({
+    what: `delete ${name}`,
+    title: `Delete project ${name}?`,
+    body: (
+      <p>
+        This permanently deletes{' '}
+        {environments.length === 0 ? '' : `the environments ${environments.join(', ')}, `}all flags and keys,
+        and all schedules and rollout plans. {streams} This can't be undone.
+      </p>
+    ),
+    action: 'Delete project',
+    done: `Project ${name} deleted`,
+    failed: `Project ${name} could not be deleted`,
+  }),
 } as const;
 
 /** The texts of the screen "Members". */

@@ -147,21 +147,15 @@ function useDeleteProject({ name, environments }: ProjectRecord): () => Promise<
     const streams = closedStreamsText(await countOpenStreams(name));
     const names = environments.map((environment) => environment.name);
     const confirmed = environments.filter((environment) => environment.protected).map((each) => each.name);
-    const isSure = await confirm({
-      title: messages.deleteProjectTitle(name),
-      body: messages.deleteProjectBody(names, streams),
-      action: messages.deleteProject,
-      isDangerous: true,
-      typed: name,
-    });
-    const what = messages.deleteWhat(name);
+    const { what, ...texts } = messages.deleting(name, names, streams);
+
+    const isSure = await confirm({ ...texts, isDangerous: true, typed: name });
     const wanted = isSure ? await askApproval({ project: name, environments, what }) : undefined;
     if (wanted === undefined) return;
 
     const isDeleted = await perform({
+      ...texts,
       run: () => deleteProject(name, { confirmed, ...wanted }),
-      done: messages.projectDeleted(name),
-      failed: messages.deleteProjectFailed(name),
       stale: [queryKeys.projects],
     });
     if (isDeleted) navigate('/?projects');

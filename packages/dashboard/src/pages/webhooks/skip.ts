@@ -15,38 +15,18 @@ export function useSkip(
   const isActive = status === 'active';
 
   const one = (failing: number) =>
-    perform(
-      {
-        title: messages.skipTitle(failing),
-        body: messages.skipBody(name, isActive),
-        action: messages.skipAction,
-        isDangerous: true,
-      },
-      {
-        run: () => skipWebhookChange(project, name, failing),
-        done: messages.skipped(failing),
-        failed: messages.skipFailed(failing),
-        stale,
-      },
-    );
-
-  const waiting = messages.waiting(pendingCount, pendingMore ?? false);
-
+    perform({
+      ...messages.skipping(failing, name, isActive),
+      isDangerous: true,
+      run: () => skipWebhookChange(project, name, failing),
+      stale,
+    });
   const all = () =>
-    perform(
-      {
-        title: messages.skipAllTitle(waiting),
-        body: messages.skipAllBody(name),
-        action: messages.skipAllAction,
-        isDangerous: true,
-      },
-      {
-        run: () => updateWebhook(project, name, { skipPending: true }),
-        done: messages.skippedAll(waiting, name, isActive),
-        failed: messages.skipAllFailed(name),
-        stale,
-      },
-    );
-
+    perform({
+      ...messages.skippingAll(messages.waiting(pendingCount, pendingMore ?? false), name, isActive),
+      isDangerous: true,
+      run: () => updateWebhook(project, name, { skipPending: true }),
+      stale,
+    });
   return { one: seq === undefined ? undefined : () => void one(seq), all: () => void all() };
 }

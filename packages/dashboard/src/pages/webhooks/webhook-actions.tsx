@@ -54,12 +54,7 @@ export function WebhookActions({
   }
 
   async function rotate(): Promise<void> {
-    const question = {
-      title: messages.rotateTitle(name),
-      body: messages.rotateBody,
-      action: messages.rotate,
-    };
-    if (!(await confirm(question))) return;
+    if (!(await confirm(messages.rotating(name)))) return;
     try {
       onOpen({ secret: (await rotateWebhook(project.name, name)).secret });
     } catch (error) {
@@ -77,20 +72,12 @@ export function WebhookActions({
     });
 
   const remove = () =>
-    performConfirmed(
-      {
-        title: messages.deleteTitle(name),
-        body: messages.deleteBody,
-        action: messages.deleteAction,
-        isDangerous: true,
-      },
-      {
-        run: () => deleteWebhook(project.name, name),
-        done: messages.deleted(name),
-        failed: messages.deleteFailed(name),
-        stale,
-      },
-    );
+    performConfirmed({
+      ...messages.deleting(name),
+      isDangerous: true,
+      run: () => deleteWebhook(project.name, name),
+      stale,
+    });
 
   return (
     <RecordActions>
