@@ -5,11 +5,12 @@ import { type ApiError, isProposed, isRefusal } from '../api/api-error.ts';
 import type { Wanted } from '../api/approvals.ts';
 import { revertChange } from '../api/audit.ts';
 import { useCatchUp } from '../api/live.tsx';
+import { useProject } from '../api/projects.ts';
 import { queryKeys } from '../api/query-cache.ts';
 import { useRollouts } from '../api/rollouts.ts';
-import type { EnvironmentRecord, RevertDifference, Reverted } from '../api/types.ts';
+import type { RevertDifference, Reverted } from '../api/types.ts';
 import { FieldDiff } from '../components/audit/field-diff.tsx';
-import { EnvironmentBadge } from '../components/badges.tsx';
+import { EnvironmentBadge, EnvironmentName } from '../components/badges.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { CheckField } from '../components/field.tsx';
 import { FormDialog, useForm } from '../components/form.tsx';
@@ -32,16 +33,17 @@ const words = dialogs.revert;
 export function RevertDialog({
   seq,
   project,
-  environments,
   onClose,
 }: {
   seq: number;
   project: string;
-  environments: readonly EnvironmentRecord[];
   onClose: () => void;
 }) {
   const [note, setNote] = useState('');
   const { preview, conflict, apply } = useRevert(seq, onClose);
+  // Without the environments the server refuses an unconfirmed revert, and the dialog shows why.
+  const { data: found, isPending: isFinding } = useProject(project);
+  const isPending = preview.isPending || isFinding;
   const differences = preview.data?.differences;
 
   // Consent applies to what was shown: when that changes, the box must be ticked again.
@@ -50,7 +52,9 @@ export function RevertDialog({
   const isSure = sureOf === overwritten;
 
   const { askApproval } = useChangeGuards();
-  const changed = environments.filter(({ name }) => differences?.some((each) => each.environment === name));
+  const changed = (found?.environments ?? []).filter(({ name }) =>
+    differences?.some((each) => each.environment === name),
+  );
   const guarded = changed.filter((environment) => environment.protected);
   const needsApproval = guarded.some(({ approvals }) => approvals > 0);
 
@@ -60,7 +64,7 @@ export function RevertDialog({
         project,
         environments: changed,
         what: words.what(seq),
-        list: differences && <Differences differences={differences} environments={environments} />,
+        list: differences && <Differences project={project} differences={differences} />,
         note: note.trim(),
         canBeEmergency: true,
       });
@@ -74,7 +78,7 @@ export function RevertDialog({
   });
 
   function obstacleTo(): string | undefined {
-    if (preview.isPending) return words.loadingPreview;
+    if (isPending) return words.loadingPreview;
     if (differences === undefined) return words.noPreview;
     if (differences.length === 0) return words.nothingToRevert;
     return conflict !== undefined && !isSure ? words.tickRevertAnyway : undefined;
@@ -109,9 +113,9 @@ export function RevertDialog({
         </p>
       ))}
 
-      {preview.isPending && <SkeletonRows rows={2} />}
+      {isPending && <SkeletonRows rows={2} />}
       {differences !== undefined && differences.length > 0 && (
-        <Differences differences={differences} environments={environments} />
+        <Differences project={project} differences={differences} />
       )}
       <InterruptedPlans project={project} differences={differences ?? []} />
 
@@ -133,14 +137,13 @@ export function RevertDialog({
   );
 }
 
+interface DifferencesProps {
+  readonly project: string;
+  readonly differences: readonly RevertDifference[];
+}
+
 /** Says which rollout plans the revert pauses or stops. */
-function InterruptedPlans({
-  project,
-  differences,
-}: {
-  project: string;
-  differences: readonly RevertDifference[];
-}) {
+function InterruptedPlans({ project, differences }: DifferencesProps) {
   const { data = [] } = useRollouts(project, { status: 'open' });
   return data.map(({ id, flag, environment = '', status }) => {
     const found = differences.find((each) => each.key === flag && each.environment === environment);
@@ -153,34 +156,25 @@ function InterruptedPlans({
   });
 }
 
-function Differences({
-  differences,
-  environments,
-}: {
-  differences: readonly RevertDifference[];
-  environments: readonly EnvironmentRecord[];
-}) {
+function Differences({ project, differences }: DifferencesProps) {
   return (
     <ScrollRegion
       label={words.whatIsRestored}
       className="max-h-72 overflow-y-auto rounded-md border border-line"
     >
       <ul className="divide-y divide-line">
-        {differences.map(({ environment, key, before, after }) => {
-          const found = environments.find(({ name }) => name === environment);
-          return (
-            <li key={`${environment ?? ''}\n${key ?? ''}`} className="px-3 py-2">
-              <p className="mb-1 flex flex-wrap items-center gap-x-1.5">
-                {key !== undefined && <span className="font-mono text-xs wrap-anywhere">{key}</span>}
-                {key !== undefined && environment !== undefined && (
-                  <span className="text-ink-3">{words.in}</span>
-                )}
-                {found === undefined ? environment : <EnvironmentBadge environment={found} />}
-              </p>
-              <FieldDiff before={before} after={after} />
-            </li>
-          );
-        })}
+        {differences.map(({ environment, key, before, after }) => (
+          <li key={`${environment ?? ''}\n${key ?? ''}`} className="px-3 py-2">
+            <p className="mb-1 flex flex-wrap items-center gap-x-1.5">
+              {key !== undefined && <span className="font-mono text-xs wrap-anywhere">{key}</span>}
+              {key !== undefined && environment !== undefined && (
+                <span className="text-ink-3">{words.in}</span>
+              )}
+              <EnvironmentName project={project} name={environment} />
+            </p>
+            <FieldDiff before={before} after={after} />
+          </li>
+        ))}
       </ul>
     </ScrollRegion>
   );

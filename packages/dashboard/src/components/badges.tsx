@@ -5,8 +5,10 @@ import LoaderCircle from 'lucide-react/icons/loader-circle';
 import Lock from 'lucide-react/icons/lock';
 import type { ReactNode } from 'react';
 import { usePersonName } from '../api/operators.ts';
+import { useEnvironments } from '../api/projects.ts';
 import type { WriteStatus } from '../api/state-writes.ts';
 import type { EnvironmentColor } from '../api/types.ts';
+import { useCurrentProject } from '../browser/links.ts';
 import { classNames } from './class-names.ts';
 
 /** The meaning of a badge's color. */
@@ -21,16 +23,14 @@ const KINDS: Readonly<Record<BadgeKind, string>> = {
   plain: 'bg-hover text-ink-2',
 };
 
+/** What a badge looks like. */
+export interface BadgeLook {
+  readonly kind?: BadgeKind;
+  readonly icon?: LucideIcon;
+}
+
 /** A word for the status of a record, after an icon if it has one. */
-export function Badge({
-  kind = 'plain',
-  icon: Icon,
-  children,
-}: {
-  kind?: BadgeKind;
-  icon?: LucideIcon;
-  children: ReactNode;
-}) {
+export function Badge({ kind = 'plain', icon: Icon, children }: BadgeLook & { children: ReactNode }) {
   return (
     <span
       className={classNames(
@@ -62,7 +62,7 @@ export function EnvironmentBadge({
   className,
 }: {
   environment: { readonly name: string; readonly color: EnvironmentColor; readonly protected: boolean };
-  className?: string;
+  className?: string | undefined;
 }) {
   return (
     <span className={classNames('inline-flex min-w-0 items-center gap-1.5', className)}>
@@ -75,6 +75,26 @@ export function EnvironmentBadge({
         <Lock size={12} className="shrink-0 text-ink-3" aria-label="protected" role="img" />
       )}
     </span>
+  );
+}
+
+/** An environment by its name; only the name where the project has none of that name, and outside of projects. */
+export function EnvironmentName({
+  name,
+  className,
+  project,
+}: {
+  name: string | undefined;
+  className?: string;
+  /** Default: that of the screen. */
+  project?: string;
+}) {
+  const here = useCurrentProject();
+  const environment = useEnvironments(project ?? here ?? '').find((each) => each.name === name);
+  return environment === undefined ? (
+    name
+  ) : (
+    <EnvironmentBadge environment={environment} className={className} />
   );
 }
 

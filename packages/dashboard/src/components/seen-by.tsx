@@ -7,15 +7,7 @@ import { deliveryText } from './delivery-proof.tsx';
  * The delivery of change `seq`, updated as nodes report: "Seen by 212 of 214 streams, slowest 38 ms". Empty until it is
  * known.
  */
-export function SeenBy({
-  project,
-  seq,
-  className,
-}: {
-  project: string;
-  seq: number | undefined;
-  className?: string;
-}) {
+export function SeenBy({ project, seq }: { project: string; seq: number | undefined }) {
   const { data: deliveries } = useProjectDeliveries(project);
   const delivery = deliveries?.find((each) => each.seq === seq);
   if (delivery === undefined) return null;
@@ -23,10 +15,7 @@ export function SeenBy({
   const text = streams === 0 ? 'No client was connected' : deliveryText(delivery);
 
   return (
-    <span
-      className={classNames('inline-flex items-center gap-1.5 text-xs text-ink-2', className)}
-      data-testid="seen-by"
-    >
+    <span className="inline-flex items-center gap-1.5 text-xs text-ink-2" data-testid="seen-by">
       <Radio
         size={13}
         aria-hidden

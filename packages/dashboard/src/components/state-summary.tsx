@@ -2,30 +2,21 @@ import type { ReactNode } from 'react';
 import { isSameValue } from '../api/flag-states.ts';
 import type { FlagState, Json } from '../api/types.ts';
 import { Badge } from './badges.tsx';
-import { classNames } from './class-names.ts';
 
 /** A state on one line: switch, rollout and value. The color only repeats the words. */
 export function StateSummary({
   state,
   value,
-  className,
 }: {
   state: FlagState | null | undefined;
   /** The part of the value to show, if there is one. Default: its beginning. */
   value?: ReactNode;
-  className?: string;
 }) {
-  if (state === null || state === undefined)
-    return <span className={classNames('text-ink-3 italic', className)}>not set</span>;
+  if (state === null || state === undefined) return <span className="text-ink-3 italic">not set</span>;
   const { enabled, rolloutPct } = state;
   const text = shownValue(state, 60);
   return (
-    <span
-      className={classNames(
-        'inline-flex max-w-full min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5',
-        className,
-      )}
-    >
+    <span className="inline-flex max-w-full min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
       <Badge kind={enabled ? 'good' : 'plain'}>{enabled ? 'On' : 'Off'}</Badge>
       {rolloutPct !== undefined && <span className="text-xs text-ink-2">{rolloutPct} %</span>}
       {text !== undefined && (

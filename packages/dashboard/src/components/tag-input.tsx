@@ -12,14 +12,12 @@ export function TagInput({
   tags,
   known,
   onChange,
-  className,
   ...control
 }: {
   tags: readonly string[];
   /** Tags to suggest. */
   known: readonly string[];
   onChange: (tags: readonly string[]) => void;
-  className?: string;
   id?: string;
   'aria-label'?: string;
   'aria-describedby'?: string;
@@ -55,7 +53,6 @@ export function TagInput({
       className={classNames(
         CONTROL,
         'flex h-auto min-h-8 w-full flex-wrap items-center gap-1 px-1.5 py-0.5 has-[input:focus-visible]:outline-2 has-[input:focus-visible]:outline-offset-2 has-[input:focus-visible]:outline-accent',
-        className,
       )}
     >
       {tags.map((tag) => (

@@ -5,9 +5,9 @@ import Undo2 from 'lucide-react/icons/undo-2';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { usePersonName } from '../../api/operators.ts';
-import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
+import type { AuditEntryRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
-import { Author, EnvironmentBadge } from '../badges.tsx';
+import { Author, EnvironmentName } from '../badges.tsx';
 import { Becomes } from '../becomes.tsx';
 import { Button } from '../button.tsx';
 import { classNames } from '../class-names.ts';
@@ -118,13 +118,10 @@ const TIME = 'relative text-xs whitespace-nowrap text-ink-3';
 /** One entry of the audit log on one line; open, it shows the fields that differ. */
 export function AuditEntryRow({
   entry,
-  environments = [],
   target = 'link',
   frame,
 }: {
   entry: AuditEntryRecord;
-  /** Those of the project, for their colors. */
-  environments?: readonly EnvironmentRecord[];
   /** `hidden` if every row has the same target. */
   target?: 'link' | 'hidden';
   frame: RowFrame;
@@ -142,7 +139,7 @@ export function AuditEntryRow({
       </span>{' '}
       {target === 'link' && <EntryTarget entry={entry} />}{' '}
       {entry.environment !== undefined && entry.environment !== entry.target && (
-        <EntryPlace name={entry.environment} environments={environments} />
+        <EntryPlace name={entry.environment} />
       )}
     </ChangeRow>
   );
@@ -247,17 +244,10 @@ export function FlagLink({ project, flag }: { project: string; flag: string }) {
 }
 
 /** The environment of an entry. */
-export function EntryPlace({
-  name,
-  environments,
-}: {
-  name: string;
-  environments: readonly EnvironmentRecord[];
-}) {
-  const environment = environments.find((each) => each.name === name);
+export function EntryPlace({ name }: { name: string }) {
   return (
     <span className="inline-flex max-w-full shrink-0 items-center gap-1.5 leading-6 text-ink-2">
-      in {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
+      in <EnvironmentName name={name} />
     </span>
   );
 }

@@ -51,7 +51,6 @@ export const words = {
   turnedOn: 'turned on',
   turnedOff: 'turned off',
   changed: 'changed',
-  edited: 'edited',
   /** A change of only one text of a flag. */
   editedField: {
     description: 'edited the description of',

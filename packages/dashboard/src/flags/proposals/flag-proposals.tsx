@@ -3,10 +3,11 @@ import { useId } from 'react';
 import { Link } from 'wouter';
 import { useWaitingProposals } from '../../api/proposals.ts';
 import { links } from '../../browser/links.ts';
-import { Author, EnvironmentBadge } from '../../components/badges.tsx';
+import { Author } from '../../components/badges.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import type { FlagPanelProps } from '../panel-props.ts';
 import { messages } from './messages.ts';
+import { ProposalPlaces } from './proposal-places.tsx';
 import { keysOf, titleOf } from './proposal-words.ts';
 
 /** Shows the waiting proposals for a flag, before someone edits it. */
@@ -32,11 +33,7 @@ export function FlagProposals({ project, flag }: FlagPanelProps) {
               {titleOf(proposal)}
             </Link>
             {messages.in}
-            {project.environments
-              .filter(({ name }) => proposal.environments.includes(name))
-              .map((environment) => (
-                <EnvironmentBadge key={environment.name} environment={environment} />
-              ))}
+            <ProposalPlaces proposal={proposal} />
             <TimeAgo at={proposal.createdAt} className="text-xs text-ink-2" />
           </li>
         ))}

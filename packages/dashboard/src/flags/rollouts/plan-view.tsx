@@ -1,5 +1,4 @@
 import { nextPlanStep, noStepLeft, planSteps, reachOf } from '@halyard/protocol';
-import type { LucideIcon } from 'lucide-react';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import CirclePause from 'lucide-react/icons/circle-pause';
 import CircleStop from 'lucide-react/icons/circle-stop';
@@ -13,7 +12,7 @@ import { useMayChangeProtected } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagState, RolloutPlanRecord, RolloutPlanStatus } from '../../api/types.ts';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useAction } from '../../components/actions.tsx';
-import { Author, Badge, type BadgeKind } from '../../components/badges.tsx';
+import { Author, Badge, type BadgeLook } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -45,7 +44,7 @@ export function PlanView({
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1 pb-2">
-        <StatusBadge status={status} />
+        <Badge {...APPEARANCE[status]}>{messages.statuses[status]}</Badge>
         {status === 'running' && next !== undefined && dueAt !== undefined && (
           <span className="text-ink-2">
             {messages.nextIs(next.rolloutPct)}, <TimeAgo at={dueAt} /> ({dueText(dueAt).local})
@@ -179,18 +178,9 @@ export function stateAt(state: FlagState | undefined, percent: number): FlagStat
   return { ...kept, enabled: true, ...(percent === 100 ? {} : { rolloutPct: percent }) };
 }
 
-const APPEARANCE: Readonly<Record<RolloutPlanStatus, readonly [kind: BadgeKind, icon: LucideIcon]>> = {
-  running: ['accent', TrendingUp],
-  paused: ['warn', CirclePause],
-  done: ['good', CircleCheck],
-  stopped: ['plain', CircleStop],
+const APPEARANCE: Readonly<Record<RolloutPlanStatus, BadgeLook>> = {
+  running: { kind: 'accent', icon: TrendingUp },
+  paused: { kind: 'warn', icon: CirclePause },
+  done: { kind: 'good', icon: CircleCheck },
+  stopped: { kind: 'plain', icon: CircleStop },
 };
-
-function StatusBadge({ status }: { status: RolloutPlanStatus }) {
-  const [kind, icon] = APPEARANCE[status];
-  return (
-    <Badge kind={kind} icon={icon}>
-      {messages.statuses[status]}
-    </Badge>
-  );
-}

@@ -1,7 +1,6 @@
-import { useEnvironments } from '../../api/projects.ts';
 import { useRollouts } from '../../api/rollouts.ts';
 import type { RolloutPlanRecord } from '../../api/types.ts';
-import { EnvironmentBadge } from '../../components/badges.tsx';
+import { EnvironmentName } from '../../components/badges.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { dueText } from '../schedules/due-text.ts';
 import { messages } from './messages.ts';
@@ -14,9 +13,8 @@ export function useRunningPlans(project: string, flag: string): readonly Rollout
 }
 
 /** The next step of a running plan, as an item among the scheduled changes. */
-export function RunningPlan({ project, plan }: { project: string; plan: RolloutPlanRecord }) {
+export function RunningPlan({ plan }: { plan: RolloutPlanRecord }) {
   const { dueAt, steps, environment } = plan;
-  const found = useEnvironments(project).find(({ name }) => name === environment);
   const next = steps.find(({ status }) => status === 'next');
   if (dueAt === undefined || next === undefined) return null;
 
@@ -30,7 +28,7 @@ export function RunningPlan({ project, plan }: { project: string; plan: RolloutP
         <TimeAgo at={dueAt} className="text-xs text-ink-3" />
         <span className="flex min-w-0 items-center gap-x-2">
           <span className="text-ink-2">{messages.in}</span>
-          {found === undefined ? environment : <EnvironmentBadge environment={found} />}
+          <EnvironmentName name={environment} />
         </span>
       </p>
       <p className="mt-1.5 text-ink-2">{messages.nextStep(next.rolloutPct)}</p>

@@ -1,16 +1,14 @@
-import type { LucideIcon } from 'lucide-react';
 import CircleAlert from 'lucide-react/icons/circle-alert';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import CircleSlash from 'lucide-react/icons/circle-slash';
 import Clock from 'lucide-react/icons/clock';
 import { Link } from 'wouter';
-import { useEnvironments } from '../../api/projects.ts';
 import { useCancelSchedule } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
 import type { ScheduledStep, ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { toastFailure } from '../../components/actions.tsx';
-import { Author, Badge, type BadgeKind, EnvironmentBadge } from '../../components/badges.tsx';
+import { Author, Badge, type BadgeLook, EnvironmentName } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { announce } from '../../components/live-region.tsx';
@@ -38,7 +36,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
   return (
     <li className="flex items-start gap-3 border-t border-line px-3 py-3 first:border-t-0">
       <div className="min-w-0 flex-1">
-        <Due project={project} schedule={schedule} />
+        <Due schedule={schedule} />
 
         <ul className="mt-1.5 space-y-0.5">
           {changes.map((step) => (
@@ -72,13 +70,10 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
 }
 
 /** Whether it has run, when, and where. */
-function Due({ project, schedule }: { project: string; schedule: ScheduleRecord }) {
-  const { status, dueAt } = schedule;
-  const environment = useEnvironments(project).find(({ name }) => name === schedule.environment);
-
+function Due({ schedule: { status, dueAt, environment } }: { schedule: ScheduleRecord }) {
   return (
     <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <StatusBadge status={status} />
+      <Badge {...STATUS_APPEARANCE[status]}>{messages.statuses[status]}</Badge>
       <time dateTime={dueAt} title={dueText(dueAt).utc} className="font-medium">
         {dueText(dueAt).local}
       </time>
@@ -89,11 +84,9 @@ function Due({ project, schedule }: { project: string; schedule: ScheduleRecord 
       )}
       <span className="flex min-w-0 items-center gap-x-2">
         <span className="text-ink-2">{messages.in}</span>
-        {environment === undefined ? (
-          <span className="min-w-0 wrap-anywhere">{schedule.environment ?? messages.deletedEnvironment}</span>
-        ) : (
-          <EnvironmentBadge environment={environment} />
-        )}
+        <span className="min-w-0 wrap-anywhere">
+          <EnvironmentName name={environment ?? messages.deletedEnvironment} />
+        </span>
       </span>
     </p>
   );
@@ -125,22 +118,12 @@ function namesOf({ changes }: ScheduleRecord): string {
   return changes.length === 1 && first !== undefined ? first.key : messages.flags(changes.length);
 }
 
-const STATUS_APPEARANCE: Readonly<Record<ScheduleStatus, readonly [kind: BadgeKind, icon: LucideIcon]>> = {
-  pending: ['accent', Clock],
-  done: ['good', CircleCheck],
-  failed: ['danger', CircleAlert],
-  cancelled: ['plain', CircleSlash],
+const STATUS_APPEARANCE: Readonly<Record<ScheduleStatus, BadgeLook>> = {
+  pending: { kind: 'accent', icon: Clock },
+  done: { kind: 'good', icon: CircleCheck },
+  failed: { kind: 'danger', icon: CircleAlert },
+  cancelled: { kind: 'plain', icon: CircleSlash },
 };
-
-/** The status of a schedule, as an icon and a word. */
-function StatusBadge({ status }: { status: ScheduleStatus }) {
-  const [kind, icon] = STATUS_APPEARANCE[status];
-  return (
-    <Badge kind={kind} icon={icon}>
-      {messages.statuses[status]}
-    </Badge>
-  );
-}
 
 /** A step in words: "turns on, 25 %". */
 export function stepText(step: ScheduledStep): string {

@@ -1,11 +1,11 @@
-import { useId } from 'react';
 import { Link } from 'wouter';
 import { useCan } from '../../api/session.ts';
 import type { FlagUsage } from '../../api/types.ts';
 import { useFlagUsage, useHasReads } from '../../api/usage.ts';
 import { links } from '../../browser/links.ts';
-import { EnvironmentBadge } from '../../components/badges.tsx';
+import { EnvironmentName } from '../../components/badges.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
+import { Section } from '../../components/page.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { LOCALE, ReadTime } from '../../components/time-ago.tsx';
 import type { FlagPanelProps } from '../panel-props.ts';
@@ -21,7 +21,6 @@ type Reads = EnvironmentReads['hours'][number];
 
 /** How often the flag was read, in the last 24 hours and 30 days. */
 export function UsagePanel({ project, flag }: FlagPanelProps) {
-  const id = useId();
   const isAdmin = useCan('admin');
   const [only] = useEnvironmentFilter(project.name);
   const reading = useFlagUsage(project, flag.key);
@@ -29,10 +28,7 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
   const isShown = ({ name }: EnvironmentReads) => only === undefined || name === only.name;
 
   return (
-    <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
-      <h2 id={id} className="text-base font-semibold">
-        {messages.title}
-      </h2>
+    <Section title={messages.title} isBoxed>
       {project.usageSince === undefined ? (
         <p className="mt-1 text-ink-2">
           {messages.off}{' '}
@@ -45,7 +41,7 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
           {({ environments }) => <Usage project={project} environments={environments.filter(isShown)} />}
         </Loaded>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -86,11 +82,7 @@ function Usage({
 
           <tbody>
             {listed.map((each) => (
-              <EnvironmentRow
-                key={each.name}
-                environment={project.environments.find(({ name }) => name === each.name)}
-                reads={each}
-              />
+              <EnvironmentRow key={each.name} reads={each} />
             ))}
           </tbody>
         </table>
@@ -106,13 +98,7 @@ function Usage({
   );
 }
 
-function EnvironmentRow({
-  environment,
-  reads: { name, hours, days, lastReadAt },
-}: {
-  environment: FlagPanelProps['project']['environments'][number] | undefined;
-  reads: EnvironmentReads;
-}) {
+function EnvironmentRow({ reads: { name, hours, days, lastReadAt } }: { reads: EnvironmentReads }) {
   const [lastDay, lastMonth] = [hours, days].map((reads) => {
     const { on, off } = sumOf(reads);
     return { text: messages.short(on + off), title: messages.reads(on, off) };
@@ -120,7 +106,7 @@ function EnvironmentRow({
   return (
     <tr className="border-t border-line" data-usage={name}>
       <th scope="row" className="max-w-24 py-1.5 text-left font-normal">
-        {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
+        <EnvironmentName name={name} />
       </th>
       <td className={`py-1.5 ${alignment(1)}`} title={lastDay?.title}>
         {lastDay?.text}

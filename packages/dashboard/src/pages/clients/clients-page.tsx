@@ -5,9 +5,9 @@ import { Link, useParams } from 'wouter';
 import { useClients, useLivePresence } from '../../api/clients.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
-import type { EnvironmentClients, EnvironmentRecord } from '../../api/types.ts';
+import type { EnvironmentClients } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
-import { EnvironmentBadge } from '../../components/badges.tsx';
+import { EnvironmentName } from '../../components/badges.tsx';
 import { CodeSection } from '../../components/copy.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { announce } from '../../components/live-region.tsx';
@@ -22,7 +22,6 @@ import { RecentDeliveries } from './recent-deliveries.tsx';
 export function ClientsPage() {
   const { project = '' } = useParams<{ project: string }>();
   const reading = useClients(project);
-  const environments = useEnvironments(project);
   useLivePresence(project);
   const [only] = useEnvironmentFilter(project);
   const isListed = ({ environment }: EnvironmentClients) => only === undefined || environment === only.name;
@@ -36,15 +35,11 @@ export function ClientsPage() {
             <FirstClientNotice streams={streams} />
             <div className="grid grid-cols-1 gap-3 md:grid-cols-2 lg:grid-cols-3">
               {clients.filter(isListed).map((presence) => (
-                <EnvironmentPresence
-                  key={presence.environment}
-                  presence={presence}
-                  environment={environments.find(({ name }) => name === presence.environment)}
-                />
+                <EnvironmentPresence key={presence.environment} presence={presence} />
               ))}
             </div>
             {streams === 0 && <HowToConnect project={project} />}
-            <RecentDeliveries project={project} environments={environments} />
+            <RecentDeliveries project={project} />
           </>
         )}
       </Loaded>
@@ -56,14 +51,9 @@ const names = new Intl.Collator(LOCALE, { numeric: true });
 
 type KeyClients = EnvironmentClients['keys'][number];
 
-/** The streams of one environment, in all and by key. `environment` is `undefined` until it is known. */
-function EnvironmentPresence({
-  presence: { environment: name, streams, nodes, keys },
-  environment,
-}: {
-  presence: EnvironmentClients;
-  environment: EnvironmentRecord | undefined;
-}) {
+/** The streams of one environment, in all and by key. */
+function EnvironmentPresence({ presence }: { presence: EnvironmentClients }) {
+  const { environment: name, streams, nodes, keys } = presence;
   const sorted = keys.toSorted((one, other) => names.compare(one.name, other.name));
   const connected = sorted.filter((key) => key.streams > 0);
   const idle = sorted.filter((key) => key.streams === 0);
@@ -72,11 +62,7 @@ function EnvironmentPresence({
     <section aria-label={name} className="rounded-lg border border-line bg-surface">
       <div className="flex items-baseline justify-between gap-3 px-4 pt-3 pb-2">
         <h2 className="min-w-0 font-medium">
-          {environment === undefined ? (
-            name
-          ) : (
-            <EnvironmentBadge environment={environment} className="max-w-full" />
-          )}
+          <EnvironmentName name={name} className="max-w-full" />
         </h2>
         <p className="shrink-0 text-ink-2">
           <strong className="text-lg font-semibold text-ink">{streams}</strong> {messages.streams(streams)}

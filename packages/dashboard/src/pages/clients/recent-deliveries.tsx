@@ -2,8 +2,8 @@ import CircleCheck from 'lucide-react/icons/circle-check';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useMemo, useState } from 'react';
 import { useProjectDeliveries } from '../../api/clients.ts';
-import type { DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { EnvironmentBadge } from '../../components/badges.tsx';
+import type { DeliveryRecord } from '../../api/types.ts';
+import { EnvironmentName } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { ChangedPlaces } from '../../components/changed-places.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
@@ -16,13 +16,7 @@ const FEW = 12;
 const NONE: readonly DeliveryRecord[] = [];
 
 /** How fast the newest changes reached the open streams. */
-export function RecentDeliveries({
-  project,
-  environments,
-}: {
-  project: string;
-  environments: readonly EnvironmentRecord[];
-}) {
+export function RecentDeliveries({ project }: { project: string }) {
   const reading = useProjectDeliveries(project);
   const { data } = reading;
   const [isWhole, setWhole] = useState(false);
@@ -45,11 +39,7 @@ export function RecentDeliveries({
             <div className="grid items-start gap-3 lg:grid-cols-[20rem_1fr]">
               <DeliveryHistogram deliveries={reached} />
               <div className="min-w-0">
-                <DeliveryTable
-                  project={project}
-                  deliveries={isWhole ? reached : reached.slice(0, FEW)}
-                  environments={environments}
-                />
+                <DeliveryTable project={project} deliveries={isWhole ? reached : reached.slice(0, FEW)} />
                 {reached.length > FEW && (
                   <Button kind="quiet" className="mt-1" onClick={() => setWhole(!isWhole)}>
                     {isWhole ? messages.showFewer : messages.showAll(reached.length)}
@@ -112,43 +102,28 @@ function Figure({ name, ms }: { name: string; ms: number }) {
 const [, environmentColumn, seenColumn, slowestColumn, timeColumn] = messages.columns;
 
 /** Changes and their delivery, newest first. */
-function DeliveryTable({
-  project,
-  deliveries,
-  environments,
-}: {
-  project: string;
-  deliveries: readonly DeliveryRecord[];
-  environments: readonly EnvironmentRecord[];
-}) {
+function DeliveryTable({ project, deliveries }: { project: string; deliveries: readonly DeliveryRecord[] }) {
   return (
     <RecordTable label={messages.table} columns={messages.columns}>
-      {deliveries.map((delivery) => {
-        const environment = environments.find(({ name }) => name === delivery.environment);
-        return (
-          <RecordRow key={delivery.seq}>
-            <RecordHead>
-              <ChangedPlaces project={project} change={delivery} />
-            </RecordHead>
-            <RecordCell label={environmentColumn.label}>
-              {environment === undefined ? (
-                delivery.environment
-              ) : (
-                <EnvironmentBadge environment={environment} />
-              )}
-            </RecordCell>
-            <RecordCell label={seenColumn.label} className="lg:whitespace-nowrap">
-              <Seen delivery={delivery} />
-            </RecordCell>
-            <RecordCell label={slowestColumn.label} className="lg:whitespace-nowrap">
-              {delivery.seen === 0 ? messages.notSeen : messages.ms(delivery.slowestMs)}
-            </RecordCell>
-            <RecordCell label={timeColumn.label} className="text-ink-2">
-              {delivery.committedAt !== undefined && <TimeAgo at={delivery.committedAt} />}
-            </RecordCell>
-          </RecordRow>
-        );
-      })}
+      {deliveries.map((delivery) => (
+        <RecordRow key={delivery.seq}>
+          <RecordHead>
+            <ChangedPlaces project={project} change={delivery} />
+          </RecordHead>
+          <RecordCell label={environmentColumn.label}>
+            <EnvironmentName name={delivery.environment} />
+          </RecordCell>
+          <RecordCell label={seenColumn.label} className="lg:whitespace-nowrap">
+            <Seen delivery={delivery} />
+          </RecordCell>
+          <RecordCell label={slowestColumn.label} className="lg:whitespace-nowrap">
+            {delivery.seen === 0 ? messages.notSeen : messages.ms(delivery.slowestMs)}
+          </RecordCell>
+          <RecordCell label={timeColumn.label} className="text-ink-2">
+            {delivery.committedAt !== undefined && <TimeAgo at={delivery.committedAt} />}
+          </RecordCell>
+        </RecordRow>
+      ))}
     </RecordTable>
   );
 }

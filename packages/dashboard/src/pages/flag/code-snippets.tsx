@@ -1,10 +1,11 @@
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { FlagRecord, FlagValueKind, Json, ProjectRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { useStoredChoice } from '../../browser/stored.ts';
 import { CodeBlock } from '../../components/copy.tsx';
+import { Section } from '../../components/page.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from '../../flags/snippets.ts';
 import { messages } from './messages.tsx';
@@ -35,7 +36,6 @@ const NAMES = Object.values(SNIPPET_GROUPS).flat();
 
 /** Code that reads this flag, to copy, in the language that was selected last. */
 export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
-  const id = useId();
   const [environment, setEnvironment] = useState(project.environments[0]?.name ?? '');
   const [language, setLanguage] = useStoredChoice<SnippetName>('snippet', NAMES, 'typescript');
   const baseUrl = useEvaluationUrl();
@@ -43,11 +43,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
   const value = flag.environments[environment]?.state.value ?? SAMPLES[flag.valueKind];
 
   return (
-    <section aria-labelledby={id} className="max-w-4xl">
-      <h2 id={id} className="mb-2 text-base font-semibold">
-        {words.title}
-      </h2>
-
+    <Section title={words.title} className="max-w-4xl">
       <div className="grid gap-3 sm:grid-cols-2">
         <SelectField
           label={words.language}
@@ -95,7 +91,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
           <DocsLink to={links.languages}>{text}</DocsLink>
         ))}
       </p>
-    </section>
+    </Section>
   );
 }
 

@@ -10,6 +10,7 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
+import { Section } from '../../components/page.tsx';
 import { valuePreview } from '../../components/state-summary.tsx';
 import { messages } from './messages.tsx';
 
@@ -26,11 +27,7 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
   const { environments } = project;
 
   return (
-    <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
-      <h2 id={id} className="text-base font-semibold">
-        {words.title}
-      </h2>
-
+    <Section title={words.title} isBoxed>
       <label htmlFor={`${id}-key`} className="mt-2 mb-1 block text-ink-2">
         {words.label}
       </label>
@@ -73,7 +70,7 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
           )}
         </div>
       )}
-    </section>
+    </Section>
   );
 }
 

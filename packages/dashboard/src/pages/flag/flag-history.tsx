@@ -1,7 +1,7 @@
 import { memo, useState } from 'react';
 import type { useAudit } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
-import type { AuditEntryRecord, EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
+import type { AuditEntryRecord } from '../../api/types.ts';
 import { RevertDialog } from '../../changes/revert-dialog.tsx';
 import { offersRevert, shownEntries } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
@@ -9,41 +9,31 @@ import { LineDeliveries, LineDelivery } from '../../components/audit/line-delive
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
+import { Section } from '../../components/page.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { messages } from './messages.tsx';
 
 const words = messages.history;
 
 /** The history of a flag, newest first, with Revert for each change. */
-export function FlagHistory({
-  history,
-  project,
-}: {
-  history: ReturnType<typeof useAudit>;
-  project: ProjectRecord;
-}) {
+export function FlagHistory({ history, project }: { history: ReturnType<typeof useAudit>; project: string }) {
   const [reverting, setReverting] = useState<number>();
   const canEdit = useCan('editor');
   const entries = history.entries && shownEntries(history.entries);
 
   return (
-    <section aria-labelledby="flag-history">
-      <h2 id="flag-history" className="mb-2 text-base font-semibold">
-        {words.title}
-      </h2>
-
+    <Section title={words.title}>
       <Loaded reading={{ data: entries, error: history.error, refetch: history.refetch }} rows={3}>
         {(shown) =>
           shown.length === 0 ? (
             <p className="text-ink-3">{words.empty}</p>
           ) : (
-            <LineDeliveries project={project.name}>
+            <LineDeliveries project={project}>
               <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
                 {shown.map((entry) => (
                   <li key={entry.id}>
                     <FlagEntry
                       entry={entry}
-                      environments={project.environments}
                       onRevert={canEdit && offersRevert(entry.action) ? setReverting : undefined}
                     />
                   </li>
@@ -65,23 +55,20 @@ export function FlagHistory({
         <RevertDialog
           key={reverting}
           seq={reverting}
-          project={project.name}
-          environments={project.environments}
+          project={project}
           onClose={() => setReverting(undefined)}
         />
       )}
-    </section>
+    </Section>
   );
 }
 
 /** Entries never change, so a new one above renders none of the others again. */
 const FlagEntry = memo(function FlagEntry({
   entry,
-  environments,
   onRevert,
 }: {
   entry: AuditEntryRecord;
-  environments: readonly EnvironmentRecord[];
   onRevert: ((seq: number) => void) | undefined;
 }) {
   const [isOpen, onToggle] = useToggled(entry.id);
@@ -89,7 +76,6 @@ const FlagEntry = memo(function FlagEntry({
   return (
     <AuditEntryRow
       entry={entry}
-      environments={environments}
       target="hidden"
       frame={{ isOpen, onToggle, onRevert: revert, delivery: <LineDelivery changes={[[entry]]} /> }}
     />

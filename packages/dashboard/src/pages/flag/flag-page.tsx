@@ -16,7 +16,7 @@ import { CopyButton } from '../../components/copy.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
-import { Page } from '../../components/page.tsx';
+import { Page, RecordHeading } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
@@ -103,7 +103,7 @@ function FlagScreen({ project, flag, history }: ScreenProps) {
       label: words.history,
       panel: (
         <TabPart>
-          <FlagHistory history={history} project={project} />
+          <FlagHistory history={history} project={project.name} />
         </TabPart>
       ),
     },
@@ -263,21 +263,12 @@ function MissingFlag({ project, flagKey }: { project: string; flagKey: string })
 /** The flag's key, and a link to the list. */
 function FlagHeading({ project, flag }: { project: string; flag: FlagRecord }) {
   return (
-    <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-1">
-      <Link
-        href={links.flags(project)}
-        className="text-sm font-normal text-ink-3 hover:text-ink hover:underline"
-      >
-        {words.flags}
-      </Link>
-      <span aria-hidden className="text-sm font-normal text-line-strong">
-        /
-      </span>
+    <RecordHeading list={words.flags} to={links.flags(project)}>
       <span className="flex min-w-0 items-center gap-1.5">
         <span className="min-w-0 font-mono text-lg wrap-anywhere">{flag.key}</span>
         <CopyButton text={flag.key} label={words.copyKey(flag.key)} />
       </span>
       {flag.archivedAt !== undefined && <Badge kind="over">{words.archived}</Badge>}
-    </span>
+    </RecordHeading>
   );
 }

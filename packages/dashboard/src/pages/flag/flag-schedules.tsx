@@ -54,7 +54,7 @@ export function PendingSchedules({ project, flagKey }: { project: ProjectRecord;
       ) : (
         <ul className="px-1 pb-1">
           {plans.map((plan) => (
-            <RunningPlan key={plan.id} project={project.name} plan={plan} />
+            <RunningPlan key={plan.id} plan={plan} />
           ))}
           {pending.map((schedule) => (
             <ScheduleItem key={schedule.id} project={project.name} schedule={schedule} />

@@ -1,13 +1,10 @@
 import { useMemo } from 'react';
-import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
 import { filterFromAddress } from './history-filter.ts';
 import { messages } from './messages.ts';
 import { OneChange } from './one-change.tsx';
 import { Timeline } from './timeline.tsx';
-
-const NONE: readonly EnvironmentRecord[] = [];
 
 /** The screen "Audit log": everything done in all projects, and to people and tokens. */
 export function AuditPage() {
@@ -17,9 +14,9 @@ export function AuditPage() {
   return (
     <Page title={messages.auditTitle} intro={messages.auditIntro}>
       {change === null ? (
-        <Timeline filter={filter} environments={NONE} />
+        <Timeline filter={filter} />
       ) : (
-        <OneChange key={change} seq={change} project={undefined} environments={NONE} />
+        <OneChange key={change} seq={change} project={undefined} />
       )}
     </Page>
   );

@@ -2,7 +2,7 @@ import { memo, useState } from 'react';
 import { Link } from 'wouter';
 import { useProjectDeliveries } from '../../api/clients.ts';
 import { usePersonName } from '../../api/operators.ts';
-import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
+import type { AuditEntryRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { hasVersions, offersRevert, shownEntries, verbAlone } from '../../components/audit/action-text.ts';
 import {
@@ -30,7 +30,6 @@ import { ProposalMark } from './proposal-mark.tsx';
 
 /** What the rows of a list share. */
 export interface ListFacts {
-  readonly environments: readonly EnvironmentRecord[];
   readonly showsProject: boolean;
   /** Whether a change arrived while the screen was open. */
   readonly isFresh: (seq: number) => boolean;
@@ -90,9 +89,9 @@ export function ChangeItem({
     delivery: <LineDelivery changes={[change.entries]} />,
   };
   return entries.length === 1 ? (
-    <AuditEntryRow entry={only} environments={list.environments} frame={frame} />
+    <AuditEntryRow entry={only} frame={frame} />
   ) : (
-    <ChangeEntries entries={entries} first={first} environments={list.environments} frame={frame} />
+    <ChangeEntries entries={entries} first={first} frame={frame} />
   );
 }
 
@@ -137,8 +136,7 @@ function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list
           ? messages.madeChangesTo(changes.length)
           : messages.burst(changes.length, flags.length)}
       </span>{' '}
-      <Flags project={newest.first.project} flags={flags} />{' '}
-      <Places names={places} environments={list.environments} />
+      <Flags project={newest.first.project} flags={flags} /> <Places names={places} />
     </ChangeRow>
   );
 }
@@ -159,16 +157,10 @@ function Flags({ project, flags }: { project: string | undefined; flags: readonl
   );
 }
 
-function Places({
-  names,
-  environments,
-}: {
-  names: readonly string[];
-  environments: readonly EnvironmentRecord[];
-}) {
+function Places({ names }: { names: readonly string[] }) {
   const [only] = names;
   if (only === undefined) return null;
-  if (names.length === 1) return <EntryPlace name={only} environments={environments} />;
+  if (names.length === 1) return <EntryPlace name={only} />;
   return (
     <span className="min-w-0 truncate text-ink-2 max-md:wrap-anywhere max-md:whitespace-normal">
       {messages.inEnvironments(names)}
@@ -183,12 +175,10 @@ const FEW = 4;
 function ChangeEntries({
   entries,
   first,
-  environments,
   frame,
 }: {
   entries: readonly AuditEntryRecord[];
   first: AuditEntryRecord;
-  environments: readonly EnvironmentRecord[];
   frame: RowFrame;
 }) {
   const [isWhole, setWhole] = useState(false);
@@ -216,7 +206,6 @@ function ChangeEntries({
               <li key={entry.id}>
                 <EntryLine
                   entry={entry}
-                  environments={environments}
                   nameOf={nameOf}
                   hasTarget={flags.length !== 1 || whole !== undefined}
                 />
@@ -240,8 +229,7 @@ function ChangeEntries({
       <span className="shrink-0 text-ink-2 max-md:shrink">{verb}</span>{' '}
       {whole === undefined ? (
         <>
-          <Flags project={first.project} flags={flags} />{' '}
-          <Places names={places} environments={environments} />
+          <Flags project={first.project} flags={flags} /> <Places names={places} />
         </>
       ) : (
         <EntryTarget entry={whole} />
@@ -253,12 +241,10 @@ function ChangeEntries({
 /** One of the entries of a change: its details in words, or the fields that differ. */
 function EntryLine({
   entry,
-  environments,
   nameOf,
   hasTarget,
 }: {
   entry: AuditEntryRecord;
-  environments: readonly EnvironmentRecord[];
   nameOf: NameOf;
   hasTarget: boolean;
 }) {
@@ -270,7 +256,7 @@ function EntryLine({
         <span className="text-ink-2">{hasTarget ? verb : verbAlone(entry.action, verb)}</span>
         {hasTarget && <EntryTarget entry={entry} />}
         {entry.environment !== undefined && entry.environment !== entry.target && (
-          <EntryPlace name={entry.environment} environments={environments} />
+          <EntryPlace name={entry.environment} />
         )}
         {!showsFields && details.map((detail) => <DetailText key={detail.label} detail={detail} />)}
       </p>

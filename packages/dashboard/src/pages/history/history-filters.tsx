@@ -2,9 +2,10 @@ import Download from 'lucide-react/icons/download';
 import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditFilter, auditPath } from '../../api/audit.ts';
 import { useOperators, usePersonName } from '../../api/operators.ts';
+import { useEnvironments } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
-import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
+import type { AuditEntryRecord } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { classNames } from '../../components/class-names.ts';
 import { Combobox, type Suggestion } from '../../components/combobox.tsx';
@@ -25,11 +26,9 @@ const ACTION_NAMES = new Map<string, string>(messages.actions);
  */
 export function HistoryFilters({
   filter,
-  environments,
   entries,
 }: {
   filter: AuditFilter;
-  environments: readonly EnvironmentRecord[];
   /** The listed entries: their authors can be selected too, including people who were removed. */
   entries: readonly AuditEntryRecord[];
 }) {
@@ -69,7 +68,7 @@ export function HistoryFilters({
       />
 
       <FoldedFilters startsOpen={isFiltered}>
-        <FilterSelects filter={filter} environments={environments} entries={entries} />
+        <FilterSelects filter={filter} entries={entries} />
 
         <span className="flex flex-wrap items-center gap-2">
           {days.map(({ name, label, text: beside }) => (
@@ -98,12 +97,12 @@ export function HistoryFilters({
 }
 
 /** The filters by person, environment and action. One in use is always listed, so that it can be removed even if its subject was deleted. */
-function FilterSelects({ filter, environments, entries }: ComponentProps<typeof HistoryFilters>) {
+function FilterSelects({ filter, entries }: ComponentProps<typeof HistoryFilters>) {
   const [, setParams] = useSearchState();
   const [, selectForAll] = useEnvironmentFilter(filter.project ?? '');
   const authors = useAuthors(entries, filter.actor);
   const places = withSelected(
-    environments.map(({ name }) => name),
+    useEnvironments(filter.project ?? '').map(({ name }) => name),
     filter.environment,
   );
   const actions = withSelected(

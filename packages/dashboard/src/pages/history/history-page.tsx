@@ -1,6 +1,5 @@
 import { useMemo } from 'react';
 import { useParams } from 'wouter';
-import { useEnvironments } from '../../api/projects.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { LineDeliveries } from '../../components/audit/line-delivery.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
@@ -13,7 +12,6 @@ import { Timeline } from './timeline.tsx';
 /** The screen "History": everything done in a project, or the one change that the address names. */
 export function HistoryPage() {
   const { project = '' } = useParams<{ project: string }>();
-  const environments = useEnvironments(project);
   const [params] = useSearchState();
   const [environment] = useEnvironmentFilter(project);
   const filter = useMemo(
@@ -26,10 +24,10 @@ export function HistoryPage() {
     <Page title={`${messages.title} · ${project}`} heading={messages.title}>
       {change === null ? (
         <LineDeliveries project={project}>
-          <Timeline filter={filter} environments={environments} />
+          <Timeline filter={filter} />
         </LineDeliveries>
       ) : (
-        <OneChange key={change} seq={change} project={project} environments={environments} />
+        <OneChange key={change} seq={change} project={project} />
       )}
     </Page>
   );

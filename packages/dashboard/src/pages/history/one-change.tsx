@@ -3,31 +3,28 @@ import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { useOneChange } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
-import type { EnvironmentRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
+import { RevertDialog } from '../../changes/revert-dialog.tsx';
 import { EmptyState, SkeletonRows } from '../../components/screen-states.tsx';
 import { ChangeItem, type ListFacts } from './change-item.tsx';
 import { type Change, groupChanges } from './group-changes.ts';
 import { messages } from './messages.ts';
-import { DayHeading, ProjectRevert } from './timeline.tsx';
+import { DayHeading } from './timeline.tsx';
 
 /** The change that an address names, with everything that it did. */
 export function OneChange({
   seq,
   project,
-  environments,
 }: {
   seq: string;
   /** `undefined` in the audit log. */
   project: string | undefined;
-  environments: readonly EnvironmentRecord[];
 }) {
   const { data: entries, error } = useOneChange(seq);
   const days = useMemo(() => groupChanges(entries ?? []), [entries]);
   const canRevert = useCan('editor');
   const [reverted, setReverted] = useState<Change>();
   const list: ListFacts = {
-    environments,
     showsProject: project === undefined,
     isFresh: () => false,
     onRevert: canRevert ? setReverted : undefined,
@@ -71,7 +68,7 @@ export function OneChange({
       )}
 
       {reverted?.first.project !== undefined && (
-        <ProjectRevert
+        <RevertDialog
           project={reverted.first.project}
           seq={reverted.seq}
           onClose={() => setReverted(undefined)}

@@ -1,13 +1,12 @@
 import HistoryIcon from 'lucide-react/icons/history';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditFilter, useAudit } from '../../api/audit.ts';
-import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
-import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
+import type { AuditEntryRecord } from '../../api/types.ts';
 import { RevertDialog } from '../../changes/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
-import { EmptyState, Loaded, Skeleton } from '../../components/screen-states.tsx';
+import { Alike, EmptyState, Loaded, Skeleton } from '../../components/screen-states.tsx';
 import { LOCALE } from '../../components/time-ago.tsx';
 import { BurstItem, type ListFacts } from './change-item.tsx';
 import { burstsOf, type Change, groupChanges } from './group-changes.ts';
@@ -17,14 +16,8 @@ import { Parts } from './near-screen.tsx';
 
 const NO_ENTRIES: readonly AuditEntryRecord[] = [];
 
-/** The changes that match a filter. `environments` are those of its project. */
-export function Timeline({
-  filter,
-  environments,
-}: {
-  filter: AuditFilter;
-  environments: readonly EnvironmentRecord[];
-}) {
+/** The changes that match a filter. */
+export function Timeline({ filter }: { filter: AuditFilter }) {
   const { entries, error, refetch, ...log } = useAudit(filter);
   const days = useMemo(
     () => groupChanges(entries ?? []).map(({ day, changes }) => ({ day, bursts: burstsOf(changes) })),
@@ -42,17 +35,16 @@ export function Timeline({
   const showsProject = filter.project === undefined;
   const list = useMemo<ListFacts>(
     () => ({
-      environments,
       showsProject,
       isFresh,
       onRevert: canRevert ? setReverted : undefined,
     }),
-    [environments, showsProject, isFresh, canRevert],
+    [showsProject, isFresh, canRevert],
   );
 
   return (
     <>
-      <HistoryFilters filter={filter} environments={environments} entries={entries ?? NO_ENTRIES} />
+      <HistoryFilters filter={filter} entries={entries ?? NO_ENTRIES} />
 
       <Loaded reading={{ data: entries, error, refetch }} skeleton={<ChangesSkeleton />}>
         {({ length }) =>
@@ -83,7 +75,7 @@ export function Timeline({
       )}
 
       {reverted?.first.project !== undefined && (
-        <ProjectRevert project={reverted.first.project} seq={reverted.seq} onClose={close} />
+        <RevertDialog project={reverted.first.project} seq={reverted.seq} onClose={close} />
       )}
     </>
   );
@@ -95,14 +87,11 @@ function ChangesSkeleton() {
     <div role="status" aria-label="Loading">
       <Skeleton className="my-2.5 w-48" />
       <div className="divide-y divide-line rounded-lg border border-line bg-surface">
-        {Array.from({ length: 12 }, (_, row) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike and never move
-          <div key={row} className="flex h-9 items-center gap-3 px-4">
-            <Skeleton className="size-6 shrink-0 rounded-full" />
-            <Skeleton className="w-3/5" />
-            <Skeleton className="ml-auto w-8" />
-          </div>
-        ))}
+        <Alike count={12} className="flex h-9 items-center gap-3 px-4">
+          <Skeleton className="size-6 shrink-0 rounded-full" />
+          <Skeleton className="w-3/5" />
+          <Skeleton className="ml-auto w-8" />
+        </Alike>
       </div>
     </div>
   );
@@ -176,22 +165,4 @@ function useIsNew(list: string, entries: readonly AuditEntryRecord[] | undefined
   if (entries !== undefined && shown.current?.list !== list)
     shown.current = { list, newest: entries[0]?.operation ?? 0 };
   return useCallback((seq) => shown.current !== undefined && seq > shown.current.newest, []);
-}
-
-/** Reverts a change once the project's protected environments are known. */
-export function ProjectRevert({
-  project,
-  seq,
-  onClose,
-}: {
-  project: string;
-  seq: number;
-  onClose: () => void;
-}) {
-  const { data, isError } = useProject(project);
-  // Without the environments the server refuses an unconfirmed revert, and the dialog shows why.
-  if (data === undefined && !isError) return null;
-  return (
-    <RevertDialog seq={seq} project={project} environments={data?.environments ?? []} onClose={onClose} />
-  );
 }

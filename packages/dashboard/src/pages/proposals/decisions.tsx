@@ -3,7 +3,6 @@ import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import { isProposed, isRefusal } from '../../api/api-error.ts';
 import { useCatchUp } from '../../api/live.tsx';
-import { useEnvironments } from '../../api/projects.ts';
 import { type Decision, decideProposal, proposeAgain } from '../../api/proposals.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
@@ -21,6 +20,7 @@ import { announce } from '../../components/live-region.tsx';
 import { messages as components } from '../../components/messages.ts';
 import { toast } from '../../components/toasts.tsx';
 import { isWaiting, type Part, usePartOf } from '../../flags/proposals/part-of.ts';
+import { usePlaces } from '../../flags/proposals/proposal-places.tsx';
 import { titleOf } from '../../flags/proposals/proposal-words.ts';
 import { messages } from './messages.ts';
 
@@ -160,7 +160,7 @@ function DecisionDialog({
 
 /** What a decision does, and who gets it. */
 function Effect({
-  proposal: { project, environments: names, hold },
+  proposal,
   decision,
   isLast,
 }: {
@@ -168,14 +168,15 @@ function Effect({
   decision: Decision;
   isLast: boolean;
 }): ReactNode {
-  const environments = useEnvironments(project).filter(({ name }) => names.includes(name));
+  const { project, hold } = proposal;
+  const places = usePlaces(proposal);
   const isMadeNow = decision === 'apply' || (decision === 'approve' && isLast && !hold);
   const text = decision === 'approve' ? messages.effects.approve(isLast, hold) : messages.effects[decision];
   return (
     <>
       <p className="text-ink-2">{text}</p>
       {isMadeNow &&
-        environments.map((environment) => (
+        places.map((environment) => (
           <ProtectedNote key={environment.name} project={project} environment={environment} />
         ))}
     </>
@@ -193,7 +194,7 @@ function Again({ proposal }: { proposal: ProposalRecord }) {
   const [, navigate] = useLocation();
   const { askApproval } = useChangeGuards();
   const { project, note } = proposal;
-  const environments = useEnvironments(project).filter(({ name }) => proposal.environments.includes(name));
+  const environments = usePlaces(proposal);
 
   async function propose(): Promise<void> {
     const wanted = await askApproval({ project, environments, what: titleOf(proposal), note });

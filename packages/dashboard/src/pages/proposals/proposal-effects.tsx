@@ -3,12 +3,12 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useFlag } from '../../api/flags.ts';
 import type { NewSchedule } from '../../api/schedules.ts';
-import type { EnvironmentRecord, FlagState, Json, ProposalRecord, StateRecord } from '../../api/types.ts';
+import type { FlagState, Json, ProposalRecord, StateRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { targetText } from '../../components/audit/action-text.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { StateDiff } from '../../components/audit/state-diff.tsx';
-import { Author, EnvironmentBadge } from '../../components/badges.tsx';
+import { Author, EnvironmentName } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { differingFields } from '../../components/state-summary.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -22,13 +22,7 @@ import { actionWords, messages } from './messages.ts';
 const FEW = 20;
 
 /** Lists what a proposal changes. Where a state has changed since, it also shows the current one. */
-export function ProposalEffects({
-  proposal,
-  environments,
-}: {
-  proposal: ProposalRecord;
-  environments: readonly EnvironmentRecord[];
-}) {
+export function ProposalEffects({ proposal }: { proposal: ProposalRecord }) {
   const [most, setMost] = useState(FEW);
   const { project, status } = proposal;
   // The step that a plan begins with is a change of the flag, which says more.
@@ -44,7 +38,6 @@ export function ProposalEffects({
             <EffectHeading
               project={project}
               effect={effect}
-              environments={environments}
               isThere={isMade || !creates(proposal, effect.target)}
             />
             {effect.action !== 'flag.changed' ? (
@@ -69,17 +62,14 @@ export function ProposalEffects({
 function EffectHeading({
   project,
   effect,
-  environments,
   isThere,
 }: {
   project: string;
   effect: Effect;
-  environments: readonly EnvironmentRecord[];
   /** Whether there is something to link to. */
   isThere: boolean;
 }) {
   const { action, target, environment } = effect;
-  const found = environments.find(({ name }) => name === environment);
   const isFlag = /^(flag|rollout)\./.test(action);
   return (
     <h3 className="mb-1.5 flex flex-wrap items-center gap-x-1.5 gap-y-0.5">
@@ -99,7 +89,7 @@ function EffectHeading({
       {environment !== undefined && environment !== target && (
         <>
           <span className="text-ink-3">{messages.in}</span>
-          {found === undefined ? environment : <EnvironmentBadge environment={found} />}
+          <EnvironmentName name={environment} />
         </>
       )}
     </h3>

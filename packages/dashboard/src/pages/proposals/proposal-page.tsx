@@ -1,47 +1,37 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
-import { useEnvironments } from '../../api/projects.ts';
 import { useProposal } from '../../api/proposals.ts';
-import type { EnvironmentRecord, ProposalRecord } from '../../api/types.ts';
+import type { ProposalRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
-import { Author, EnvironmentBadge } from '../../components/badges.tsx';
-import { Page } from '../../components/page.tsx';
+import { Author } from '../../components/badges.tsx';
+import { Page, RecordHeading, Section } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { isWaiting } from '../../flags/proposals/part-of.ts';
+import { ProposalPlaces } from '../../flags/proposals/proposal-places.tsx';
 import { titleOf } from '../../flags/proposals/proposal-words.ts';
 import { Decisions } from './decisions.tsx';
 import { messages } from './messages.ts';
 import { ProposalEffects } from './proposal-effects.tsx';
-import { meaningOf, neededBy, ProposalStatusBadge } from './proposal-status.tsx';
+import { meaningOf, ProposalStatusBadge, useNeeded } from './proposal-status.tsx';
 
 /** One proposal: what it changes, who decides, and what became of it. */
 export function ProposalPage({ project, id }: { project: string; id: string }) {
   const { data: proposal, error, refetch } = useProposal(project, id);
-  const environments = useEnvironments(project);
 
   const title = proposal === undefined ? messages.title : titleOf(proposal);
   return (
     <Page
       title={`${title} · ${project}`}
       heading={
-        <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-1">
-          <Link
-            href={links.proposals(project)}
-            className="text-sm font-normal text-ink-3 hover:text-ink hover:underline"
-          >
-            {messages.back}
-          </Link>
-          <span aria-hidden className="text-sm font-normal text-line-strong">
-            /
-          </span>
+        <RecordHeading list={messages.back} to={links.proposals(project)}>
           <span className="min-w-0 text-lg wrap-anywhere">{title}</span>
-        </span>
+        </RecordHeading>
       }
     >
       {proposal !== undefined ? (
-        <Proposal proposal={proposal} environments={environments} />
+        <Proposal proposal={proposal} />
       ) : isRefusal(error, 'not_found') ? (
         <EmptyState title={messages.missingTitle}>{messages.missing}</EmptyState>
       ) : error === null ? (
@@ -53,15 +43,9 @@ export function ProposalPage({ project, id }: { project: string; id: string }) {
   );
 }
 
-function Proposal({
-  proposal,
-  environments,
-}: {
-  proposal: ProposalRecord;
-  environments: readonly EnvironmentRecord[];
-}) {
+function Proposal({ proposal }: { proposal: ProposalRecord }) {
   const { status, author, person, note, createdAt } = proposal;
-  const needed = neededBy(proposal, environments);
+  const needed = useNeeded(proposal);
   const isMade = status === 'applied' || status === 'emergency' || status === 'acknowledged';
 
   return (
@@ -70,11 +54,7 @@ function Proposal({
         <section className="rounded-lg border border-line bg-surface p-4">
           <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
             <ProposalStatusBadge status={status} />
-            {environments
-              .filter(({ name }) => proposal.environments.includes(name))
-              .map((environment) => (
-                <EnvironmentBadge key={environment.name} environment={environment} className="font-medium" />
-              ))}
+            <ProposalPlaces proposal={proposal} className="font-medium" />
           </p>
           <p className="mt-2 wrap-anywhere">
             <Author actor={person ?? author} className="font-medium" />
@@ -86,10 +66,9 @@ function Proposal({
           <Decisions proposal={proposal} needed={needed} />
         </section>
 
-        <section aria-label={messages.what}>
-          <h2 className="mb-2 text-base font-semibold">{isMade ? messages.whatChanged : messages.what}</h2>
-          <ProposalEffects proposal={proposal} environments={environments} />
-        </section>
+        <Section title={isMade ? messages.whatChanged : messages.what}>
+          <ProposalEffects proposal={proposal} />
+        </Section>
       </div>
 
       <Facts proposal={proposal} needed={needed} />

@@ -1,44 +1,36 @@
 import type { ProposalStatus } from '@halyard/protocol';
-import type { LucideIcon } from 'lucide-react';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import CirclePause from 'lucide-react/icons/circle-pause';
 import CircleSlash from 'lucide-react/icons/circle-slash';
 import Clock from 'lucide-react/icons/clock';
 import History from 'lucide-react/icons/history';
 import ShieldAlert from 'lucide-react/icons/shield-alert';
-import type { EnvironmentRecord, ProposalRecord } from '../../api/types.ts';
-import { Badge, type BadgeKind } from '../../components/badges.tsx';
+import type { ProposalRecord } from '../../api/types.ts';
+import { Badge, type BadgeLook } from '../../components/badges.tsx';
+import { usePlaces } from '../../flags/proposals/proposal-places.tsx';
 import { messages } from './messages.ts';
 
-const APPEARANCE: Readonly<Record<ProposalStatus, readonly [kind: BadgeKind, icon: LucideIcon]>> = {
-  open: ['accent', Clock],
-  approved: ['accent', CirclePause],
-  applied: ['good', CircleCheck],
-  outdated: ['warn', History],
-  rejected: ['plain', CircleSlash],
-  withdrawn: ['plain', CircleSlash],
-  expired: ['plain', CircleSlash],
-  emergency: ['danger', ShieldAlert],
-  acknowledged: ['plain', ShieldAlert],
+const APPEARANCE: Readonly<Record<ProposalStatus, BadgeLook>> = {
+  open: { kind: 'accent', icon: Clock },
+  approved: { kind: 'accent', icon: CirclePause },
+  applied: { kind: 'good', icon: CircleCheck },
+  outdated: { kind: 'warn', icon: History },
+  rejected: { kind: 'plain', icon: CircleSlash },
+  withdrawn: { kind: 'plain', icon: CircleSlash },
+  expired: { kind: 'plain', icon: CircleSlash },
+  emergency: { kind: 'danger', icon: ShieldAlert },
+  acknowledged: { kind: 'plain', icon: ShieldAlert },
 };
 
 /** The status of a proposal, as an icon and a word. */
 export function ProposalStatusBadge({ status }: { status: ProposalStatus }) {
-  const [kind, icon] = APPEARANCE[status];
-  return (
-    <Badge kind={kind} icon={icon}>
-      {messages.statuses[status]}
-    </Badge>
-  );
+  return <Badge {...APPEARANCE[status]}>{messages.statuses[status]}</Badge>;
 }
 
 /** How many people have to approve a proposal: what its environments require now, while it is open. */
-export function neededBy(
-  { environments, status, required }: ProposalRecord,
-  all: readonly EnvironmentRecord[],
-): number {
-  const now = all.filter(({ name }) => environments.includes(name)).map(({ approvals }) => approvals);
-  return status === 'open' && now.length > 0 ? Math.max(1, ...now) : required;
+export function useNeeded(proposal: ProposalRecord): number {
+  const now = usePlaces(proposal).map(({ approvals }) => approvals);
+  return proposal.status === 'open' && now.length > 0 ? Math.max(1, ...now) : proposal.required;
 }
 
 /** The status in a sentence. */

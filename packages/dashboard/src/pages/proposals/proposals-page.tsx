@@ -1,20 +1,20 @@
 import UserCheck from 'lucide-react/icons/user-check';
-import { useId } from 'react';
 import { Link, useParams } from 'wouter';
 import { requiresApprovals, useEnvironments } from '../../api/projects.ts';
 import { useProposals } from '../../api/proposals.ts';
 import { useCan } from '../../api/session.ts';
-import type { EnvironmentRecord, ProposalRecord } from '../../api/types.ts';
+import type { ProposalRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
-import { Author, EnvironmentBadge } from '../../components/badges.tsx';
-import { Page } from '../../components/page.tsx';
+import { Author } from '../../components/badges.tsx';
+import { Page, Section } from '../../components/page.tsx';
 import { EmptyState, Loaded } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { isWaiting, usePartOf } from '../../flags/proposals/part-of.ts';
+import { ProposalPlaces } from '../../flags/proposals/proposal-places.tsx';
 import { titleOf } from '../../flags/proposals/proposal-words.ts';
 import { messages } from './messages.ts';
 import { ProposalPage } from './proposal-page.tsx';
-import { neededBy, ProposalStatusBadge } from './proposal-status.tsx';
+import { ProposalStatusBadge, useNeeded } from './proposal-status.tsx';
 
 /** The screen "Proposals", or that of one proposal. */
 export function ProposalsPage() {
@@ -33,11 +33,7 @@ function ProposalList({ project }: { project: string }) {
     <Page title={`${messages.title} · ${project}`} heading={messages.title} intro={messages.intro}>
       <Loaded reading={reading} rows={4}>
         {(proposals) =>
-          proposals.length === 0 ? (
-            <NoProposals project={project} />
-          ) : (
-            <Groups project={project} proposals={proposals} />
-          )
+          proposals.length === 0 ? <NoProposals project={project} /> : <Groups proposals={proposals} />
         }
       </Loaded>
     </Page>
@@ -65,9 +61,8 @@ function NoProposals({ project }: { project: string }) {
   );
 }
 
-function Groups({ project, proposals }: { project: string; proposals: readonly ProposalRecord[] }) {
+function Groups({ proposals }: { proposals: readonly ProposalRecord[] }) {
   const partOf = usePartOf();
-  const environments = useEnvironments(project);
   const { asked, waiting, ended } = {
     asked: [],
     waiting: [],
@@ -83,11 +78,10 @@ function Groups({ project, proposals }: { project: string; proposals: readonly P
       <Group
         name={messages.asked}
         proposals={asked.toSorted((one, other) => rank(one) - rank(other))}
-        environments={environments}
         empty={messages.nothingAsked}
       />
-      <Group name={messages.waiting} proposals={waiting} environments={environments} />
-      <Group name={messages.ended} proposals={ended} environments={environments} />
+      <Group name={messages.waiting} proposals={waiting} />
+      <Group name={messages.ended} proposals={ended} />
     </>
   );
 }
@@ -100,23 +94,24 @@ function rank({ status }: ProposalRecord): number {
 function Group({
   name,
   proposals,
-  environments,
   empty,
 }: {
   name: string;
   proposals: readonly ProposalRecord[];
-  environments: readonly EnvironmentRecord[];
   /** What is shown without proposals; otherwise the group is left out. */
   empty?: string;
 }) {
-  const id = useId();
   if (proposals.length === 0 && empty === undefined) return null;
 
   return (
-    <section aria-labelledby={id} className="mb-6">
-      <h2 id={id} className="mb-2 text-base font-semibold">
-        {name} {proposals.length > 0 && <span className="font-normal text-ink-3">{proposals.length}</span>}
-      </h2>
+    <Section
+      className="mb-6"
+      title={
+        <>
+          {name} {proposals.length > 0 && <span className="font-normal text-ink-3">{proposals.length}</span>}
+        </>
+      }
+    >
       {proposals.length === 0 ? (
         <p className="rounded-lg border border-line bg-surface px-3 py-3 text-ink-2">{empty}</p>
       ) : (
@@ -125,24 +120,18 @@ function Group({
           className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface"
         >
           {proposals.map((proposal) => (
-            <ProposalItem key={proposal.id} proposal={proposal} environments={environments} />
+            <ProposalItem key={proposal.id} proposal={proposal} />
           ))}
         </ul>
       )}
-    </section>
+    </Section>
   );
 }
 
 /** One proposal: its title is the link, which covers the row. */
-function ProposalItem({
-  proposal,
-  environments,
-}: {
-  proposal: ProposalRecord;
-  environments: readonly EnvironmentRecord[];
-}) {
+function ProposalItem({ proposal }: { proposal: ProposalRecord }) {
   const { id, project, status, author, note, createdAt, settledAt, expiresAt, approvals } = proposal;
-  const needed = neededBy(proposal, environments);
+  const needed = useNeeded(proposal);
 
   return (
     <li className="relative px-3 py-2.5 hover:bg-hover">
@@ -154,13 +143,7 @@ function ProposalItem({
         >
           {titleOf(proposal)}
         </Link>
-
-        {environments
-          .filter(({ name }) => proposal.environments.includes(name))
-          .map((environment) => (
-            <EnvironmentBadge key={environment.name} environment={environment} className="text-ink-2" />
-          ))}
-
+        <ProposalPlaces proposal={proposal} className="text-ink-2" />
         {status === 'open' && (
           <span className="text-xs text-ink-2 sm:ml-auto">
             {messages.approvalsLong(approvals.length, needed)}

@@ -78,7 +78,7 @@ export function ImportDialog({
         project: project.name,
         environments: touched.filter(({ approvals }) => needsApproval || approvals === 0),
         what: messages.what(document.name),
-        list: <ImportPreview plan={plan} environments={project.environments} />,
+        list: <ImportPreview plan={plan} />,
         note: note.trim(),
       });
       if (wanted === undefined) return;
@@ -138,7 +138,7 @@ export function ImportDialog({
           ))}
 
           {isNothing(plan) && <p className="text-ink-2">{messages.nothing}</p>}
-          <ImportPreview plan={plan} environments={project.environments} />
+          <ImportPreview plan={plan} />
           {count > 0 && !needsApproval && (
             <NoteField
               value={note}

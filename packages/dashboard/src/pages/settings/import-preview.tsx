@@ -1,7 +1,7 @@
-import type { EnvironmentRecord, FlagState, ImportPlan } from '../../api/types.ts';
+import type { FlagState, ImportPlan } from '../../api/types.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { StateDiff } from '../../components/audit/state-diff.tsx';
-import { Badge, type BadgeKind, EnvironmentBadge } from '../../components/badges.tsx';
+import { Badge, type BadgeKind, EnvironmentName } from '../../components/badges.tsx';
 import { FormError } from '../../components/field.tsx';
 import { FoldedList } from '../../components/folded-list.tsx';
 import { messages } from './import-messages.ts';
@@ -19,13 +19,7 @@ export function refusalsOf({ notAllowed = [] }: ImportPlan): NonNullable<ImportP
 }
 
 /** Lists what an import would change, as the server compared it. */
-export function ImportPreview({
-  plan,
-  environments,
-}: {
-  plan: ImportPlan;
-  environments: readonly EnvironmentRecord[];
-}) {
+export function ImportPreview({ plan }: { plan: ImportPlan }) {
   const things = thingsOf(plan);
   const only = onlyInProject(plan);
   const refusals = refusalsOf(plan);
@@ -48,7 +42,7 @@ export function ImportPreview({
 
       {things.length > 0 && (
         <FoldedList label={messages.whatChanges} items={things}>
-          {(thing) => <Thing key={`${thing.noun} ${thing.name}`} thing={thing} environments={environments} />}
+          {(thing) => <Thing key={`${thing.noun} ${thing.name}`} thing={thing} />}
         </FoldedList>
       )}
 
@@ -73,13 +67,7 @@ function Removals({ things }: { things: readonly ChangedThing[] }) {
   );
 }
 
-function Thing({
-  thing: { noun, name, verbs, differences },
-  environments,
-}: {
-  thing: ChangedThing;
-  environments: readonly EnvironmentRecord[];
-}) {
+function Thing({ thing: { noun, name, verbs, differences } }: { thing: ChangedThing }) {
   return (
     <li className="px-3 py-2">
       <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1">
@@ -94,7 +82,7 @@ function Thing({
       {differences.map((difference, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a comparison never changes
         <div key={index} className="mt-1.5">
-          <DifferenceText difference={difference} environments={environments} />
+          <DifferenceText {...difference} />
         </div>
       ))}
     </li>
@@ -102,19 +90,12 @@ function Thing({
 }
 
 /** A state in its environment, or the fields of the thing itself. */
-function DifferenceText({
-  difference: { environment, before, after },
-  environments,
-}: {
-  difference: Difference;
-  environments: readonly EnvironmentRecord[];
-}) {
+function DifferenceText({ environment, before, after }: Difference) {
   if (environment === undefined) return <FieldDiff before={before} after={after} />;
-  const found = environments.find(({ name }) => name === environment);
   return (
     <div className="gap-x-3 sm:grid sm:grid-cols-[9rem_minmax(0,1fr)]">
       <p className="min-w-0">
-        {found === undefined ? environment : <EnvironmentBadge environment={found} />}
+        <EnvironmentName name={environment} />
       </p>
       <div className="min-w-0">
         {/* The server compares states there. */}
