@@ -38,7 +38,7 @@ export function CreateButton({
   icon: Icon = Plus,
   children,
   ...rest
-}: Omit<ComponentProps<'button'>, 'className'> & { icon?: LucideIcon }) {
+}: Omit<ComponentProps<'button'>, 'className'> & { icon?: LucideIcon | undefined }) {
   return (
     <Button kind="primary" {...rest}>
       <Icon size={15} aria-hidden /> {children}

@@ -15,8 +15,8 @@ interface ListTexts {
   readonly create: string;
   /** The same in the palette, where "New token" says too little. */
   readonly createCommand?: string;
-  readonly emptyTitle: string;
-  readonly empty: ReactNode;
+  readonly emptyTitle?: string;
+  readonly empty?: ReactNode;
 }
 
 /**
@@ -28,9 +28,10 @@ export function ListScreen<Data>({
   project,
   command,
   reading,
-  isEmpty,
+  isEmpty = () => false,
   rows,
   icon,
+  createIcon,
   canRead = true,
   canCreate,
   isReady = true,
@@ -44,10 +45,14 @@ export function ListScreen<Data>({
   /** The id of the command that creates a record, such as `key.new`. */
   command: string;
   reading: Reading<Data>;
-  isEmpty: (data: Data) => boolean;
+  /** Default: the list always has something. */
+  isEmpty?: (data: Data) => boolean;
   /** How many gray rows are shown while the list loads. */
   rows?: number;
+  /** Of an empty list. */
   icon?: LucideIcon;
+  /** Of the button that creates a record; by default a plus. */
+  createIcon?: LucideIcon;
   canRead?: boolean;
   canCreate: boolean;
   /** Whether everything that the dialog needs has loaded. */
@@ -63,7 +68,7 @@ export function ListScreen<Data>({
 
   const isBlank = reading.data !== undefined && isEmpty(reading.data);
   const button = canCreate && (
-    <CreateButton disabled={!isReady} onClick={start}>
+    <CreateButton icon={createIcon} disabled={!isReady} onClick={start}>
       {create}
     </CreateButton>
   );
@@ -82,7 +87,7 @@ export function ListScreen<Data>({
         <Loaded reading={reading} rows={rows}>
           {(data) =>
             isBlank ? (
-              <EmptyState icon={icon} title={texts.emptyTitle} action={button}>
+              <EmptyState icon={icon} title={texts.emptyTitle ?? ''} action={button}>
                 {texts.empty}
               </EmptyState>
             ) : (

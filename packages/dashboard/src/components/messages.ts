@@ -12,6 +12,7 @@ export const messages = {
   clearSelection: 'Clear selection',
   selectionActions: 'Actions on what is selected',
   people: 'People and teams',
+  you: 'you',
   changeNumber: (seq: number) => `Change ${seq}`,
   andMoreFlags: 'and more',
   reads: { lastHour: 'last hour', never: 'never' },

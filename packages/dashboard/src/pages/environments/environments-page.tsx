@@ -13,10 +13,10 @@ import { useAction } from '../../components/actions.tsx';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
+import { TimeCell } from '../../components/lifetime.tsx';
 import { ListScreen } from '../../components/list-screen.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
 import { useDeleteEnvironment } from './deletion.tsx';
 import { CreateEnvironmentDialog, EditEnvironmentDialog } from './environment-dialogs.tsx';
 import { messages } from './messages.tsx';
@@ -44,19 +44,19 @@ export function EnvironmentsPage() {
       below={
         project && (
           <Suspense>
-            <PublicationsSection project={project} canChange={canChange} />
+            <PublicationsSection project={project} />
           </Suspense>
         )
       }
     >
-      {(found) => <EnvironmentTable project={found} canChange={canChange} />}
+      {(found) => <EnvironmentTable project={found} />}
     </ListScreen>
   );
 }
 
 const [, protectionColumn, flagsColumn, streamsColumn, createdColumn] = messages.columns;
 
-function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canChange: boolean }) {
+function EnvironmentTable({ project }: { project: ProjectRecord }) {
   const { data: clients } = useClients(project.name);
   useLivePresence(project.name);
   const flags = useFlagCounts(project.name);
@@ -77,7 +77,6 @@ function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canC
           environment={environment}
           streams={clients?.find((each) => each.environment === environment.name)?.streams}
           flags={flags && (flags.get(environment.name) ?? 0)}
-          canChange={canChange}
           moves={{
             up: index > 0 ? () => move(environment, index - 1) : undefined,
             down: index < environments.length - 1 ? () => move(environment, index + 1) : undefined,
@@ -88,24 +87,28 @@ function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canC
   );
 }
 
+/** What its row and its actions know of an environment. */
+interface EnvironmentProps {
+  readonly project: string;
+  readonly environment: EnvironmentRecord;
+  /** How many have a state in it; `undefined` while that is not known. */
+  readonly flags: number | undefined;
+  /** `undefined` at the end of the list. */
+  readonly moves: Readonly<Record<'up' | 'down', (() => void) | undefined>>;
+}
+
 /** One environment. */
 function EnvironmentRow({
   project,
   environment,
   streams,
   flags,
-  canChange,
   moves,
-}: {
-  project: string;
-  environment: EnvironmentRecord;
-  /** Both are `undefined` while they are not known. */
+}: EnvironmentProps & {
+  /** `undefined` while it is not known. */
   streams: number | undefined;
-  flags: number | undefined;
-  canChange: boolean;
-  moves: Moves;
 }) {
-  const { createdAt } = environment;
+  const canChange = useCan('admin');
 
   return (
     <RecordRow>
@@ -126,75 +129,47 @@ function EnvironmentRow({
       <RecordCell label={streamsColumn.label}>
         {streams ?? <span className="text-ink-3">{messages.loading}</span>}
       </RecordCell>
-      <RecordCell label={createdColumn.label} className="lg:whitespace-nowrap">
-        <TimeAgo at={createdAt} />
-      </RecordCell>
+      <TimeCell label={createdColumn.label} at={environment.createdAt} />
       <RecordActions>
-        <EnvironmentActions
-          project={project}
-          environment={environment}
-          flags={flags}
-          canChange={canChange}
-          moves={moves}
-        />
+        {canChange && (
+          <EnvironmentActions project={project} environment={environment} flags={flags} moves={moves} />
+        )}
       </RecordActions>
     </RecordRow>
   );
 }
 
-/** `undefined` at the end of the list. */
-interface Moves {
-  readonly up: (() => void) | undefined;
-  readonly down: (() => void) | undefined;
-}
-
-function EnvironmentActions({
-  project,
-  environment,
-  flags,
-  canChange,
-  moves: { up, down },
-}: {
-  project: string;
-  environment: EnvironmentRecord;
-  flags: number | undefined;
-  canChange: boolean;
-  moves: Moves;
-}) {
+function EnvironmentActions({ project, environment, flags, moves: { up, down } }: EnvironmentProps) {
   const [isEditing, setEditing] = useState(false);
   const remove = useDeleteEnvironment(project);
   const { name } = environment;
 
   return (
     <>
-      {canChange && (
-        <>
-          <Button aria-label={messages.editEnvironment(name)} onClick={() => setEditing(true)}>
-            {messages.edit}
-          </Button>
-          <OverflowMenu label={messages.more(name)}>
-            <MenuItem
-              icon={ArrowUp}
-              disabled={up === undefined}
-              label={messages.moveUp}
-              onSelect={() => up?.()}
-            />
-            <MenuItem
-              icon={ArrowDown}
-              disabled={down === undefined}
-              label={messages.moveDown}
-              onSelect={() => down?.()}
-            />
-            <MenuSeparator />
-            <MenuItem
-              icon={Trash}
-              isDangerous
-              label={messages.delete}
-              onSelect={() => void remove(environment, flags)}
-            />
-          </OverflowMenu>
-        </>
-      )}
+      <Button aria-label={messages.editEnvironment(name)} onClick={() => setEditing(true)}>
+        {messages.edit}
+      </Button>
+      <OverflowMenu label={messages.more(name)}>
+        <MenuItem
+          icon={ArrowUp}
+          disabled={up === undefined}
+          label={messages.moveUp}
+          onSelect={() => up?.()}
+        />
+        <MenuItem
+          icon={ArrowDown}
+          disabled={down === undefined}
+          label={messages.moveDown}
+          onSelect={() => down?.()}
+        />
+        <MenuSeparator />
+        <MenuItem
+          icon={Trash}
+          isDangerous
+          label={messages.delete}
+          onSelect={() => void remove(environment, flags)}
+        />
+      </OverflowMenu>
       {isEditing && (
         <EditEnvironmentDialog
           project={project}

@@ -1,20 +1,21 @@
 import { publishEnvironment, usePublications, withdrawEnvironment } from '../../api/publications.ts';
 import { queryKeys } from '../../api/query-cache.ts';
+import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord, ProjectRecord, PublicationRecord } from '../../api/types.ts';
 import { useConfirmedAction } from '../../components/actions.tsx';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
+import { Section } from '../../components/page.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './publication-messages.tsx';
 
 /** Which environments are published, where, and how far behind; publishes and withdraws them. */
-export function PublicationsSection({ project, canChange }: { project: ProjectRecord; canChange: boolean }) {
+export function PublicationsSection({ project }: { project: ProjectRecord }) {
   const reading = usePublications(project.name);
   return (
-    <section className="mt-8 rounded-lg border border-line bg-surface p-4">
-      <h2 className="text-base font-semibold">{messages.title}</h2>
+    <Section title={messages.title} isBoxed className="mt-8">
       <p className="text-ink-2">{messages.intro}</p>
       <Loaded reading={reading} rows={project.environments.length}>
         {(publications) => (
@@ -25,13 +26,12 @@ export function PublicationsSection({ project, canChange }: { project: ProjectRe
                 project={project.name}
                 environment={environment}
                 publication={publications.find((each) => each.environment === environment.name)}
-                canChange={canChange}
               />
             ))}
           </ul>
         )}
       </Loaded>
-    </section>
+    </Section>
   );
 }
 
@@ -42,8 +42,9 @@ interface PublicationProps {
   readonly publication: PublicationRecord | undefined;
 }
 
-function PublicationRow(props: PublicationProps & { readonly canChange: boolean }) {
-  const { environment, publication, canChange } = props;
+function PublicationRow(props: PublicationProps) {
+  const { environment, publication } = props;
+  const canChange = useCan('admin');
   const { publish, withdraw } = usePublishing(props);
   const { name } = environment;
 

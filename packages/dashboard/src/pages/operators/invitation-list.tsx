@@ -1,51 +1,46 @@
-import { messageOf } from '../../api/api-error.ts';
-import { revokeInvitation } from '../../api/operators.ts';
+import { revokeInvitation, useInvitations } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
+import { useCan } from '../../api/session.ts';
 import type { InvitationRecord } from '../../api/types.ts';
 import { useAction } from '../../components/actions.tsx';
 import { Author } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
+import { TimeCell } from '../../components/lifetime.tsx';
+import { Section } from '../../components/page.tsx';
 import { protectedText, RightsText } from '../../components/permission-fields.tsx';
-import { SkeletonRows } from '../../components/screen-states.tsx';
+import { Loaded } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.tsx';
 
-/** The links that still work. */
-export function InvitationList({
-  invitations,
-  error,
-  canChange,
-}: {
-  invitations: readonly InvitationRecord[] | undefined;
-  error: Error | null;
-  canChange: boolean;
-}) {
+/** The links that still work, of one project or all; nothing for people who may not make any. */
+export function InvitationList({ project }: { project?: string }) {
+  const reading = useInvitations();
+  if (!useCan('admin')) return null;
+  const isListed = ({ projects = [] }: InvitationRecord) =>
+    project === undefined || projects.some((each) => each.project === project);
+
   return (
-    <section className="mt-8">
-      <h2 className="mb-2 text-base font-semibold">{messages.links}</h2>
-      {invitations === undefined ? (
-        error === null ? (
-          <SkeletonRows rows={1} />
-        ) : (
-          <p className="text-danger">{messageOf(error)}</p>
-        )
-      ) : invitations.length === 0 ? (
-        <p className="text-ink-2">{messages.noLinks}</p>
-      ) : (
-        <RecordTable label={messages.links} columns={messages.linkColumns}>
-          {invitations.map((invitation) => (
-            <InvitationRow key={invitation.id} invitation={invitation} canChange={canChange} />
-          ))}
-        </RecordTable>
-      )}
-    </section>
+    <Section title={messages.links} className="mt-8">
+      <Loaded reading={reading} rows={1}>
+        {(invitations) => {
+          const listed = invitations.filter(isListed);
+          if (listed.length === 0) return <p className="text-ink-2">{messages.noLinks}</p>;
+          return (
+            <RecordTable label={messages.links} columns={messages.linkColumns}>
+              {listed.map((invitation) => (
+                <InvitationRow key={invitation.id} invitation={invitation} />
+              ))}
+            </RecordTable>
+          );
+        }}
+      </Loaded>
+    </Section>
   );
 }
 
 const [, kindColumn, roleColumn, protectedColumn, creatorColumn, expiryColumn] = messages.linkColumns;
 
-function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord; canChange: boolean }) {
+function InvitationRow({ invitation }: { invitation: InvitationRecord }) {
   const perform = useAction();
   const { id, kind, email = messages.firstAdmin, createdBy, expiresAt } = invitation;
 
@@ -64,26 +59,22 @@ function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord
       <RecordCell label={creatorColumn.label}>
         <Author actor={createdBy} />
       </RecordCell>
-      <RecordCell label={expiryColumn.label} className="lg:whitespace-nowrap">
-        <TimeAgo at={expiresAt} />
-      </RecordCell>
+      <TimeCell label={expiryColumn.label} at={expiresAt} />
 
       <RecordActions>
-        {canChange && (
-          <Button
-            aria-label={messages.revokeLink(email)}
-            onClick={() =>
-              void perform({
-                run: () => revokeInvitation(id),
-                done: messages.linkRevoked(email),
-                failed: messages.revokeFailed(email),
-                stale: [queryKeys.invitations],
-              })
-            }
-          >
-            {messages.revoke}
-          </Button>
-        )}
+        <Button
+          aria-label={messages.revokeLink(email)}
+          onClick={() =>
+            void perform({
+              run: () => revokeInvitation(id),
+              done: messages.linkRevoked(email),
+              failed: messages.revokeFailed(email),
+              stale: [queryKeys.invitations],
+            })
+          }
+        >
+          {messages.revoke}
+        </Button>
       </RecordActions>
     </RecordRow>
   );

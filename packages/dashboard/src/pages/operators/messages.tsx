@@ -9,8 +9,8 @@ export const messages = {
   intro:
     "People who sign in to this dashboard. Halyard doesn't send e-mail, so you share each invitation link yourself.",
   readOnly: 'Managing people',
-  inviteCommand: 'Invite someone',
-  invite: 'Invite',
+  createCommand: 'Invite someone',
+  create: 'Invite',
 
   // The list
   list: 'People',
@@ -22,7 +22,6 @@ export const messages = {
     { label: 'Joined', sortKey: 'createdAt' },
     { label: 'Actions', isSilent: true },
   ],
-  you: 'you',
   sso: 'SSO',
   edit: 'Edit',
   editPerson: (name: string) => `Edit ${name}`,

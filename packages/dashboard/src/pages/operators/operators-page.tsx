@@ -1,28 +1,20 @@
 import UserPlus from 'lucide-react/icons/user-plus';
 import { useState } from 'react';
-import {
-  createResetLink,
-  removeOperator,
-  useInvitations,
-  useIsOnlyAdmin,
-  useOperators,
-} from '../../api/operators.ts';
+import { createResetLink, removeOperator, useIsOnlyAdmin, useOperators } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import { useCan, useCanEverywhere, useOperator, useSso } from '../../api/session.ts';
+import { useCan, useCanEverywhere, useCanInvite, useOperator, useSso } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { leaveAtOnce } from '../../browser/leave-guard.ts';
-import { useCreating } from '../../browser/use-search-state.ts';
 import { useConfirmedAction } from '../../components/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { useCreateCommand } from '../../components/commands.tsx';
 import { TimeCell } from '../../components/lifetime.tsx';
+import { ListScreen } from '../../components/list-screen.tsx';
 import { MenuItem, OverflowMenu } from '../../components/menu.tsx';
-import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { protectedText, RightsText, ROLE_NAMES } from '../../components/permission-fields.tsx';
-import { Loaded } from '../../components/screen-states.tsx';
+import { PersonHead } from '../../components/person-head.tsx';
 import { sortItems, useSort } from '../../components/sort.ts';
-import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
+import { RecordActions, RecordCell, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { HoldingsDialog, HoldingsList } from './holdings.tsx';
@@ -33,39 +25,26 @@ import { PeopleFilter, useFoundPeople } from './people-filter.tsx';
 
 /** The screen "People": those who sign in, and the links that let others in. */
 export function OperatorsPage() {
-  const operators = useOperators();
-  const invitations = useInvitations();
-  const canChange = useCan('admin');
-  // The server refuses links for passwords that it would not accept.
-  const canInvite = !useSso()?.only && canChange;
-  const { isCreating, start, stop } = useCreating();
-  useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canInvite, run: start });
   // Only in this component's state: the link is shown once.
   const [created, setCreated] = useState<CreatedLink>();
-
   return (
-    <Page
-      title={messages.title}
-      actions={
-        canInvite && (
-          <Button kind="primary" onClick={start}>
-            <UserPlus size={15} aria-hidden />
-            {messages.invite}
-          </Button>
-        )
+    <ListScreen
+      texts={messages}
+      command="operator.new"
+      reading={useOperators()}
+      rows={3}
+      createIcon={UserPlus}
+      canCreate={useCanInvite()}
+      dialog={(stop) => <InviteDialog onClose={stop} onCreated={setCreated} />}
+      below={
+        <>
+          <InvitationList />
+          {created !== undefined && <LinkDialog created={created} onClose={() => setCreated(undefined)} />}
+        </>
       }
-      intro={messages.intro}
     >
-      <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
-      <Loaded reading={operators} rows={3}>
-        {(people) => <PeopleTable people={people} canChange={canChange} onCreated={setCreated} />}
-      </Loaded>
-      {canChange && (
-        <InvitationList invitations={invitations.data} error={invitations.error} canChange={canChange} />
-      )}
-      {isCreating && canInvite && <InviteDialog onClose={stop} onCreated={setCreated} />}
-      {created !== undefined && <LinkDialog created={created} onClose={() => setCreated(undefined)} />}
-    </Page>
+      {(people) => <PeopleTable people={people} onCreated={setCreated} />}
+    </ListScreen>
   );
 }
 
@@ -74,11 +53,9 @@ const [, roleColumn, protectedColumn, lastSeenColumn, joinedColumn] = messages.c
 /** The people that the filter above finds. */
 function PeopleTable({
   people,
-  canChange,
   onCreated,
 }: {
   people: readonly OperatorRecord[];
-  canChange: boolean;
   onCreated: (link: CreatedLink) => void;
 }) {
   const found = useFoundPeople(people);
@@ -95,7 +72,7 @@ function PeopleTable({
         sort={sort}
       >
         {sortItems(found, sort, memberOf).map((operator) => (
-          <OperatorRow key={operator.id} operator={operator} canChange={canChange} onCreated={onCreated} />
+          <OperatorRow key={operator.id} operator={operator} onCreated={onCreated} />
         ))}
       </RecordTable>
     </>
@@ -106,63 +83,37 @@ function memberOf(operator: OperatorRecord, by: string): string | undefined {
   return { ...operator, role: ROLE_NAMES[operator.role] }[by as 'name' | 'role' | 'createdAt' | 'lastSeenAt'];
 }
 
-function OperatorRow({
-  operator,
-  canChange,
-  onCreated,
-}: {
-  operator: OperatorRecord;
-  canChange: boolean;
-  onCreated: (link: CreatedLink) => void;
-}) {
-  const self = useOperator();
-  const canManage = useCanEverywhere('admin');
-  const { id, name, email, signIn, createdAt, lastSeenAt } = operator;
+interface OperatorProps {
+  readonly operator: OperatorRecord;
+  readonly onCreated: (link: CreatedLink) => void;
+}
 
+function OperatorRow({ operator, onCreated }: OperatorProps) {
+  const canManage = useCanEverywhere('admin');
   return (
     <RecordRow>
-      <RecordHead>
-        <span className="flex flex-wrap items-center gap-x-2">
-          <span className="min-w-0 font-medium">{name}</span>
-          {id === self.id && <Badge>{messages.you}</Badge>}
-          {signIn === 'sso' && <Badge>{messages.sso}</Badge>}
-        </span>
-        <span className="block text-xs wrap-anywhere text-ink-3">{email}</span>
-      </RecordHead>
+      <PersonHead person={operator}>{operator.signIn === 'sso' && <Badge>{messages.sso}</Badge>}</PersonHead>
       <RecordCell label={roleColumn.label}>
         <RightsText rights={operator} />
       </RecordCell>
       <RecordCell label={protectedColumn.label} className="lg:whitespace-nowrap">
         {protectedText(operator)}
       </RecordCell>
-      {canManage && <TimeCell label={lastSeenColumn.label} at={lastSeenAt} />}
+      {canManage && <TimeCell label={lastSeenColumn.label} at={operator.lastSeenAt} />}
       <RecordCell label={joinedColumn.label} className="lg:whitespace-nowrap">
-        {createdAt !== undefined && <TimeAgo at={createdAt} />}
+        {operator.createdAt !== undefined && <TimeAgo at={operator.createdAt} />}
       </RecordCell>
       <RecordActions>
-        <OperatorActions
-          operator={operator}
-          canChange={canChange}
-          canManage={canManage}
-          onCreated={onCreated}
-        />
+        <OperatorActions operator={operator} onCreated={onCreated} />
       </RecordActions>
     </RecordRow>
   );
 }
 
-function OperatorActions({
-  operator,
-  canChange,
-  canManage,
-  onCreated,
-}: {
-  operator: OperatorRecord;
-  canChange: boolean;
-  /** Whether the person may also reset passwords and remove people. */
-  canManage: boolean;
-  onCreated: (link: CreatedLink) => void;
-}) {
+function OperatorActions({ operator, onCreated }: OperatorProps) {
+  const canChange = useCan('admin');
+  // Whether the person may also reset passwords and remove people.
+  const canManage = useCanEverywhere('admin');
   const { name, signIn } = operator;
   const remove = useRemoveOperator();
   const createResetLink = useCreateResetLink();

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import { countOpenStreams, useClients, useLivePresence } from '../../api/clients.ts';
 import { revokeKey } from '../../api/keys.ts';
 import { queryKeys } from '../../api/query-cache.ts';
+import { useCan } from '../../api/session.ts';
 import type { EnvironmentClients, KeyRecord, ProjectRecord } from '../../api/types.ts';
 import { useConfirmedAction } from '../../components/actions.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
@@ -16,15 +17,7 @@ import { ReplaceKeyDialog } from './replace-key-dialog.tsx';
 import { SecretList, SecretRow } from './secret-list.tsx';
 
 /** The keys of a project in a table with a filter. */
-export function KeyList({
-  project,
-  keys,
-  canChange,
-}: {
-  project: ProjectRecord;
-  keys: readonly KeyRecord[];
-  canChange: boolean;
-}) {
+export function KeyList({ project, keys }: { project: ProjectRecord; keys: readonly KeyRecord[] }) {
   const streams = useKeyStreams(project.name);
   const [only] = useEnvironmentFilter(project.name);
   // Here, because the row of a key that was replaced is gone while the new key is shown.
@@ -49,7 +42,6 @@ export function KeyList({
             project={project}
             record={key}
             streamsOf={({ id }) => streams && (streams.get(id) ?? 0)}
-            canChange={canChange}
             onReplace={() => setReplacing(key)}
           />
         )}
@@ -104,14 +96,12 @@ function KeyRow({
   project,
   record,
   streamsOf,
-  canChange,
   onReplace,
 }: {
   project: ProjectRecord;
   record: ShownKey;
   /** How many streams a key has open; `undefined` while it is not known. */
   streamsOf: (key: KeyRecord) => number | undefined;
-  canChange: boolean;
   onReplace: () => void;
 }) {
   const { id, name, lastFour, status, ending } = record;
@@ -128,7 +118,6 @@ function KeyRow({
           record={old}
           streams={streamsOf(old)}
           newStreams={streamsOf(record)}
-          canChange={canChange}
         />
       ))}
     </>
@@ -145,7 +134,7 @@ function KeyRow({
       record={record}
       status={status}
       detail={detail}
-      canChange={canChange}
+      canChange={useCan('admin')}
       question={question}
       revoke={() => revokeKey(id)}
       stale={stale}
@@ -175,14 +164,13 @@ function EndingKey({
   record: { id, name, lastFour, environments, lastUsedAt, expiresAt },
   streams,
   newStreams,
-  canChange,
 }: {
   project: string;
   record: KeyRecord;
   streams: number | undefined;
   newStreams: number | undefined;
-  canChange: boolean;
 }) {
+  const canEnd = useCan('admin');
   const perform = useConfirmedAction();
   const counted = (count: number | undefined) => (count === undefined ? texts.loading : texts.streams(count));
 
@@ -205,7 +193,7 @@ function EndingKey({
         {lastUsedAt !== undefined && <>, {texts.lastUsed(<TimeAgo at={lastUsedAt} />)}</>}
         {expiresAt !== undefined && <>, {texts.ends(<TimeAgo at={expiresAt} />)}</>}
       </span>
-      {canChange && (
+      {canEnd && (
         <Button aria-label={texts.endNamed(name, lastFour)} onClick={() => void end()}>
           {texts.endNow}
         </Button>

@@ -28,7 +28,7 @@ export function KeysPage() {
       isReady={project.data !== undefined}
       dialog={(stop) => project.data && <CreateKeyDialog project={project.data} onClose={stop} />}
     >
-      {([found, list]) => <KeyList project={found} keys={list} canChange={canChange} />}
+      {([found, list]) => <KeyList project={found} keys={list} />}
     </ListScreen>
   );
 }

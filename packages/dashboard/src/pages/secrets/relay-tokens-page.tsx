@@ -52,7 +52,6 @@ function RelayTokenRow({ token }: { token: RelayTokenRecord }) {
       texts={texts}
       record={token}
       status={statusOf(token)}
-      canChange
       question={() => texts.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />)}
       revoke={() => revokeRelayToken(id)}
       stale={[queryKeys.relayTokens]}

@@ -84,7 +84,7 @@ export function SecretRow({
   record: { name, expiresAt },
   status,
   detail,
-  canChange,
+  canChange = true,
   question,
   revoke,
   stale,
@@ -96,7 +96,7 @@ export function SecretRow({
   status: LifeStatus;
   /** Below the name. */
   detail?: ReactNode;
-  canChange: boolean;
+  canChange?: boolean;
   /** What the question says about the consequences. */
   question: () => ReactNode | Promise<ReactNode>;
   revoke: () => Promise<unknown>;

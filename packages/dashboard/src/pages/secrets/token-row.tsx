@@ -43,7 +43,6 @@ export function TokenRow({
       record={token}
       status={status}
       detail={detail !== undefined && <span className="block text-xs text-ink-3">{detail}</span>}
-      canChange
       question={() => texts.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />)}
       revoke={() => revoke(id)}
       stale={[queryKeys.tokens]}

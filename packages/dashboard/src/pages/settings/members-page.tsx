@@ -1,21 +1,19 @@
 import UserPlus from 'lucide-react/icons/user-plus';
 import { useState } from 'react';
 import { useParams } from 'wouter';
-import { useInvitations, useOperators } from '../../api/operators.ts';
-import { useCan, useOperator, useSso } from '../../api/session.ts';
+import { useOperators } from '../../api/operators.ts';
+import { useCan, useCanInvite } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord, Role } from '../../api/types.ts';
-import { useCreating, useSearchState } from '../../browser/use-search-state.ts';
-import { Badge } from '../../components/badges.tsx';
+import { useSearchState } from '../../browser/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
-import { useCreateCommand } from '../../components/commands.tsx';
 import { DialogPart } from '../../components/dialog-part.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
 import { ListFilter, useListSearch } from '../../components/list-filter.tsx';
-import { Page, ReadOnlyNote } from '../../components/page.tsx';
+import { ListScreen } from '../../components/list-screen.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { mayChange, ROLE_NAMES } from '../../components/permission-fields.tsx';
-import { Loaded } from '../../components/screen-states.tsx';
-import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
+import { PersonHead } from '../../components/person-head.tsx';
+import { RecordActions, RecordCell, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { memberTexts as texts } from './messages.tsx';
 
 const dialogs = () => import('../operators/operator-dialogs.tsx');
@@ -27,58 +25,38 @@ const InvitationList = lazyPart(() => import('../operators/invitation-list.tsx')
 /** The screen "Members": who has a role in a project, and why. */
 export function MembersPage() {
   const { project = '' } = useParams<{ project: string }>();
-  const operators = useOperators();
-  const invitations = useInvitations();
-  const canChange = useCan('admin');
-  // The server refuses links for passwords that it would not accept.
-  const canInvite = !useSso()?.only && canChange;
-  const { isCreating, start, stop } = useCreating();
-  useCreateCommand({ id: 'member.new', title: texts.inviteCommand, isAllowed: canInvite, run: start });
   // Only in this component's state: the link is shown once.
   const [created, setCreated] = useState<CreatedLink>();
 
   return (
-    <Page
-      title={`${texts.title} · ${project}`}
-      heading={texts.title}
-      intro={texts.intro}
-      actions={
-        canInvite && (
-          <Button kind="primary" onClick={start}>
-            <UserPlus size={15} aria-hidden />
-            {texts.invite}
-          </Button>
-        )
-      }
-    >
-      <ReadOnlyNote>{texts.readOnly}</ReadOnlyNote>
-      <Loaded reading={operators} rows={3}>
-        {(people) => <Members project={project} people={people} canChange={canChange} />}
-      </Loaded>
-
-      {canChange && (
-        <PartBoundary place={texts.title}>
-          <InvitationList
-            invitations={invitations.data?.filter(({ projects }) =>
-              projects?.some((each) => each.project === project),
-            )}
-            error={invitations.error}
-            canChange={canChange}
-          />
-        </PartBoundary>
-      )}
-
-      {isCreating && canInvite && (
-        <DialogPart title={texts.invite} onClose={stop}>
+    <ListScreen
+      texts={texts}
+      project={project}
+      command="member.new"
+      reading={useOperators()}
+      rows={3}
+      createIcon={UserPlus}
+      canCreate={useCanInvite()}
+      dialog={(stop) => (
+        <DialogPart title={texts.create} onClose={stop}>
           <InviteDialog project={project} onClose={stop} onCreated={setCreated} />
         </DialogPart>
       )}
-      {created !== undefined && (
-        <DialogPart title={texts.invite} onClose={() => setCreated(undefined)}>
-          <LinkDialog created={created} onClose={() => setCreated(undefined)} />
-        </DialogPart>
-      )}
-    </Page>
+      below={
+        <>
+          <PartBoundary place={texts.title}>
+            <InvitationList project={project} />
+          </PartBoundary>
+          {created !== undefined && (
+            <DialogPart title={texts.create} onClose={() => setCreated(undefined)}>
+              <LinkDialog created={created} onClose={() => setCreated(undefined)} />
+            </DialogPart>
+          )}
+        </>
+      }
+    >
+      {(people) => <Members project={project} people={people} />}
+    </ListScreen>
   );
 }
 
@@ -95,15 +73,7 @@ function roleHere({ role, projects = [] }: OperatorRecord, project: string) {
 }
 
 /** The people who have a role here, with a search by name and e-mail (`q` in the address) and by role (`role`). */
-function Members({
-  project,
-  people,
-  canChange,
-}: {
-  project: string;
-  people: readonly OperatorRecord[];
-  canChange: boolean;
-}) {
+function Members({ project, people }: { project: string; people: readonly OperatorRecord[] }) {
   const [search] = useSearchState();
   const isFound = useListSearch();
   const role = search.get('role') ?? '';
@@ -130,38 +100,24 @@ function Members({
       />
       <RecordTable label={texts.list} columns={texts.columns}>
         {shown.map((person) => (
-          <MemberRow key={person.id} project={project} person={person} canChange={canChange} />
+          <MemberRow key={person.id} project={project} person={person} />
         ))}
       </RecordTable>
     </>
   );
 }
 
-function MemberRow({
-  project,
-  person,
-  canChange,
-}: {
-  project: string;
-  person: OperatorRecord;
-  canChange: boolean;
-}) {
-  const self = useOperator();
+function MemberRow({ project, person }: { project: string; person: OperatorRecord }) {
+  const canChange = useCan('admin');
   const [isEditing, setEditing] = useState(false);
-  const { id, name, email, projects = [] } = person;
+  const { name, projects = [] } = person;
   const found = roleHere(person, project);
   if (found === undefined) return null;
   const isAllowed = [person, ...projects.filter((each) => each.project === project)].some(mayChange);
 
   return (
     <RecordRow>
-      <RecordHead>
-        <span className="flex flex-wrap items-center gap-x-2">
-          <span className="min-w-0 font-medium">{name}</span>
-          {id === self.id && <Badge>{texts.you}</Badge>}
-        </span>
-        <span className="block text-xs wrap-anywhere text-ink-3">{email}</span>
-      </RecordHead>
+      <PersonHead person={person} />
       <RecordCell label={roleColumn.label}>{ROLE_NAMES[found.role]}</RecordCell>
       <RecordCell label={sourceColumn.label}>{found.isOwn ? texts.here : texts.everywhere}</RecordCell>
       <RecordCell label={protectedColumn.label}>{isAllowed ? texts.yes : texts.no}</RecordCell>
