@@ -5,10 +5,8 @@ import LoaderCircle from 'lucide-react/icons/loader-circle';
 import Lock from 'lucide-react/icons/lock';
 import type { ReactNode } from 'react';
 import { usePersonName } from '../api/operators.ts';
-import { useEnvironments } from '../api/projects.ts';
 import type { WriteStatus } from '../api/state-writes.ts';
 import type { EnvironmentColor } from '../api/types.ts';
-import { useCurrentProject } from '../browser/links.ts';
 import { classNames } from './class-names.ts';
 
 /** The meaning of a badge's color. */
@@ -75,26 +73,6 @@ export function EnvironmentBadge({
         <Lock size={12} className="shrink-0 text-ink-3" aria-label="protected" role="img" />
       )}
     </span>
-  );
-}
-
-/** An environment by its name; only the name where the project has none of that name, and outside of projects. */
-export function EnvironmentName({
-  name,
-  className,
-  project,
-}: {
-  name: string | undefined;
-  className?: string;
-  /** Default: that of the screen. */
-  project?: string;
-}) {
-  const here = useCurrentProject();
-  const environment = useEnvironments(project ?? here ?? '').find((each) => each.name === name);
-  return environment === undefined ? (
-    name
-  ) : (
-    <EnvironmentBadge environment={environment} className={className} />
   );
 }
 

@@ -1,6 +1,6 @@
 import { useRollouts } from '../../api/rollouts.ts';
 import type { RolloutPlanRecord } from '../../api/types.ts';
-import { EnvironmentName } from '../../components/badges.tsx';
+import { EnvironmentName } from '../../components/environment-name.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { dueText } from '../schedules/due-text.ts';
 import { messages } from './messages.ts';

@@ -6,8 +6,8 @@ import { useConfirmedAction } from '../../components/actions.tsx';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
-import { Section } from '../../components/page.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
+import { Section } from '../../components/section.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './publication-messages.tsx';
 

@@ -5,7 +5,7 @@ import type { FlagRecord, FlagValueKind, Json, ProjectRecord } from '../../api/t
 import { links } from '../../browser/links.ts';
 import { useStoredChoice } from '../../browser/stored.ts';
 import { CodeBlock } from '../../components/copy.tsx';
-import { Section } from '../../components/page.tsx';
+import { Section } from '../../components/section.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from '../../flags/snippets.ts';
 import { messages } from './messages.tsx';

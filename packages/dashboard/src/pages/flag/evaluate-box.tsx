@@ -10,7 +10,7 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
-import { Section } from '../../components/page.tsx';
+import { Section } from '../../components/section.tsx';
 import { valuePreview } from '../../components/state-summary.tsx';
 import { messages } from './messages.tsx';
 

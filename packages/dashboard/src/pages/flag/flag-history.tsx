@@ -9,8 +9,8 @@ import { LineDeliveries, LineDelivery } from '../../components/audit/line-delive
 import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
-import { Section } from '../../components/page.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
+import { Section } from '../../components/section.tsx';
 import { messages } from './messages.tsx';
 
 const words = messages.history;

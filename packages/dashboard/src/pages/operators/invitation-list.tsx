@@ -6,9 +6,9 @@ import { useAction } from '../../components/actions.tsx';
 import { Author } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { TimeCell } from '../../components/lifetime.tsx';
-import { Section } from '../../components/page.tsx';
 import { protectedText, RightsText } from '../../components/permission-fields.tsx';
 import { Loaded } from '../../components/screen-states.tsx';
+import { Section } from '../../components/section.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { messages } from './messages.tsx';
 

@@ -1,7 +1,8 @@
 import type { FlagState, ImportPlan } from '../../api/types.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { StateDiff } from '../../components/audit/state-diff.tsx';
-import { Badge, type BadgeKind, EnvironmentName } from '../../components/badges.tsx';
+import { Badge, type BadgeKind } from '../../components/badges.tsx';
+import { EnvironmentName } from '../../components/environment-name.tsx';
 import { FormError } from '../../components/field.tsx';
 import { FoldedList } from '../../components/folded-list.tsx';
 import { messages } from './import-messages.ts';
