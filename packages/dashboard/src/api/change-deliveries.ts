@@ -2,7 +2,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { MOST_DELIVERIES, useProjectDeliveries } from './clients.ts';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList } from './request.ts';
 import type { DeliveryRecord } from './types.ts';
 
 /** The deliveries of the newest changes of a project, updated live. */
@@ -60,9 +60,8 @@ async function readBlock(project: string, block: number, signal: AbortSignal): P
     to: String(block * BLOCK + BLOCK - 1),
     limit: String(BLOCK),
   });
-  const path = `${api`projects/${project}/deliveries`}?${range}`;
-  const { deliveries } = await request<{ deliveries: readonly DeliveryRecord[] }>('GET', path, { signal });
-  return bySeqOf(deliveries);
+  const read = readingList<DeliveryRecord>(`${api`projects/${project}/deliveries`}?${range}`, 'deliveries');
+  return bySeqOf(await read({ signal }));
 }
 
 function bySeqOf(deliveries: readonly DeliveryRecord[]): DeliveriesBySeq {

@@ -3,23 +3,20 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useLiveEvent } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList } from './request.ts';
 import type { DeliveryRecord, EnvironmentClients } from './types.ts';
 
 /** Lists the open streams of a project's environments. */
 export function useClients(project: string) {
   return useQuery({
     queryKey: queryKeys.clients(project),
-    queryFn: ({ signal }) => fetchClients(project, signal),
+    queryFn: readingClients(project),
     staleTime: 5_000,
   });
 }
 
-/** Fetches the open streams once. */
-async function fetchClients(project: string, signal?: AbortSignal): Promise<readonly EnvironmentClients[]> {
-  const path = api`projects/${project}/clients`;
-  return (await request<{ environments: readonly EnvironmentClients[] }>('GET', path, { signal }))
-    .environments;
+function readingClients(project: string) {
+  return readingList<EnvironmentClients>(api`projects/${project}/clients`, 'environments');
 }
 
 /** Keeps the list of clients up to date: totals come with the event, the keys are fetched again. */
@@ -71,10 +68,10 @@ export function useProjectDeliveries(project: string) {
   return useQuery({
     queryKey: queryKeys.deliveries(project),
     staleTime: 5_000,
-    queryFn: async ({ signal }) => {
-      const path = `${api`projects/${project}/deliveries`}?limit=${MOST_DELIVERIES}`;
-      return (await request<{ deliveries: readonly DeliveryRecord[] }>('GET', path, { signal })).deliveries;
-    },
+    queryFn: readingList<DeliveryRecord>(
+      `${api`projects/${project}/deliveries`}?limit=${MOST_DELIVERIES}`,
+      'deliveries',
+    ),
   });
 }
 
@@ -95,7 +92,7 @@ export async function countOpenStreams(
   { environment, key }: { readonly environment?: string; readonly key?: string } = {},
 ): Promise<number | undefined> {
   try {
-    const counts = (await fetchClients(project))
+    const counts = (await readingClients(project)({}))
       .filter((each) => environment === undefined || each.environment === environment)
       .flatMap(({ streams, keys }) =>
         key === undefined ? [streams] : keys.filter(({ id }) => id === key).map((each) => each.streams),

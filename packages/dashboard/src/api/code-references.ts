@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, reading } from './request.ts';
 import type { CodeReferences, CodeReport, FlagInCode } from './types.ts';
 
 /** Pipelines report with a push, and no event says so. */
@@ -16,8 +16,7 @@ export interface Finding extends CodeReport {
 export function useCodeReferences(project: string) {
   return useQuery({
     queryKey: queryKeys.codeReferences(project),
-    queryFn: ({ signal }) =>
-      request<CodeReferences>('GET', api`projects/${project}/code-references`, { signal }),
+    queryFn: reading<CodeReferences>(api`projects/${project}/code-references`),
     refetchInterval: REFRESH_MS,
   });
 }
@@ -26,8 +25,7 @@ export function useCodeReferences(project: string) {
 export function useFlagInCode(project: string, key: string) {
   return useQuery({
     queryKey: [...queryKeys.codeReferences(project), key],
-    queryFn: ({ signal }) =>
-      request<FlagInCode>('GET', api`projects/${project}/flags/${key}/code-references`, { signal }),
+    queryFn: reading<FlagInCode>(api`projects/${project}/flags/${key}/code-references`),
     refetchInterval: REFRESH_MS,
   });
 }

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { Wanted } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, reading, request } from './request.ts';
 import type { Comparison, Copied } from './types.ts';
 
 /** Compares `to` with `from`; the stream keeps the result up to date. */
@@ -11,10 +11,7 @@ export function useComparison(project: string, { from, to }: { from: string; to:
     enabled: from !== '' && to !== '' && from !== to,
     placeholderData: keepPreviousData,
     staleTime: 0,
-    queryFn: ({ signal }) => {
-      const query = new URLSearchParams({ from, to });
-      return request<Comparison>('GET', `${api`projects/${project}/compare`}?${query}`, { signal });
-    },
+    queryFn: reading<Comparison>(`${api`projects/${project}/compare`}?${new URLSearchParams({ from, to })}`),
   });
 }
 

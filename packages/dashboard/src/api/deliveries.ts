@@ -1,11 +1,12 @@
 import { useSyncExternalStore } from 'react';
+import { createWatchers } from '../browser/watchers.ts';
 import type { DeliveryRecord } from './types.ts';
 
 /** How many deliveries are kept: screens only need recent changes. */
 const MOST = 200;
 
 const deliveries = new Map<number, DeliveryRecord>();
-const watchers = new Set<() => void>();
+const { watch, tell } = createWatchers();
 
 /** Stores a delivery event, which may arrive before the response of the change. */
 export function noteDelivery(delivery: DeliveryRecord): void {
@@ -15,15 +16,10 @@ export function noteDelivery(delivery: DeliveryRecord): void {
     if (deliveries.size <= MOST) break;
     deliveries.delete(seq);
   }
-  for (const watcher of watchers) watcher();
+  tell();
 }
 
 /** The delivery of a change, as the stream reports it; `undefined` before the first report. */
 export function useLiveDelivery(seq: number | undefined): DeliveryRecord | undefined {
   return useSyncExternalStore(watch, () => (seq === undefined ? undefined : deliveries.get(seq)));
-}
-
-function watch(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
 }

@@ -4,7 +4,7 @@ import { isSameState } from './flag-states.ts';
 import type { LiveChange, LiveConnection } from './live-connection.ts';
 import { declaresValues, keepNamedValues, keptName } from './named-values.ts';
 import { queryKeys } from './query-cache.ts';
-import { api, request, requestText } from './request.ts';
+import { api, readingList, requestText } from './request.ts';
 import { isOptimistic } from './state-writes.ts';
 import type { FlagRecord, FlagState, StateRecord } from './types.ts';
 
@@ -186,11 +186,8 @@ export function isWhole(flag: FlagRecord): boolean {
 /** Reads every unarchived flag of a project, once the stream is open. Long values are cut. */
 export function readFlags(reader: FlagReader): Promise<readonly FlagRecord[]> {
   return readWithStream(reader, {
-    read: async () => {
-      const path = `${api`projects/${reader.project}/flags`}?values=preview`;
-      const { signal } = reader;
-      return (await request<{ flags: readonly FlagRecord[] }>('GET', path, { signal })).flags;
-    },
+    read: () =>
+      readingList<FlagRecord>(`${api`projects/${reader.project}/flags`}?values=preview`, 'flags')(reader),
     concerns: (change) => change,
   });
 }

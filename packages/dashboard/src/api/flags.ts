@@ -4,7 +4,7 @@ import type { Wanted } from './approvals.ts';
 import { isWhole, putFlag, readFlag, readFlags } from './flag-cache.ts';
 import { useLiveConnection } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList, request } from './request.ts';
 import type { ArchiveResult, FlagRecord, FlagState, FlagValueKind } from './types.ts';
 
 /**
@@ -28,10 +28,10 @@ export function useArchivedFlags(project: string, options: { readonly enabled: b
   return useQuery({
     queryKey: queryKeys.archivedFlags(project),
     enabled: options.enabled,
-    queryFn: async ({ signal }) => {
-      const path = `${api`projects/${project}/flags`}?archived=true&values=preview`;
-      return (await request<{ flags: readonly FlagRecord[] }>('GET', path, { signal })).flags;
-    },
+    queryFn: readingList<FlagRecord>(
+      `${api`projects/${project}/flags`}?archived=true&values=preview`,
+      'flags',
+    ),
   });
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList, request } from './request.ts';
 import type { KeyRecord } from './types.ts';
 
 /** The input for a new key. */
@@ -14,8 +14,7 @@ interface NewKey {
 export function useKeys(project: string) {
   return useQuery({
     queryKey: queryKeys.keys(project),
-    queryFn: async ({ signal }) =>
-      (await request<{ keys: readonly KeyRecord[] }>('GET', api`projects/${project}/keys`, { signal })).keys,
+    queryFn: readingList<KeyRecord>(api`projects/${project}/keys`, 'keys'),
   });
 }
 

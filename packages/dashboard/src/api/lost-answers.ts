@@ -1,33 +1,24 @@
 import { type ClosedReference, findOutcome, type LostOutcome, type ReferenceRecord } from '@halyard/protocol';
 import { useSyncExternalStore } from 'react';
+import { createWatchers } from '../browser/watchers.ts';
 import { ApiError } from './api-error.ts';
 
-type Listener = (outcome: Promise<LostOutcome>) => void;
-const listeners = new Set<Listener>();
+const lost = createWatchers<Promise<LostOutcome>>();
 
-/** Calls `listener` when the answer to a change was lost. Returns the function that stops it. */
-export function onLostAnswer(listener: Listener): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+/** Calls a function when the answer to a change was lost. Returns the function that stops it. */
+export const onLostAnswer = lost.watch;
 
 let open = 0;
-const watchers = new Set<() => void>();
+const { watch, tell } = createWatchers();
 
 /** How many changes lost their answer and are still being looked up. */
 export function useLostAnswers(): number {
-  return useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
-    },
-    () => open,
-  );
+  return useSyncExternalStore(watch, () => open);
 }
 
 function count(more: number): void {
   open += more;
-  for (const watcher of watchers) watcher();
+  tell();
 }
 
 /** A name for a request that no other one has. Pages over plain HTTP have no `crypto.randomUUID`. */
@@ -47,7 +38,7 @@ export async function errorOfLost(reference: string, cause: unknown): Promise<Ap
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   });
   count(1);
-  for (const listener of listeners) listener(found);
+  lost.tell(found);
   const outcome = await found.finally(() => count(-1));
   const code = outcome === 'none' ? 'not_saved' : outcome === 'unknown' ? 'outcome_unknown' : 'answer_lost';
   const changes = typeof outcome === 'string' ? [] : outcome;

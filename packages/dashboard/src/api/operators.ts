@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, reading, readingList, request } from './request.ts';
 import { useCan, useOperator } from './session.ts';
 import type {
   CreatedLink,
@@ -17,8 +17,7 @@ import type {
 export function useOperators() {
   return useQuery({
     queryKey: queryKeys.operators,
-    queryFn: async ({ signal }) =>
-      (await request<{ operators: readonly OperatorRecord[] }>('GET', api`operators`, { signal })).operators,
+    queryFn: readingList<OperatorRecord>(api`operators`, 'operators'),
   });
 }
 
@@ -26,7 +25,7 @@ export function useOperators() {
 export function useHoldings(id: string) {
   return useQuery({
     queryKey: [...queryKeys.operators, id, 'holdings'],
-    queryFn: ({ signal }) => request<Holdings>('GET', api`operators/${id}/holdings`, { signal }),
+    queryFn: reading<Holdings>(api`operators/${id}/holdings`),
     // Read when it is shown: others are at work.
     staleTime: 0,
   });
@@ -44,14 +43,7 @@ export function useInvitations() {
   return useQuery({
     enabled: useCan('admin'),
     queryKey: queryKeys.invitations,
-    queryFn: async ({ signal }) => {
-      const { invitations } = await request<{ invitations: readonly InvitationRecord[] }>(
-        'GET',
-        api`invitations`,
-        { signal },
-      );
-      return invitations;
-    },
+    queryFn: readingList<InvitationRecord>(api`invitations`, 'invitations'),
   });
 }
 

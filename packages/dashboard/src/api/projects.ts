@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Wanted } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, reading, readingList, request } from './request.ts';
 import type {
   EnvironmentColor,
   EnvironmentRecord,
@@ -14,8 +14,7 @@ import type {
 export function useProjects() {
   return useQuery({
     queryKey: queryKeys.projects,
-    queryFn: async ({ signal }) =>
-      (await request<{ projects: readonly ProjectSummary[] }>('GET', api`projects`, { signal })).projects,
+    queryFn: readingList<ProjectSummary>(api`projects`, 'projects'),
   });
 }
 
@@ -27,8 +26,7 @@ export function useOverview() {
   return useQuery({
     // Read again with the list of projects.
     queryKey: [...queryKeys.projects, 'overview'],
-    queryFn: async ({ signal }) =>
-      (await request<{ projects: readonly ProjectOverview[] }>('GET', api`overview`, { signal })).projects,
+    queryFn: readingList<ProjectOverview>(api`overview`, 'projects'),
     staleTime: 0,
     refetchInterval: OVERVIEW_MS,
   });
@@ -43,7 +41,7 @@ export function useProject(project: string) {
 export function projectQuery(project: string) {
   return queryOptions({
     queryKey: queryKeys.project(project),
-    queryFn: ({ signal }) => request<ProjectRecord>('GET', api`projects/${project}`, { signal }),
+    queryFn: reading<ProjectRecord>(api`projects/${project}`),
   });
 }
 

@@ -2,17 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { Wanted } from './approvals.ts';
 import { requiresApprovals, useEnvironments } from './projects.ts';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, reading, readingList, request } from './request.ts';
 import type { ProposalRecord } from './types.ts';
 
 /** The proposals of a project: the waiting ones, oldest first, then the others, newest first. */
 export function useProposals(project: string) {
   return useQuery({
     queryKey: queryKeys.proposals(project),
-    queryFn: async ({ signal }) => {
-      const path = api`projects/${project}/proposals`;
-      return (await request<{ proposals: readonly ProposalRecord[] }>('GET', path, { signal })).proposals;
-    },
+    queryFn: readingList<ProposalRecord>(api`projects/${project}/proposals`, 'proposals'),
   });
 }
 
@@ -24,10 +21,7 @@ export function useWaitingProposals(project: string): readonly ProposalRecord[] 
   const { data = NONE } = useQuery({
     queryKey: [...queryKeys.proposals(project), 'waiting'],
     enabled: isUsed,
-    queryFn: async ({ signal }) => {
-      const path = `${api`projects/${project}/proposals`}?status=waiting`;
-      return (await request<{ proposals: readonly ProposalRecord[] }>('GET', path, { signal })).proposals;
-    },
+    queryFn: readingList<ProposalRecord>(`${api`projects/${project}/proposals`}?status=waiting`, 'proposals'),
   });
   return data;
 }
@@ -36,8 +30,7 @@ export function useWaitingProposals(project: string): readonly ProposalRecord[] 
 export function useProposal(project: string, id: string) {
   return useQuery({
     queryKey: [...queryKeys.proposals(project), id],
-    queryFn: ({ signal }) =>
-      request<ProposalRecord>('GET', api`projects/${project}/proposals/${id}`, { signal }),
+    queryFn: reading<ProposalRecord>(api`projects/${project}/proposals/${id}`),
   });
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList, request } from './request.ts';
 import type { PublicationRecord } from './types.ts';
 
 /** How often it is read how far nodes have come with publishing, in milliseconds: the live stream does not say. */
@@ -10,11 +10,7 @@ const LOOK_MS = 5_000;
 export function usePublications(project: string) {
   return useQuery({
     queryKey: [...queryKeys.project(project), 'publications'],
-    queryFn: async ({ signal }) => {
-      const path = api`projects/${project}/publications`;
-      return (await request<{ publications: readonly PublicationRecord[] }>('GET', path, { signal }))
-        .publications;
-    },
+    queryFn: readingList<PublicationRecord>(api`projects/${project}/publications`, 'publications'),
     refetchInterval: ({ state }) => (state.data?.length ? LOOK_MS : false),
   });
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList, request } from './request.ts';
 import type { RelayTokenRecord } from './types.ts';
 
 /** The input for a new relay token; absent lists mean all. */
@@ -15,11 +15,7 @@ export function useRelayTokens({ enabled }: { readonly enabled: boolean }) {
   return useQuery({
     enabled,
     queryKey: queryKeys.relayTokens,
-    queryFn: async ({ signal }) => {
-      const path = api`relay-tokens`;
-      return (await request<{ relayTokens: readonly RelayTokenRecord[] }>('GET', path, { signal }))
-        .relayTokens;
-    },
+    queryFn: readingList<RelayTokenRecord>(api`relay-tokens`, 'relayTokens'),
   });
 }
 

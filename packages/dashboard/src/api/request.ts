@@ -1,4 +1,5 @@
 import { REFERENCE_HEADER } from '@halyard/protocol';
+import { createWatchers } from '../browser/watchers.ts';
 import { ApiError, isCertain, isRefusal } from './api-error.ts';
 import { currentApprovals, type Wish, withWish } from './approvals.ts';
 import { errorOfLost, newReference } from './lost-answers.ts';
@@ -28,14 +29,10 @@ const UNRECORDED = /^\/api\/(session|setup|invitations\/(accept|inspect))$|\/(te
 /** Decisions about a proposal, which are no proposals themselves. */
 const DECISION = /\/proposals\//;
 
-type Listener = () => void;
-const signedOutListeners = new Set<Listener>();
+const signedOut = createWatchers();
 
-/** Calls `listener` when a response shows that the session has ended. Returns the function that stops it. */
-export function onSignedOut(listener: Listener): () => void {
-  signedOutListeners.add(listener);
-  return () => signedOutListeners.delete(listener);
-}
+/** Calls a function when a response shows that the session has ended. Returns the function that stops it. */
+export const onSignedOut = signedOut.watch;
 
 /** Counts the sign-ins of this page. */
 let signIns = 0;
@@ -55,6 +52,25 @@ export function noteSignIn(): void {
  */
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   return parse(await requestText(method, path, options)) as T;
+}
+
+/** How a query reads a record. */
+export function reading<Body>(path: string): (query: Query) => Promise<Body> {
+  return ({ signal }) => request('GET', path, { signal });
+}
+
+/** How a query reads a list, which is a member of the answer. */
+export function readingList<Item>(path: string, member: string): (query: Query) => Promise<readonly Item[]> {
+  return async ({ signal }) => {
+    const answer = await request<Readonly<Record<string, unknown>>>('GET', path, { signal });
+    // The shape is the API's contract, as everywhere.
+    return answer[member] as readonly Item[];
+  };
+}
+
+/** What the reader of a query gets. */
+interface Query {
+  readonly signal?: AbortSignal;
 }
 
 /** Like {@link request}, but returns the body's text: numbers keep their notation, and members their order. */
@@ -95,8 +111,7 @@ async function answerTo(method: string, path: string, options: SentOptions): Pro
   const body: unknown = parse(text);
   const error = refusalOf(response, body);
   // A request without its cookie gets the error of a missing token. A wrong password is reported in the sign-in form.
-  if (error.status === 401 && error.code !== 'sign_in_failed' && signIns === signInsBefore)
-    for (const listener of signedOutListeners) listener();
+  if (error.status === 401 && error.code !== 'sign_in_failed' && signIns === signInsBefore) signedOut.tell();
   throw error;
 }
 

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList } from './request.ts';
 import type { RolloutPlanRecord } from './types.ts';
 
 /** Which plans to read: all of a project, its open ones, or those of a flag. */
@@ -27,13 +27,11 @@ function byPlace(plans: readonly RolloutPlanRecord[]): OpenPlans {
 }
 
 function rolloutsQuery(project: string, filter: RolloutFilter) {
+  const query = new URLSearchParams({ ...filter }).toString();
+  const path = `${api`projects/${project}/rollouts`}${query === '' ? '' : `?${query}`}`;
   return queryOptions({
     queryKey: [...queryKeys.rollouts(project), filter],
-    queryFn: async ({ signal }) => {
-      const query = new URLSearchParams({ ...filter }).toString();
-      const path = `${api`projects/${project}/rollouts`}${query === '' ? '' : `?${query}`}`;
-      return (await request<{ rollouts: readonly RolloutPlanRecord[] }>('GET', path, { signal })).rollouts;
-    },
+    queryFn: readingList<RolloutPlanRecord>(path, 'rollouts'),
   });
 }
 

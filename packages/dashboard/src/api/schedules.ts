@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Wanted } from './approvals.ts';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList, request } from './request.ts';
 import type { ScheduledStep, ScheduleRecord } from './types.ts';
 
 /** A new schedule. */
@@ -17,10 +17,7 @@ export function useSchedules(project: string) {
   return useQuery({
     queryKey: queryKeys.schedules(project),
     staleTime: 5_000,
-    queryFn: async ({ signal }) => {
-      const path = api`projects/${project}/schedules`;
-      return (await request<{ schedules: readonly ScheduleRecord[] }>('GET', path, { signal })).schedules;
-    },
+    queryFn: readingList<ScheduleRecord>(api`projects/${project}/schedules`, 'schedules'),
   });
 }
 

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { request } from './request.ts';
+import { readingList } from './request.ts';
 import type { SearchHit } from './types.ts';
 
-const MOST = 12;
+const MOST = '12';
 
 /** Searches all projects. Sends no request while the text is empty. */
 export function useSearchHits(text: string) {
@@ -10,10 +10,9 @@ export function useSearchHits(text: string) {
     queryKey: ['search', text],
     enabled: text !== '',
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
-      const query = new URLSearchParams({ q: text, limit: String(MOST) });
-      return (await request<{ results: readonly SearchHit[] }>('GET', `/api/search?${query}`, { signal }))
-        .results;
-    },
+    queryFn: readingList<SearchHit>(
+      `/api/search?${new URLSearchParams({ q: text, limit: MOST })}`,
+      'results',
+    ),
   });
 }

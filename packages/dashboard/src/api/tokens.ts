@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList, request } from './request.ts';
 import type { GlobalRole, ProjectRole, TokenRecord } from './types.ts';
 
 /** The input for a new access token. */
@@ -19,8 +19,7 @@ export function useTokens({ enabled }: { readonly enabled: boolean }) {
   return useQuery({
     enabled,
     queryKey: queryKeys.tokens,
-    queryFn: async ({ signal }) =>
-      (await request<{ tokens: readonly TokenRecord[] }>('GET', api`tokens`, { signal })).tokens,
+    queryFn: readingList<TokenRecord>(api`tokens`, 'tokens'),
   });
 }
 
@@ -29,8 +28,7 @@ export function useOwnTokens() {
   return useQuery({
     // Below the other list, so that a change of tokens touches both.
     queryKey: [...queryKeys.tokens, 'own'],
-    queryFn: async ({ signal }) =>
-      (await request<{ tokens: readonly TokenRecord[] }>('GET', api`session/tokens`, { signal })).tokens,
+    queryFn: readingList<TokenRecord>(api`session/tokens`, 'tokens'),
   });
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, reading, request } from './request.ts';
 import type { FlagRecord, FlagUsage, LastReads, ProjectRecord } from './types.ts';
 
 /** Nodes store reads once a minute and send no event for it. */
@@ -20,7 +20,7 @@ export function useFlagUsage({ name, usageSince }: CountedProject, key: string) 
   return useQuery({
     queryKey: [...queryKeys.usage(name), key],
     enabled: usageSince !== undefined,
-    queryFn: ({ signal }) => request<FlagUsage>('GET', api`projects/${name}/flags/${key}/usage`, { signal }),
+    queryFn: reading<FlagUsage>(api`projects/${name}/flags/${key}/usage`),
     refetchInterval: REFRESH_MS,
   });
 }
@@ -63,7 +63,7 @@ function useReads(project: string, isEnabled: boolean) {
   return useQuery({
     queryKey: queryKeys.usage(project),
     enabled: isEnabled,
-    queryFn: ({ signal }) => request<LastReads>('GET', api`projects/${project}/usage`, { signal }),
+    queryFn: reading<LastReads>(api`projects/${project}/usage`),
     refetchInterval: LIST_REFRESH_MS,
   });
 }

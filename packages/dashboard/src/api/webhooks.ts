@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useLiveEvent } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, readingList, request } from './request.ts';
 import type { WebhookDelivery, WebhookRecord } from './types.ts';
 
 /** The settings of a webhook; empty lists mean all. */
@@ -29,10 +29,7 @@ export function useWebhooks(project: string, isAllowed: boolean) {
   return useQuery({
     queryKey: queryKeys.webhooks(project),
     enabled: isAllowed,
-    queryFn: async ({ signal }) => {
-      const path = listOf(project);
-      return (await request<{ webhooks: readonly WebhookRecord[] }>('GET', path, { signal })).webhooks;
-    },
+    queryFn: readingList<WebhookRecord>(listOf(project), 'webhooks'),
     refetchInterval: ({ state }) => untilAttempt(state.data),
   });
 }
@@ -67,10 +64,7 @@ export function useLiveWebhooks(project: string): void {
 export function useWebhookDeliveries(project: string, name: string) {
   return useQuery({
     queryKey: [...queryKeys.webhooks(project), name],
-    queryFn: async ({ signal }) => {
-      const path = `${pathOf(project, name)}/deliveries`;
-      return (await request<{ deliveries: readonly WebhookDelivery[] }>('GET', path, { signal })).deliveries;
-    },
+    queryFn: readingList<WebhookDelivery>(`${pathOf(project, name)}/deliveries`, 'deliveries'),
   });
 }
 

@@ -1,28 +1,26 @@
 import { useCallback, useSyncExternalStore } from 'react';
+import { createWatchers } from './watchers.ts';
 
 /** What was stored since the page was opened: storage may be disabled or full. */
 const written = new Map<string, string>();
-const watchers = new Set<() => void>();
+const { watch, tell } = createWatchers();
 
 addEventListener('storage', ({ key }: StorageEvent) => {
   // Another tab has stored something; `null`: everything was cleared.
   if (key === null) written.clear();
   else written.delete(key.replace(/^halyard\./, ''));
-  for (const watcher of watchers) watcher();
+  tell();
 });
 
 /** A text that this browser stores under a name, the same everywhere on the page, and a function to replace it. */
 export function useStored(name: string): readonly [string | undefined, (text: string) => void] {
-  const text = useSyncExternalStore(watchStored, () => readStored(name));
+  const text = useSyncExternalStore(watch, () => readStored(name));
   const set = useCallback((next: string) => writeStored(name, next), [name]);
   return [text, set];
 }
 
-/** Calls `watcher` after each change of what this browser stores. Returns the function that stops it. */
-export function watchStored(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
-}
+/** Calls a function after each change of what this browser stores. Returns the function that stops it. */
+export const watchStored = watch;
 
 /** A choice of this browser that outlives the page, such as the density of a table. */
 export function useStoredChoice<Choice extends string>(
@@ -54,5 +52,5 @@ export function writeStored(name: string, text: string): void {
   } catch {
     // Disabled or full: the choice lasts as long as the page.
   }
-  for (const watcher of watchers) watcher();
+  tell();
 }

@@ -12,6 +12,7 @@ import { onApprovals, type Wanted } from '../api/approvals.ts';
 import { requiresApprovals, useEnvironments } from '../api/projects.ts';
 import { useMayChangeProtected, useRights } from '../api/session.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
+import { createWatchers } from '../browser/watchers.ts';
 import { DialogPart } from '../components/dialog-part.tsx';
 import { lazyPart } from '../components/lazy-part.ts';
 import { createQuestionSlot, type QuestionSlot } from '../components/question-slot.ts';
@@ -180,23 +181,18 @@ export function resumeGuards(place?: Place): void {
   noticePauses();
 }
 
-/** Called when a pause begins or ends. */
-const watchers = new Set<() => void>();
+/** How often a pause has begun or ended. */
 let pauses = 0;
+const { watch, tell } = createWatchers();
 
 function noticePauses(): void {
   pauses += 1;
-  for (const watcher of watchers) watcher();
-}
-
-function watchPauses(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
+  tell();
 }
 
 /** Shows for which environments of a project the person has paused the question, and resumes it. */
 export function PausedGuards({ project }: { project: string }) {
-  useSyncExternalStore(watchPauses, () => pauses);
+  useSyncExternalStore(watch, () => pauses);
   useTimeRefresh();
   const paused = useEnvironments(project)
     .map((environment) => ({ environment, left: leftMs({ project, environment }) }))

@@ -1,14 +1,15 @@
 import { useState, useSyncExternalStore } from 'react';
+import { createWatchers } from '../browser/watchers.ts';
 
 /** The last announcement. A new object each time, so that a repeated text is announced again. */
 let message = { text: '' };
-const listeners = new Set<() => void>();
+const { watch, tell } = createWatchers();
 
 /** Announces `text` to screen readers. */
 export function announce(text: string): void {
   // Screen readers skip a repeated text; a space at the end makes it a new one.
   message = { text: message.text === text ? `${text} ` : text };
-  for (const listener of listeners) listener();
+  tell();
 }
 
 /**
@@ -17,13 +18,7 @@ export function announce(text: string): void {
  */
 export function LiveRegion() {
   const [before] = useState(message);
-  const latest = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => message,
-  );
+  const latest = useSyncExternalStore(watch, () => message);
   return (
     <div role="status" aria-live="polite" className="sr-only" data-testid="live-region">
       {latest === before ? '' : latest.text}

@@ -4,6 +4,7 @@ import Info from 'lucide-react/icons/info';
 import X from 'lucide-react/icons/x';
 import { type CSSProperties, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useShortcut } from '../browser/use-shortcut.ts';
+import { createWatchers } from '../browser/watchers.ts';
 import { IconButton } from './button.tsx';
 import { focusPlace } from './keep-focus.ts';
 
@@ -32,7 +33,7 @@ const DURATION_MS = 10_000;
 
 let shown: readonly Shown[] = [];
 let lastId = 0;
-const listeners = new Set<() => void>();
+const { watch, tell } = createWatchers();
 
 /** Shows a message. Returns a function that removes it. */
 export function toast(message: Toast): () => void {
@@ -48,7 +49,7 @@ function dismiss(id: number): void {
 
 function set(next: readonly Shown[]): void {
   shown = next;
-  for (const listener of listeners) listener();
+  tell();
 }
 
 const ICONS = {
@@ -78,13 +79,7 @@ function liftOverFocus(): number {
 
 /** The place of the messages. The page has one. */
 export function Toasts() {
-  const list = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => shown,
-  );
+  const list = useSyncExternalStore(watch, () => shown);
   const newest = list.at(-1)?.id;
   // All stay where the newest one appeared, unless the focus moves below them.
   const [place, setPlace] = useState({ newest, liftPx: 0 });
