@@ -31,7 +31,6 @@ export function NoteField({
       {...(isRequired && { 'data-autofocus': true })}
       error={error}
       maxLength={NOTE_LENGTH}
-      autoComplete="off"
       value={value}
       onChange={onChange}
     />

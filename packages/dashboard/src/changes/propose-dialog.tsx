@@ -80,7 +80,6 @@ export function ProposeDialog({
           hint={isEmergency ? words.emergencyNoteHint : undefined}
           error={form.problem('note')}
           maxLength={NOTE_LENGTH}
-          autoComplete="off"
           required
           data-autofocus
           value={note}

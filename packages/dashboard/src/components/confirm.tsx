@@ -81,7 +81,6 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
           label={messages.typeToConfirm(question.typed)}
           error={form.problem('typed')}
           data-autofocus
-          autoComplete="off"
           spellCheck={false}
           value={typed}
           onChange={setTyped}

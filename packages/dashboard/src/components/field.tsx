@@ -18,18 +18,21 @@ interface FieldControl {
   readonly 'aria-invalid'?: true;
 }
 
+/** What stands around a control. */
+export interface FieldTexts {
+  readonly label: ReactNode;
+  readonly hint?: ReactNode;
+  /** Shown instead of the hint. */
+  readonly error?: string | undefined;
+}
+
 /** A control with its label, and a hint or an error. Spread the argument of `children` onto the control. */
 export function Field({
   label,
   hint,
   error,
   children,
-}: {
-  label: ReactNode;
-  hint?: ReactNode;
-  error?: string | undefined;
-  children: (control: FieldControl) => ReactNode;
-}) {
+}: FieldTexts & { children: (control: FieldControl) => ReactNode }) {
   const id = useId();
   const describedBy = error !== undefined || hint !== undefined ? `${id}-note` : undefined;
 
@@ -56,7 +59,7 @@ export function Field({
   );
 }
 
-/** A line of text with its label. Other attributes go to the `<input>`; `className` adds to its classes. */
+/** A line of text with its label. Other attributes go to the `<input>`; `className` adds to its classes. Browsers fill in nothing. */
 export function TextField({
   label,
   hint,
@@ -64,19 +67,14 @@ export function TextField({
   className,
   onChange,
   ...rest
-}: Omit<ComponentProps<'input'>, 'onChange'> & {
-  label: ReactNode;
-  hint?: ReactNode;
-  error?: string | undefined;
-  value: string;
-  onChange: (text: string) => void;
-  'data-autofocus'?: boolean;
-}) {
+}: Omit<ComponentProps<'input'>, 'onChange'> &
+  FieldTexts & { value: string; onChange: (text: string) => void; 'data-autofocus'?: boolean }) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(control) => (
         <input
           {...control}
+          autoComplete="off"
           {...rest}
           className={classNames(control.className, className)}
           onChange={(event) => onChange(event.target.value)}
@@ -84,14 +82,6 @@ export function TextField({
       )}
     </Field>
   );
-}
-
-/** A date (`2027-01-31`) or, of kind `datetime-local`, a date and time below its label. Other attributes go to the `<input>`. */
-export function DateField({
-  kind = 'date',
-  ...rest
-}: Omit<ComponentProps<typeof TextField>, 'type'> & { kind?: 'date' | 'datetime-local' }) {
-  return <TextField type={kind} {...rest} />;
 }
 
 /** A date without a visible label. */
@@ -217,7 +207,7 @@ export function FormError({ children }: { children: ReactNode }) {
 export function NameField(
   props: Pick<ComponentProps<typeof TextField>, 'value' | 'onChange' | 'hint' | 'error'>,
 ) {
-  return <TextField label="Name" data-autofocus autoComplete="off" maxLength={100} {...props} />;
+  return <TextField label="Name" data-autofocus maxLength={100} {...props} />;
 }
 
 /** What a text would be in the form that names have: "My New Feature" as `my-new-feature`; `undefined` if nothing fits. */
@@ -265,7 +255,6 @@ export function PlaceNameField({
         hint={nameHint}
         placeholder={namePlaceholder}
         data-autofocus
-        autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
         maxLength={64}

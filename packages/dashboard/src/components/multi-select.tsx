@@ -16,35 +16,35 @@ export interface Option {
   readonly label?: ReactNode;
 }
 
+/** The list of a {@link MultiSelect}. */
+interface OptionListProps {
+  /** Names the button and the list. */
+  readonly label: string;
+  readonly options: readonly Option[];
+  readonly selected: readonly string[];
+  readonly onChange: (selected: readonly string[]) => void;
+  /** The button at the end of the list. Default: selects nothing. */
+  readonly clear?: { readonly label: string; readonly isPossible: boolean; readonly run: () => void };
+  /** Shown at the end of each option, such as a second control. */
+  readonly extra?: (value: string) => ReactNode;
+}
+
 /** Selects any number of options from a list behind a button. The list has a search if it is long. */
 export function MultiSelect({
-  label,
   none,
-  options,
-  selected,
-  onChange,
   summary,
   className,
   align,
-  clear = { label: messages.clearSelection, isPossible: selected.length > 0, run: () => onChange([]) },
-  extra,
-}: {
-  /** Names the button and the list. */
-  label: string;
+  ...list
+}: OptionListProps & {
   /** The text of the button while nothing is selected. */
   none: ReactNode;
-  options: readonly Option[];
-  selected: readonly string[];
-  onChange: (selected: readonly string[]) => void;
   /** The text of the button for a selection. Default: its values. */
   summary?: ReactNode;
   className?: string | undefined;
   align?: 'start' | 'end';
-  /** The button at the end of the list. Default: selects nothing. */
-  clear?: { readonly label: string; readonly isPossible: boolean; readonly run: () => void };
-  /** Shown at the end of each option, such as a second control. */
-  extra?: (value: string) => ReactNode;
 }) {
+  const { label, selected } = list;
   const id = useId();
   const anchor = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -73,15 +73,7 @@ export function MultiSelect({
 
       {isOpen && (
         <Popover anchor={anchor} align={align} onClose={() => setOpen(false)}>
-          <OptionList
-            id={id}
-            label={label}
-            options={options}
-            selected={selected}
-            onChange={onChange}
-            clear={clear}
-            extra={extra}
-          />
+          <OptionList id={id} {...list} />
         </Popover>
       )}
     </>
@@ -95,17 +87,9 @@ function OptionList({
   options,
   selected,
   onChange,
-  clear,
+  clear = { label: messages.clearSelection, isPossible: selected.length > 0, run: () => onChange([]) },
   extra,
-}: {
-  id: string;
-  label: string;
-  options: readonly Option[];
-  selected: readonly string[];
-  onChange: (selected: readonly string[]) => void;
-  clear: { readonly label: string; readonly isPossible: boolean; readonly run: () => void };
-  extra: ((value: string) => ReactNode) | undefined;
-}) {
+}: OptionListProps & { id: string }) {
   const [query, setQuery] = useState('');
   const isLong = options.length > WORTH_SEARCHING;
   const shown = options.filter(({ value }) => value.toLowerCase().includes(query.trim().toLowerCase()));

@@ -1,7 +1,7 @@
-import { type ReactNode, useMemo } from 'react';
+import { type ComponentProps, useMemo } from 'react';
 import { useOperators } from '../api/operators.ts';
 import { Combobox, type Suggestion } from './combobox.tsx';
-import { Field } from './field.tsx';
+import { Field, type FieldTexts } from './field.tsx';
 import { messages } from './messages.ts';
 
 /** The people who can sign in, by name, and then `others`, such as teams. */
@@ -16,30 +16,26 @@ function usePeople(others: readonly string[]): readonly Suggestion[] {
   }, [operators, others]);
 }
 
-/** A person by e-mail, or any other name, such as a team's. Suggests the people who can sign in, and `others`. */
+/** Props of a control for an owner. */
+interface OwnerProps {
+  readonly value: string;
+  /** Suggested besides the people who can sign in, such as teams. */
+  readonly others: readonly string[];
+  readonly onChange: (value: string) => void;
+}
+
+/** A person by e-mail, or any other name, such as a team's. Other attributes go to the `<input>`. */
 export function PeoplePicker({
-  value,
   others,
   onChange,
   ...control
-}: {
-  value: string;
-  others: readonly string[];
-  onChange: (value: string) => void;
-  id?: string;
-  className?: string;
-  'aria-label'?: string;
-  'aria-describedby'?: string;
-  'aria-invalid'?: true;
-  'data-autofocus'?: boolean;
-}) {
+}: OwnerProps & Omit<ComponentProps<'input'>, 'value' | 'onChange' | 'list'>) {
   return (
     <Combobox
       {...control}
       maxLength={100}
       listLabel={messages.people}
       suggestions={usePeople(others)}
-      value={value}
       onChange={onChange}
       onPick={onChange}
     />
@@ -47,17 +43,7 @@ export function PeoplePicker({
 }
 
 /** A {@link PeoplePicker} below its label. */
-export function PeopleField({
-  label,
-  hint,
-  ...rest
-}: {
-  label: ReactNode;
-  hint?: ReactNode;
-  value: string;
-  others: readonly string[];
-  onChange: (value: string) => void;
-}) {
+export function PeopleField({ label, hint, ...rest }: OwnerProps & FieldTexts) {
   return (
     <Field label={label} hint={hint}>
       {(control) => <PeoplePicker {...control} {...rest} />}

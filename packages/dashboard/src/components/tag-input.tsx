@@ -1,29 +1,29 @@
 import X from 'lucide-react/icons/x';
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import { Combobox } from './combobox.tsx';
-import { CONTROL, Field } from './field.tsx';
+import { CONTROL, Field, type FieldTexts } from './field.tsx';
 import { messages } from './messages.ts';
 
 const words = messages.tags;
 
-/** Tags as chips, with suggestions: Enter or a comma adds one, Backspace in the empty field removes the last. */
+/** Tags, and those to suggest. */
+interface TagProps {
+  readonly tags: readonly string[];
+  readonly known: readonly string[];
+  readonly onChange: (tags: readonly string[]) => void;
+}
+
+/**
+ * Tags as chips, with suggestions: Enter or a comma adds one, Backspace in the empty field removes the last. Other
+ * attributes go to the `<input>`.
+ */
 export function TagInput({
   tags,
   known,
   onChange,
   ...control
-}: {
-  tags: readonly string[];
-  /** Tags to suggest. */
-  known: readonly string[];
-  onChange: (tags: readonly string[]) => void;
-  id?: string;
-  'aria-label'?: string;
-  'aria-describedby'?: string;
-  'aria-invalid'?: true;
-  'data-autofocus'?: boolean;
-}) {
+}: TagProps & Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'list' | 'className'>) {
   const [text, setText] = useState('');
   const box = useRef<HTMLDivElement>(null);
 
@@ -94,26 +94,10 @@ function Chip({ tag, onRemove }: { tag: string; onRemove: () => void }) {
 }
 
 /** A {@link TagInput} below its label. */
-export function TagField({
-  label,
-  hint,
-  error,
-  tags,
-  known,
-  onChange,
-}: {
-  label: ReactNode;
-  hint?: ReactNode;
-  error?: string | undefined;
-  tags: readonly string[];
-  known: readonly string[];
-  onChange: (tags: readonly string[]) => void;
-}) {
+export function TagField({ label, hint, error, ...rest }: TagProps & FieldTexts) {
   return (
     <Field label={label} hint={hint} error={error}>
-      {({ className: _, ...control }) => (
-        <TagInput {...control} tags={tags} known={known} onChange={onChange} />
-      )}
+      {({ className: _, ...control }) => <TagInput {...control} {...rest} />}
     </Field>
   );
 }

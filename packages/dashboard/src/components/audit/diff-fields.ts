@@ -1,5 +1,11 @@
 import type { Json } from '../../api/types.ts';
 
+/** Two versions of something; `undefined`: there is no such version. */
+export interface Versions {
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+}
+
 /** One field that differs between two versions. */
 export interface FieldChange {
   /** Its path, such as `value.colors[2]`; empty for the whole version. */

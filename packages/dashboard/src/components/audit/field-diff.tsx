@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import type { Json } from '../../api/types.ts';
 import { Becomes } from '../becomes.tsx';
+import { FoldButton } from '../fold-button.tsx';
 import { fullTime } from '../time-ago.tsx';
 import { membersOf } from './action-text.ts';
-import { diffFields, type FieldChange } from './diff-fields.ts';
+import { diffFields, type FieldChange, type Versions } from './diff-fields.ts';
 import { cutAround } from './diff-lines.ts';
 import { JsonDiff } from './json-diff.tsx';
 import { fieldNames, messages, words } from './messages.ts';
@@ -14,8 +15,8 @@ const FEW = 8;
 /** Longer values are cut at first. */
 const LONG = 160;
 
-/** The fields that differ between two versions, old and new side by side. `undefined`: there is no such version. */
-export function FieldDiff({ before, after }: { before: Json | undefined; after: Json | undefined }) {
+/** The fields that differ between two versions, old and new side by side. */
+export function FieldDiff({ before, after }: Versions) {
   const [old, young] = [membersOf(before).value, membersOf(after).value];
   if ((!isTree(old) && !isTree(young)) || JSON.stringify(old) === JSON.stringify(young))
     return <FieldLines before={before} after={after} />;
@@ -39,7 +40,7 @@ function withoutValue(version: Json | undefined): Json | undefined {
   return rest as Json;
 }
 
-function FieldLines({ before, after }: { before: Json | undefined; after: Json | undefined }) {
+function FieldLines({ before, after }: Versions) {
   const [isWhole, setWhole] = useState(false);
   const changes = diffFields(before, after);
   if (changes.length === 0 && (before === undefined || after === undefined)) return null;
@@ -51,22 +52,17 @@ function FieldLines({ before, after }: { before: Json | undefined; after: Json |
     <div>
       <ul className="flex flex-col gap-1">
         {shown.map((change) => (
-          <Line key={change.path} change={change} isWhole={isWhole} versions={[before, after]} />
+          <Line key={change.path} change={change} isWhole={isWhole} versions={{ before, after }} />
         ))}
       </ul>
       {isCut && (
-        <button
-          type="button"
-          aria-expanded={isWhole}
-          className="mt-1 min-h-6 text-xs text-accent hover:underline"
-          onClick={() => setWhole(!isWhole)}
-        >
+        <FoldButton isOpen={isWhole} onToggle={setWhole}>
           {isWhole
             ? messages.showLess
             : changes.length > FEW
               ? messages.showAllDifferences(changes.length)
               : messages.showWhole}
-        </button>
+        </FoldButton>
       )}
     </div>
   );
@@ -75,12 +71,12 @@ function FieldLines({ before, after }: { before: Json | undefined; after: Json |
 function Line({
   change: { path, before, after },
   isWhole,
-  versions: [old, young],
+  versions: { before: old, after: young },
 }: {
   change: FieldChange;
   isWhole: boolean;
-  /** Both as a whole; `undefined` if there is no such version. */
-  versions: readonly [before: Json | undefined, after: Json | undefined];
+  /** Both as a whole. */
+  versions: Versions;
 }) {
   const isNew = old === undefined;
   const text = (value: Json | undefined, version: Json | undefined) => {

@@ -2,7 +2,9 @@ import { defined } from '@halyard/protocol';
 import { useMemo, useState } from 'react';
 import type { Json } from '../../api/types.ts';
 import { classNames } from '../class-names.ts';
+import { FoldButton } from '../fold-button.tsx';
 import { ScrollRegion } from '../tables.tsx';
+import type { Versions } from './diff-fields.ts';
 import { cutAround, diffLines, type LinePair } from './diff-lines.ts';
 import { messages } from './messages.ts';
 
@@ -19,15 +21,7 @@ type Row = LinePair | { readonly left: number };
  * Two JSON values as lines, side by side; on narrow screens the old lines above the new ones. Unchanged lines far from a
  * change are left out at first. A side is `undefined` if there was no value.
  */
-export function JsonDiff({
-  label,
-  before,
-  after,
-}: {
-  label: string;
-  before: Json | undefined;
-  after: Json | undefined;
-}) {
+export function JsonDiff({ label, before, after }: Versions & { label: string }) {
   const [isWhole, setWhole] = useState(false);
   const pairs = useMemo(() => diffLines(linesOf(before), linesOf(after)), [before, after]);
   const rows: readonly Row[] = useMemo(
@@ -55,14 +49,9 @@ export function JsonDiff({
         ))}
       </ScrollRegion>
       {(isWhole || isCut || left > 0) && (
-        <button
-          type="button"
-          aria-expanded={isWhole}
-          className="mt-1 min-h-6 text-xs text-accent hover:underline"
-          onClick={() => setWhole(!isWhole)}
-        >
+        <FoldButton isOpen={isWhole} onToggle={setWhole}>
           {isWhole ? messages.showLess : messages.showWhole}
-        </button>
+        </FoldButton>
       )}
     </div>
   );

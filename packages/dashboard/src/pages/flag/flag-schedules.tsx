@@ -8,7 +8,7 @@ import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { DateField } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { ErrorText } from '../../components/screen-states.tsx';
@@ -144,11 +144,11 @@ export function ScheduleDialog({
       <p className="flex items-center gap-1.5 text-ink-2">
         {words.in} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
       </p>
-      <DateField
+      <TextField
         label={words.when(localZone())}
         hint={time === '' ? undefined : words.utc(dueText(time).utc)}
         error={timeProblem}
-        kind="datetime-local"
+        type="datetime-local"
         required
         data-autofocus
         value={time}

@@ -67,7 +67,6 @@ export function CreateFlagDialog({
           error={fault ?? form.problem('key')}
           className="font-mono text-xs"
           data-autofocus
-          autoComplete="off"
           spellCheck={false}
           maxLength={128}
           placeholder="new-checkout"

@@ -106,7 +106,6 @@ function SaveDialog({
         hint={words.nameHint}
         error={form.problem('name')}
         data-autofocus
-        autoComplete="off"
         maxLength={60}
         value={name}
         onChange={setName}

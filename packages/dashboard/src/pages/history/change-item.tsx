@@ -21,6 +21,7 @@ import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
 import { deliveryText, sumOf } from '../../components/delivery-proof.tsx';
+import { FoldButton } from '../../components/fold-button.tsx';
 import { fullTime } from '../../components/time-ago.tsx';
 import { flagsOf, placesOf, summaryOf } from './change-summary.ts';
 import type { Burst, Change } from './group-changes.ts';
@@ -214,14 +215,9 @@ function ChangeEntries({
           </ul>
 
           {entries.length > FEW && (
-            <button
-              type="button"
-              aria-expanded={isWhole}
-              className="mt-1 min-h-6 text-xs text-accent hover:underline"
-              onClick={() => setWhole(!isWhole)}
-            >
+            <FoldButton isOpen={isWhole} onToggle={setWhole}>
               {isWhole ? messages.showFewer : messages.showAll(entries.length)}
-            </button>
+            </FoldButton>
           )}
         </>
       }

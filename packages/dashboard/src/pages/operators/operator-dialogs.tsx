@@ -57,7 +57,6 @@ export function InviteDialog({
         error={form.problem('email')}
         data-autofocus
         type="email"
-        autoComplete="off"
         maxLength={254}
         value={email}
         onChange={setEmail}

@@ -135,7 +135,6 @@ function DecisionDialog({
           label={components.typeToConfirm(wanted)}
           error={form.problem('typed')}
           data-autofocus
-          autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}
           value={typed}
@@ -149,7 +148,6 @@ function DecisionDialog({
           error={form.problem('note')}
           maxLength={NOTE_LENGTH}
           data-autofocus
-          autoComplete="off"
           value={note}
           onChange={setNote}
         />

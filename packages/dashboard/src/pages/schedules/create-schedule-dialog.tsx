@@ -11,7 +11,7 @@ import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Combobox, type Suggestion } from '../../components/combobox.tsx';
-import { DateField, INPUT } from '../../components/field.tsx';
+import { INPUT, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { Select, SelectField } from '../../components/select.tsx';
@@ -104,11 +104,11 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
             isProtected ? name + messages.protected : name,
           ])}
         />
-        <DateField
+        <TextField
           label={messages.when(localZone())}
           hint={problems.time === undefined ? messages.inUtc(dueText(draft.time).utc) : undefined}
           error={form.problem('time')}
-          kind="datetime-local"
+          type="datetime-local"
           required
           value={draft.time}
           onChange={(time) => setDraft({ ...draft, time })}

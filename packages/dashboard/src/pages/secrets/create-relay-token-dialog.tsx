@@ -64,7 +64,7 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-const NAMES = { autoComplete: 'off', autoCapitalize: 'off', spellCheck: false } as const;
+const NAMES = { autoCapitalize: 'off', spellCheck: false } as const;
 
 /** Commas without a name must not mean all. */
 function namesProblem(text: string): string | undefined {

@@ -160,7 +160,6 @@ function SettingFields({
         hint={urlHint}
         error={urlProblem}
         type="url"
-        autoComplete="off"
         spellCheck={false}
         placeholder="https://"
         maxLength={2000}
