@@ -85,12 +85,6 @@ export function useMayChangeProtected(): boolean {
   return role === 'admin' || (role === 'editor' && canChangeProtected);
 }
 
-/** Whether the signed-in person may invite others. With single sign-on alone, the server refuses links for passwords. */
-export function useCanInvite(): boolean {
-  const canManage = useCan('admin');
-  return !useSso()?.only && canManage;
-}
-
 /** Whether the signed-in person has at least this role for all projects. */
 export function useCanEverywhere(role: Role): boolean {
   return ORDER[useOperator().role] >= ORDER[role];

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useOperator } from '../api/session.ts';
+import { useCan, useOperator, useSso } from '../api/session.ts';
 import type { OperatorRecord } from '../api/types.ts';
 import { Badge } from './badges.tsx';
 import { messages } from './messages.ts';
@@ -24,4 +24,10 @@ export function PersonHead({
       <span className="block text-xs wrap-anywhere text-ink-3">{email}</span>
     </RecordHead>
   );
+}
+
+/** Whether the signed-in person may invite others. With single sign-on alone, the server refuses links for passwords. */
+export function useCanInvite(): boolean {
+  const canManage = useCan('admin');
+  return !useSso()?.only && canManage;
 }

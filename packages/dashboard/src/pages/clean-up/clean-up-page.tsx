@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { useCodeReferences } from '../../api/code-references.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';

@@ -2,7 +2,7 @@ import UserPlus from 'lucide-react/icons/user-plus';
 import { useState } from 'react';
 import { useParams } from 'wouter';
 import { useOperators } from '../../api/operators.ts';
-import { useCan, useCanInvite } from '../../api/session.ts';
+import { useCan } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord, Role } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
@@ -12,7 +12,7 @@ import { ListFilter, useListSearch } from '../../components/list-filter.tsx';
 import { ListScreen } from '../../components/list-screen.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import { mayChange, ROLE_NAMES } from '../../components/permission-fields.tsx';
-import { PersonHead } from '../../components/person-head.tsx';
+import { PersonHead, useCanInvite } from '../../components/person-head.tsx';
 import { RecordActions, RecordCell, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { memberTexts as texts } from './messages.tsx';
 
