@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { card, FLAG } from './support/flag-screen.ts';
 import { sharedWorld } from './support/world.ts';
 
@@ -74,6 +75,25 @@ test('flags are archived with their reason, and restored with another', async ()
   const answer = await world.management.request('GET', '/api/audit?project=depot&target=old-1&limit=4');
   const { entries } = answer as { entries: readonly { note?: string }[] };
   expect([...new Set(entries.map(({ note }) => note))]).toEqual(['Too early', 'Shipped', undefined]);
+  await page.close();
+}, 60_000);
+
+test('the bar of a draft does not cover the control that began it, and fills no low window', async () => {
+  const { page, check } = await world.open(`${FLAG}?env=production`, { width: 390, height: 500 });
+  const choice = card(page, 'production').getByRole('radio', { name: 'Percentage in production' });
+  await choice.evaluate((radio) => radio.scrollIntoView({ block: 'end' }));
+  await choice.press('Space');
+  const bar = page.getByRole('form', { name: 'Unsaved change in production' });
+  await bar.waitFor();
+  const isSeen = () =>
+    choice.evaluate((radio) => {
+      const { left, top, width, height } = radio.getBoundingClientRect();
+      return document.elementFromPoint(left + width / 2, top + height / 2) === radio;
+    });
+  await until('the control is above the bar', isSeen);
+  await check();
+  await page.setViewportSize({ width: 320, height: 256 });
+  expect(await bar.evaluate((it) => getComputedStyle(it.parentElement ?? it).position)).toBe('static');
   await page.close();
 }, 60_000);
 

@@ -1,4 +1,4 @@
-import { type Ref, useDeferredValue, useId, useRef, useState } from 'react';
+import { useCallback, useDeferredValue, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { usePersonName } from '../../api/operators.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
@@ -30,14 +30,45 @@ export function DraftDiff({ before, draft }: { before: FlagState | undefined; dr
   );
 }
 
-/** Holds the bars of unsaved drafts at the foot of the window, wherever the page is scrolled. */
-export function DraftBars({ ref }: { ref: Ref<HTMLDivElement> }) {
+/**
+ * Holds the bars of unsaved drafts at the foot of the window, wherever the page is scrolled; in a very low window, which they would
+ * fill, at the end of the page. `onHost` gets the element that they are in.
+ */
+export function DraftBars({ onHost }: { onHost: (host: HTMLElement | null) => void }) {
+  const ref = useCallback(
+    (host: HTMLElement | null) => {
+      onHost(host);
+      if (host === null) return undefined;
+
+      const observer = new ResizeObserver(() => keepClear(host));
+      observer.observe(host);
+      return () => {
+        observer.disconnect();
+        document.documentElement.style.removeProperty('--bottom-bar');
+        onHost(null);
+      };
+    },
+    [onHost],
+  );
+
   return (
     <div
       ref={ref}
-      className="sticky bottom-0 z-20 -mx-4 mt-4 divide-y divide-line border-t border-line bg-raised shadow-pop empty:hidden sm:-mx-6"
+      className="sticky bottom-0 z-20 -mx-4 mt-4 divide-y divide-line border-t border-line bg-raised shadow-pop empty:hidden sm:-mx-6 [@media(max-height:20rem)]:static"
     />
   );
+}
+
+/** Tells the page how much the bars cover, and scrolls the control that has the focus out from under them. */
+function keepClear(host: HTMLElement): void {
+  const height = getComputedStyle(host).position === 'sticky' ? host.offsetHeight : 0;
+  document.documentElement.style.setProperty('--bottom-bar', `${height}px`);
+
+  const { activeElement } = document;
+  const isBeside = activeElement !== null && !host.contains(activeElement);
+  if (!isBeside || !host.parentElement?.contains(activeElement)) return;
+  if (activeElement.getBoundingClientRect().bottom > innerHeight - height)
+    activeElement.scrollIntoView({ block: 'nearest' });
 }
 
 /** A draft in the bar at the foot of the window: the reason, and the actions on it. */

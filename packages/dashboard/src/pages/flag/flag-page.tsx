@@ -214,7 +214,7 @@ function Overview({ project, flag, history }: ScreenProps) {
         </aside>
       </div>
 
-      <DraftBars ref={setBars} />
+      <DraftBars onHost={setBars} />
       {scheduling !== undefined && (
         <ScheduleDialog
           project={project.name}

@@ -106,9 +106,7 @@ function KeyLink({ project, flag, words }: { project: string; flag: string; word
       title={flag}
       aria-label={flag}
     >
-      <span aria-hidden className="flex min-w-0">
-        <CutKey flag={flag} words={words} />
-      </span>
+      <CutKey flag={flag} words={words} />
     </Link>
   );
 }
