@@ -6,7 +6,7 @@ import { type Answer, Listener, type ListenerAnswers, type RouteAnswer, type Rou
 import { ANY_PATH, isLiteral } from './literal-paths.ts';
 import type { OpenFiles } from './open-files.ts';
 import { RefusalBursts } from './pipelines.ts';
-import { namesOneHost, requestIdOf } from './request.ts';
+import { namesOneHost, pathOf, requestIdOf } from './request.ts';
 
 /** Answers what is not a route; `undefined` leaves the request to the next one. */
 export type Fallback = (
@@ -240,7 +240,6 @@ function fromPaths(paths: readonly string[], answer: RouteAnswer): Routes {
 /** Answers what has no route of its own: nothing sees a path that was not sent as it reads. (Spec: S10.7) */
 function answerFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fallback[]): RouteAnswer {
   return async (request, server) => {
-    const context = { docsUrl, log, requestId: requestIdOf(request) };
     try {
       if (!namesOneHost(request)) throw hostInvalid();
       if (!isLiteral(request)) throw pathNotLiteral();
@@ -248,9 +247,9 @@ function answerFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fa
         const answer = await fallback(request, server);
         if (answer !== undefined) return answer;
       }
-      throw notFound(new URL(request.url).pathname);
+      throw notFound(pathOf(request));
     } catch (error) {
-      return errorResponse(error, context);
+      return errorResponse(error, { docsUrl, log, requestId: requestIdOf(request) });
     }
   };
 }

@@ -1,4 +1,5 @@
 import type { BunRequest } from 'bun';
+import { pathOf } from './request.ts';
 
 /** Segments of the longest path that is answered, those of the evaluation interface aside. */
 export const DEEPEST = 10;
@@ -27,19 +28,20 @@ function* patterns(): Generator<string> {
  * they were sent, decoded.
  */
 export function isLiteral(request: BunRequest): boolean {
-  const { pathname } = new URL(request.url);
-  const segments = pathname.split('/').slice(1);
+  const path = pathOf(request);
+  const segments = path.split('/').slice(1);
   // The router leaves out the empty one after a slash at the end, and that of `/`.
   if (segments.at(-1) === '') segments.pop();
   const sent = Object.values(request.params);
   return (
-    !NEEDLESS_ESCAPE.test(pathname) &&
+    !NEEDLESS_ESCAPE.test(path) &&
     segments.length === sent.length &&
     segments.every((segment, index) => decode(segment) === sent[index])
   );
 }
 
 function decode(segment: string): string | undefined {
+  if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

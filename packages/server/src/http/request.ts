@@ -28,6 +28,13 @@ export function namesOneHost({ url, headers }: Request): boolean {
   return URL.canParse(url) && headers.get('Host')?.includes(', ') !== true;
 }
 
+/** The path of a request that {@link namesOneHost}. Bun writes `url` as `URL` does, so it need not be parsed again. */
+export function pathOf({ url }: Request): string {
+  const path = url.slice(url.indexOf('/', url.indexOf('//') + 2));
+  const end = path.search(/[?#]/);
+  return end < 0 ? path : path.slice(0, end);
+}
+
 /** The query of a request without its `?`, whatever its `Host` is. */
 export function queryTextOf({ url }: Request): string {
   const start = url.indexOf('?');
@@ -82,6 +89,8 @@ export interface BodyWatch {
   readonly wholeMs?: number;
   /** Called with the size of each piece of a body whose length was not announced, before it is kept. May throw. */
   readonly onPiece: (bytes: number) => void;
+  /** Called when some of the body has yet to come, or may have. */
+  readonly onWait?: () => void;
 }
 
 /**
@@ -118,13 +127,18 @@ const ONE_PIECE_BYTES = 64 * 1024;
 async function takeWatched(
   request: Request,
   maxBytes: number,
-  { silenceMs, wholeMs = Number.POSITIVE_INFINITY, onPiece }: BodyWatch,
+  { silenceMs, wholeMs = Number.POSITIVE_INFINITY, onPiece, onWait }: BodyWatch,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const begunAt = performance.now();
   const length = announcedLength(request);
   if (length !== undefined && length <= Math.min(ONE_PIECE_BYTES, maxBytes)) {
-    return notSilent(takeBytes(request, maxBytes), silenceMs);
+    const bytes = takeBytes(request, maxBytes);
+    // Most have come with their head: no timer for those.
+    if (Bun.peek.status(bytes) === 'fulfilled') return bytes;
+    onWait?.();
+    return notSilent(bytes, silenceMs);
   }
+  onWait?.();
 
   const reader = request.body?.getReader();
   const pieces = {

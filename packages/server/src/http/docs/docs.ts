@@ -2,7 +2,7 @@ import { ERROR_CODES, ERROR_STATUS, type ErrorCode, isErrorCode } from '@halyard
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse, refuseMethod } from '../errors.ts';
-import { requestIdOf } from '../request.ts';
+import { pathOf, requestIdOf } from '../request.ts';
 import { describeApi, type OpenApiDocument } from './api-reference.ts';
 import stylesheet from './docs.css' with { type: 'text' };
 import { ERROR_PAGES, GUIDES, readErrorPage, readTitle } from './pages.ts';
@@ -51,7 +51,7 @@ export function createDocs(options: DocsOptions): DocsHandler {
   }
 
   return (request) => {
-    const path = new URL(request.url).pathname;
+    const path = pathOf(request);
     if (path !== '/docs' && !path.startsWith('/docs/')) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return refuseMethod(request.method, ['GET', 'HEAD'], contextOf(request, options));
@@ -65,7 +65,7 @@ export function createDocs(options: DocsOptions): DocsHandler {
   };
 
   function show(request: Request, page: Page | undefined): Response {
-    const path = new URL(request.url).pathname;
+    const path = pathOf(request);
     const wantsJson = acceptsOnlyJson(request.headers.get('Accept') ?? '');
     if (page === undefined) {
       if (wantsJson) return errorResponse(missingPage(), contextOf(request, options));
