@@ -7,8 +7,6 @@ const KEPT = join(import.meta.dir, 'licenses');
 
 /** Packages that come without the text of their license, and packages of the same authors, under the same one, that have it. */
 const SAME_LICENSE: Readonly<Record<string, string>> = {
-  '@hono/zod-openapi': 'hono',
-  '@hono/zod-validator': 'hono',
   'bun-plugin-tailwind': 'tailwindcss',
   'react-remove-scroll-bar': 'react-remove-scroll',
 };

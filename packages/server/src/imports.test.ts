@@ -26,7 +26,7 @@ const FACTS = new Set(['version.ts', 'http/docs/pages.ts', 'domain/postgres-url.
 
 /** Types of nouns that every request carries: its session, and the writers of states. */
 const OF_REQUESTS = new Set([
-  'management/api/operation.ts -> nouns/people/operator.ts',
+  'management/api/management-app.ts -> nouns/people/operator.ts',
   'management/context.ts -> nouns/states/state-writers.ts',
 ]);
 
@@ -72,7 +72,7 @@ test('the tools of agents and their library are loaded by nothing but what serve
 
 /** What the management plane, relays and webhooks need, and the first answer of a flag does not. */
 const LATER =
-  /^import (?!type )[^;]*from '(zod|hono|@hono\/.*|openid-client|pg|yaml|prom-client|node:(https?|zlib))'/m;
+  /^import (?!type )[^;]*from '(zod|@asteasolutions\/.*|openid-client|pg|yaml|prom-client|node:(https?|zlib))'/m;
 
 test('a node that starts loads no library that its first answer does not need', async () => {
   const imports = await findImports(SOURCE);

@@ -131,7 +131,7 @@ describe('bodies', () => {
   });
 
   test('rejects bytes that are not UTF-8', async () => {
-    const answer = await app.app.request('/api/projects', {
+    const answer = await app.request('/api/projects', {
       method: 'POST',
       headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
       body: new Uint8Array([0x7b, 0xff, 0x7d]),
@@ -148,7 +148,7 @@ describe('bodies', () => {
         controller.enqueue(new Uint8Array(64 * 1024).fill(0x20));
       },
     });
-    const answer = await app.app.request('/api/projects', {
+    const answer = await app.request('/api/projects', {
       method: 'POST',
       headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
       body: endless,

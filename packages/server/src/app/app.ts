@@ -1,17 +1,16 @@
 import { REQUEST_ID_HEADER } from '@halyard/protocol';
-import { OpenAPIHono } from '@hono/zod-openapi';
-import type { MiddlewareHandler } from 'hono';
+import type { Server } from 'bun';
 import { ServiceError } from '../domain/errors.ts';
 import { errorResponse, notFound, refuseMethod } from '../http/errors.ts';
-import { requestIdOf } from '../http/request.ts';
+import { pathOf, requestIdOf } from '../http/request.ts';
 import { notePending } from '../management/api/answers.ts';
 import type { HeavyThread } from '../management/api/heavy-call.ts';
-import { IncomingBodies } from '../management/api/incoming-bodies.ts';
-import type { ManagementApp, ManagementEnv } from '../management/api/operation.ts';
+import { type FoundRoute, ManagementApp, type ManagementRequest } from '../management/api/management-app.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { RunningReferences } from '../nouns/history/references.ts';
+import { proposalDesk } from '../nouns/proposals/proposal-desk.ts';
 import type { Repeat } from '../nouns/proposals/proposals.ts';
-import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
+import { authentication, callerOf, requireOwnPage } from './authentication.ts';
 import { mountNouns, mountPublicNouns, type NodeParts } from './nouns.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
 import { createHeavyOperations } from './thread-app.ts';
@@ -31,44 +30,61 @@ export interface ManagementAppOptions extends NodeParts {
 }
 
 /** The whole management API: everything under `/api`. */
-export function createManagementApp(options: ManagementAppOptions): ManagementApp {
-  const { context, docsUrl, log } = options;
-  const app: ManagementApp = new OpenAPIHono<ManagementEnv>();
-  const refuse = (error: unknown, requestId: string) => errorResponse(error, { docsUrl, requestId, log });
-  app.onError((error, c) => {
-    const answer = refuse(error, c.get('requestId'));
-    if (error instanceof ServiceError && error.code === 'invalid_access_token') {
-      answer.headers.set('WWW-Authenticate', 'Bearer');
-    }
-    return answer;
-  });
-  app.use(frame);
-  app.use(async (c, next) => {
-    await next();
-    notePending({ method: c.req.method, headers: c.res.headers }, options.hasApplied);
-  });
-  mountOpenApi(app, options.version);
-  app.use(noteCaller({ ...options, publicUrl: context.publicUrl }));
-  app.use(guardAgainstOtherPages({ ...options, publicUrl: context.publicUrl }));
-  mountPublicNouns(app, options);
+export interface ManagementApi {
+  /** Its operations. */
+  readonly app: ManagementApp;
+  /** Answers a request. `server` is the listener, which knows the caller's address. */
+  readonly answer: (request: Request, server?: Server<undefined>) => Promise<Response>;
+}
 
+/** Creates the management API of a node. */
+export function createManagementApp(options: ManagementAppOptions): ManagementApi {
+  const { context, docsUrl, log, thread, trustProxy } = options;
+  const app = new ManagementApp({ proposals: proposalDesk(context), thread });
   const running = new RunningReferences();
-  const bodies = new IncomingBodies();
-  app.use(async (c, next) => {
-    c.set('bodies', bodies);
-    await next();
-  });
-  app.use(authenticate({ ...options, running }));
+  mountOpenApi(app, options.version);
+  mountPublicNouns(app, options);
   mountNouns(app, context, repeating(context), { ...options, running });
 
-  const methodsOf = allowedMethods(app);
-  app.notFound((c) => {
-    const requestId = c.get('requestId');
-    const methods = methodsOf(c.req.path);
-    if (methods.length === 0) return refuse(notFound(c.req.path), requestId);
-    return refuseMethod(c.req.method, methods, { docsUrl, requestId, log });
-  });
-  return app;
+  const ownPages = { publicUrl: context.publicUrl, trustProxy };
+  const authenticate = authentication(options);
+
+  const answer = async (request: ManagementRequest, route: FoundRoute['route'] | undefined) => {
+    requireOwnPage(request.raw, ownPages);
+    if (route !== undefined && 'answerAnyone' in route)
+      return route.answerAnyone(request, callerOf(request, ownPages));
+
+    const author = await authenticate(request);
+    if (route === undefined) return refuseUnknown(request);
+    return running.during(author.actor, async () => route.answer(request, author));
+  };
+
+  const refuseUnknown = ({ raw, requestId }: ManagementRequest) => {
+    const methods = app.methodsOf(pathOf(raw));
+    if (methods.length === 0) throw notFound(pathOf(raw));
+    return refuseMethod(raw.method, methods, { docsUrl, requestId, log });
+  };
+
+  const refuse = (error: unknown, requestId: string) => {
+    const refusal = errorResponse(error, { docsUrl, requestId, log });
+    if (error instanceof ServiceError && error.code === 'invalid_access_token')
+      refusal.headers.set('WWW-Authenticate', 'Bearer');
+    return refusal;
+  };
+
+  return {
+    app,
+    answer: async (raw, server) => {
+      const requestId = requestIdOf(raw);
+      const { route, params = {} } = app.find(raw.method, pathOf(raw)) ?? {};
+      const request = { raw, requestId, params, server };
+      const response = await answer(request, route).catch((error: unknown) => refuse(error, requestId));
+
+      notePending({ method: raw.method, headers: response.headers }, options.hasApplied);
+      frame(response.headers, { requestId, isDocument: route?.path === OPENAPI_PATH });
+      return raw.method === 'HEAD' ? new Response(null, response) : response;
+    },
+  };
 }
 
 /** Runs what was proposed. It is mounted when it is first needed: few installations require approvals. */
@@ -80,31 +96,14 @@ function repeating(context: ManagementContext): Repeat {
   };
 }
 
-/** Adds the request's id to every answer, and keeps browsers from storing, running or framing it. */
-const frame: MiddlewareHandler<ManagementEnv> = async (c, next) => {
-  c.set('requestId', requestIdOf(c.req.raw));
-  await next();
-  const { headers } = c.res;
-  headers.set(REQUEST_ID_HEADER, c.get('requestId'));
-  if (!headers.has('Cache-Control')) {
-    headers.set('Cache-Control', c.req.path === OPENAPI_PATH ? 'no-cache' : 'no-store');
-  }
+/** Adds the request's id to an answer, and keeps browsers from storing, running or framing it. */
+function frame(
+  headers: Headers,
+  { requestId, isDocument }: { readonly requestId: string; readonly isDocument: boolean },
+): void {
+  headers.set(REQUEST_ID_HEADER, requestId);
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', isDocument ? 'no-cache' : 'no-store');
   headers.set('X-Content-Type-Options', 'nosniff');
   headers.set('Referrer-Policy', 'no-referrer');
   headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
-};
-
-/** Returns the methods of a path; empty for an unknown path. Built once all routes are mounted. */
-function allowedMethods(app: ManagementApp): (path: string) => readonly string[] {
-  const routes = app.routes
-    .filter(({ method }) => method !== 'ALL')
-    .map(({ method, path }) => ({
-      method,
-      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
-    }));
-  return (path) => {
-    const methods = new Set(routes.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])));
-    // A GET route also answers HEAD.
-    return [...(methods.has('GET') ? [...methods, 'HEAD'] : methods)].sort();
-  };
 }

@@ -15,7 +15,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
   /** The lines of an export. */
   async function exported(query: string): Promise<string[]> {
     const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
-    const answer = await app.app.request(`/api/audit?format=ndjson&${query}`, { headers });
+    const answer = await app.request(`/api/audit?format=ndjson&${query}`, { headers });
     return (await answer.text()).trim().split('\n');
   }
 
@@ -203,7 +203,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
   test('is exported whole, one entry per line', async () => {
     const { name, path } = await app.project();
     await app.done('PUT', `${path}/environments/production/flags/a`, { body: { enabled: true } });
-    const answer = await app.app.request(`/api/audit?project=${name}&format=ndjson&limit=1`, {
+    const answer = await app.request(`/api/audit?project=${name}&format=ndjson&limit=1`, {
       headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
     });
     expect(answer.headers.get('Content-Type')).toBe('application/x-ndjson');

@@ -1,16 +1,17 @@
 import { isIP } from 'node:net';
 import { defined, REFERENCE_HEADER } from '@halyard/protocol';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
 import { invalid, invalidAccessToken, ServiceError, StoreOutage } from '../domain/errors.ts';
 import { digestOf } from '../domain/secret.ts';
 import { bearerTokenIn } from '../http/request.ts';
-import { type ManagementEnv, WORK_SECONDS } from '../management/api/operation.ts';
+import type { Author, ManagementRequest } from '../management/api/management-app.ts';
+import { WORK_SECONDS } from '../management/api/operation.ts';
 import type { Caller } from '../management/context.ts';
 import { checkNote } from '../management/rules.ts';
 import { type TokenHolder, TokenUses, verifyAccessToken } from '../nouns/access-tokens/access-tokens.ts';
-import { type RunningReferences, readReference, requireOpenReference } from '../nouns/history/references.ts';
+import { readReference, requireOpenReference } from '../nouns/history/references.ts';
 import type { ActiveSession } from '../nouns/people/operator.ts';
 import { operatorActor, type PeopleContext } from '../nouns/people/people.ts';
 import { noteSessionUse, sessionIdIn, verifySession } from '../nouns/people/sessions.ts';
@@ -19,8 +20,8 @@ import { noteSessionUse, sessionIdIn, verifySession } from '../nouns/people/sess
 export interface AuthenticationOptions {
   readonly context: PeopleContext;
   readonly log: Logger;
-  /** Is shown every request that runs under a reference. */
-  readonly running: RunningReferences;
+  /** Whether to trust `X-Forwarded-For`. */
+  readonly trustProxy: boolean;
 }
 
 /** The authenticated actor. */
@@ -29,12 +30,14 @@ interface Admission {
   readonly session?: ActiveSession;
 }
 
+/** Finds the author of a request. */
+export type Authenticate = (request: ManagementRequest) => Promise<Author>;
+
 /**
  * Requires a valid access token or, without an `Authorization` header, a valid session, and records whose it
  * is. Every cause of refusal has the same answer, and the secret is never passed on.
  */
-export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
-  const { context, log } = options;
+export function authentication({ context, log, trustProxy }: AuthenticationOptions): Authenticate {
   // The follower reports outages, and a standby can never record a use.
   const noteFailure = (err: unknown, message: string) =>
     log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
@@ -42,7 +45,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     noteFailure(error, 'the last use of an access token was not recorded'),
   );
 
-  const findToken = async (header: string | undefined, caller: Caller): Promise<Admission | undefined> => {
+  const findToken = async (header: string | null, caller: Caller): Promise<Admission | undefined> => {
     const holder = await verifyAccessToken(context, bearerTokenIn(header) ?? '');
     return holder && { actor: tokenActor(holder, caller) };
   };
@@ -69,17 +72,18 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     );
   };
 
-  return async (c, next) => {
-    const header = c.req.header('Authorization');
-    const id = header === undefined ? sessionIdIn(c.req.raw, context.publicUrl) : undefined;
-    const caller = c.get('caller');
-    const note = c.req.header('X-Change-Note');
+  return async ({ raw, server }) => {
+    const { headers } = raw;
+    const header = headers.get('Authorization');
+    const id = header === null ? sessionIdIn(raw, context.publicUrl) : undefined;
+    const caller = defined({ ip: addressOf(raw, server, trustProxy) });
+    const note = headers.get('X-Change-Note');
     const find = async (): Promise<Admission | undefined> => {
       const found = await (id === undefined
         ? findToken(header, caller)
-        : findSession(id, caller, c.req.header('X-Confirm-Environment') ?? ''));
+        : findSession(id, caller, headers.get('X-Confirm-Environment') ?? ''));
       if (found === undefined) return undefined;
-      const reference = readReference(c.req.header(REFERENCE_HEADER));
+      const reference = readReference(headers.get(REFERENCE_HEADER) ?? undefined);
       return { ...found, actor: { ...withNote(found.actor, note), ...defined({ reference }) } };
     };
     const admit = async () => {
@@ -91,17 +95,18 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     const admission = await admit();
     noteUse(admission);
     // The listener allows 10 seconds without credentials. An authenticated request may wait for a lock or a large import.
-    c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
+    server?.timeout(raw, WORK_SECONDS);
     const { actor, session } = admission;
-    c.set('currentActor', async () => {
-      const { actor: current } = await admit();
-      await requireOpenReference(context, current);
-      return current;
-    });
-    c.set('stillValid', async () => Bun.deepEquals((await find())?.actor.permissions, actor.permissions));
-    if (session !== undefined) c.set('session', session);
-    c.set('actor', actor);
-    await options.running.during(actor, next);
+    return {
+      actor,
+      session,
+      currentActor: async () => {
+        const { actor: current } = await admit();
+        await requireOpenReference(context, current);
+        return current;
+      },
+      stillValid: async () => Bun.deepEquals((await find())?.actor.permissions, actor.permissions),
+    };
   };
 }
 
@@ -120,8 +125,9 @@ function namesIn(header: string): readonly string[] {
   return header.split(',').map((name) => name.trim());
 }
 
-function withNote(actor: Actor, header: string | undefined): Actor {
-  const note = header === undefined ? '' : decodeNote(header).trim();
+function withNote(actor: Actor, header: string | null): Actor {
+  if (header === null) return actor;
+  const note = decodeNote(header).trim();
   checkNote(note);
   return note === '' ? actor : { ...actor, note };
 }
@@ -138,11 +144,11 @@ function decodeNote(header: string): string {
   }
 }
 
-/** Options of the guard. */
+/** How browsers reach this server. */
 export interface OwnPageOptions {
   /** Where people reach this server with a browser. */
   readonly publicUrl: string;
-  /** Whether to trust `X-Forwarded-Host`. */
+  /** Whether to trust `X-Forwarded-For` and `X-Forwarded-Host`. */
   readonly trustProxy: boolean;
 }
 
@@ -154,21 +160,16 @@ const SAFE_TYPES = ['application/json', 'application/yaml'];
  * must come from a page of this server and contain JSON. A browser adds cookies by itself, but never `Authorization`,
  * and sends the page's origin; a program without cookie and origin has no credentials to abuse.
  */
-export function guardAgainstOtherPages(options: OwnPageOptions): MiddlewareHandler<ManagementEnv> {
-  return async (c, next) => {
-    const request = c.req.raw;
-    const changes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method);
-    if (changes && !request.headers.has('Authorization')) {
-      if (!isOwnPage(request, options)) {
-        throw new ServiceError(
-          'forbidden',
-          "This request does not come from a page of this server: use the dashboard's own address, or an access token.",
-        );
-      }
-      requireSafeType(request);
-    }
-    await next();
-  };
+export function requireOwnPage(request: Request, options: OwnPageOptions): void {
+  const changes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method);
+  if (!changes || request.headers.has('Authorization')) return;
+  if (!isOwnPage(request, options)) {
+    throw new ServiceError(
+      'forbidden',
+      "This request does not come from a page of this server: use the dashboard's own address, or an access token.",
+    );
+  }
+  requireSafeType(request);
 }
 
 function isOwnPage(request: Request, { publicUrl, trustProxy }: OwnPageOptions): boolean {
@@ -193,29 +194,27 @@ function requireSafeType({ headers, body }: Request): void {
   throw invalid('The request must declare its body as JSON: send "Content-Type: application/json".');
 }
 
-/** Records the address of each caller, and the session in its browser. `X-Forwarded-For` counts only with `trustProxy`. */
-export function noteCaller({
-  trustProxy,
-  publicUrl,
-}: {
-  readonly trustProxy: boolean;
-  readonly publicUrl: string;
-}): MiddlewareHandler<ManagementEnv> {
-  return async (c, next) => {
-    const id = sessionIdIn(c.req.raw, publicUrl);
-    const sessionDigest = id === undefined ? undefined : digestOf(id);
-    c.set('caller', defined({ ip: addressOf(c, trustProxy), sessionDigest }));
-    await next();
-  };
+/** The address of a caller, and the session in its browser. `X-Forwarded-For` counts only with `trustProxy`. */
+export function callerOf(
+  { raw, server }: ManagementRequest,
+  { trustProxy, publicUrl }: OwnPageOptions,
+): Caller {
+  const id = sessionIdIn(raw, publicUrl);
+  const sessionDigest = id === undefined ? undefined : digestOf(id);
+  return defined({ ip: addressOf(raw, server, trustProxy), sessionDigest });
 }
 
-function addressOf(c: Context<ManagementEnv>, trustProxy: boolean): string | undefined {
-  const forwarded = trustProxy ? lastForwarded(c.req.header('X-Forwarded-For')) : undefined;
-  return forwarded ?? c.env?.server?.requestIP(c.req.raw)?.address;
+function addressOf(
+  request: Request,
+  server: Server<undefined> | undefined,
+  trustProxy: boolean,
+): string | undefined {
+  const forwarded = trustProxy ? lastForwarded(request.headers.get('X-Forwarded-For')) : undefined;
+  return forwarded ?? server?.requestIP(request)?.address;
 }
 
 /** The address that the nearest proxy saw. Callers can write anything before it in the header. */
-function lastForwarded(header: string | undefined): string | undefined {
+function lastForwarded(header: string | null): string | undefined {
   const last = header?.split(',').at(-1)?.trim();
   return last === undefined || isIP(last) === 0 ? undefined : last;
 }

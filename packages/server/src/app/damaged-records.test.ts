@@ -102,7 +102,7 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
     }
 
     const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
-    const lines = await (await app.app.request('/api/audit?format=ndjson', { headers })).text();
+    const lines = await (await app.request('/api/audit?format=ndjson', { headers })).text();
     for (const line of lines.trim().split('\n')) JSON.parse(line);
 
     expect((await app.call('DELETE', `${path}/schedules/${scheduleId}`)).status).toBe(200);

@@ -65,7 +65,7 @@ async function begin({ method, path }: TestOperation, headers: Record<string, st
   );
   const url = path.replace('{project}', 'ours').replaceAll(/\{\w+\}/g, 'production');
   const answer = Promise.resolve(
-    app.app.request(url, { method, headers: { 'Content-Type': 'application/json', ...headers }, body }),
+    app.request(url, { method, headers: { 'Content-Type': 'application/json', ...headers }, body }),
   );
   await within(`${method} ${path} reads its body`, Promise.race([asked.promise, answer]));
   return { answer, finish: rest.resolve };

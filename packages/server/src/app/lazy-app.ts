@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Server } from 'bun';
 import type { OpenApiDocument } from '../http/docs/api-reference.ts';
 import type { Fallback } from '../http/listeners.ts';
-import type { ManagementApp } from '../management/api/operation.ts';
-import type { ManagementAppOptions } from './app.ts';
+import { pathOf } from '../http/request.ts';
+import type { ManagementApi, ManagementAppOptions } from './app.ts';
 
 /**
  * The management API, loaded when it is first needed: it is most of the program's code, and a node that starts
@@ -11,7 +11,7 @@ import type { ManagementAppOptions } from './app.ts';
  */
 export class LazyManagementApp {
   readonly #options: ManagementAppOptions;
-  #loading: Promise<ManagementApp> | undefined;
+  #loading: Promise<ManagementApi> | undefined;
   #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(options: ManagementAppOptions) {
@@ -19,7 +19,7 @@ export class LazyManagementApp {
   }
 
   /** Loads it, once. After a failure the next call tries again. */
-  load(): Promise<ManagementApp> {
+  load(): Promise<ManagementApi> {
     this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = undefined;
       throw error;
@@ -29,8 +29,8 @@ export class LazyManagementApp {
 
   /** Answers requests under `/api`. */
   readonly answer: Fallback = (request, server) => {
-    const { pathname } = new URL(request.url);
-    if (pathname !== '/api' && !pathname.startsWith('/api/')) return undefined;
+    const path = pathOf(request);
+    if (path !== '/api' && !path.startsWith('/api/')) return undefined;
     return this.#answerInTurn(request, server);
   };
 
@@ -42,18 +42,19 @@ export class LazyManagementApp {
   async #answerInTurn(request: Request, server: Server<undefined>): Promise<Response> {
     const turn = this.#lastTurn.then(() => nextTurn());
     this.#lastTurn = turn;
-    const [app] = await Promise.all([this.load(), turn]);
-    return app.fetch(request, { server, thread: this.#options.thread });
+    await turn;
+    const { answer } = await this.load();
+    return answer(request, server);
   }
 
   /** The OpenAPI document of it and of `/v1`. */
   async openApi(): Promise<OpenApiDocument> {
-    const [app, { openApiDocument }] = await Promise.all([this.load(), import('./openapi.ts')]);
+    const [{ app }, { openApiDocument }] = await Promise.all([this.load(), import('./openapi.ts')]);
     return openApiDocument(app, this.#options.version);
   }
 
   /** In parts, each in a turn of its own: all at once kept reads waiting for 70 ms after the start. */
-  async #load(): Promise<ManagementApp> {
+  async #load(): Promise<ManagementApi> {
     await import('zod');
     await nextTurn();
     const { createManagementApp } = await import('./app.ts');

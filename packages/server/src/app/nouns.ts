@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { DeliveryReader } from '../domain/delivery.ts';
 import type { OpenStream } from '../domain/read-side.ts';
-import type { ManagementApp } from '../management/api/operation.ts';
+import type { ManagementApp } from '../management/api/management-app.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { mountAccessTokens } from '../nouns/access-tokens/access-token-routes.ts';
 import { mountAuditChain } from '../nouns/audit-chain/chain-routes.ts';
@@ -22,7 +22,6 @@ import type { PeopleContext } from '../nouns/people/people.ts';
 import { mountPassword, mountSession } from '../nouns/people/session-routes.ts';
 import { mountOverview } from '../nouns/projects/overview-routes.ts';
 import { mountProjects } from '../nouns/projects/project-routes.ts';
-import { proposalDesk } from '../nouns/proposals/proposal-desk.ts';
 import { mountProposals } from '../nouns/proposals/proposal-routes.ts';
 import type { Repeat } from '../nouns/proposals/proposals.ts';
 import { mountPublications } from '../nouns/publishing/publication-routes.ts';
@@ -64,11 +63,6 @@ export function mountNouns(
   repeat: Repeat,
   node?: NodeParts & { readonly running: RunningReferences },
 ): void {
-  const proposals = proposalDesk(context);
-  app.use(async (c, next) => {
-    c.set('proposals', proposals);
-    await next();
-  });
   mountProposals(app, { ...context, repeat });
   mountProjects(app, context);
   mountOverview(app, context);

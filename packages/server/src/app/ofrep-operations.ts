@@ -1,7 +1,8 @@
+import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { ENVIRONMENT_HEADER, ERROR_STATUS, OFREP_ERROR_STATUS } from '@halyard/protocol';
-import { type RouteConfig, z } from '@hono/zod-openapi';
 import { contentOf } from '../management/api/described-operation.ts';
 import { ErrorBodySchema, NameSchema } from '../management/api/schemas.ts';
+import { z } from '../management/api/zod.ts';
 import { anyKeyHeader, notModified, READ_ERRORS, revisionHeaders, taggedHeaders } from './v1-operations.ts';
 
 const flagKey = z.string().openapi({ description: 'The key of the flag.' });

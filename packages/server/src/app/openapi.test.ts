@@ -53,9 +53,7 @@ test('the document is OpenAPI 3.1 and all its references lead somewhere', () => 
 });
 
 test('describes every route of the application and the evaluation interface, and nothing else', () => {
-  const routes = app.app.routes
-    .filter(({ method }) => method !== 'ALL')
-    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+  const routes = app.app.routes.map(({ method, path }) => `${method} ${path}`);
   const openFeature = [
     'POST /ofrep/v1/evaluate/flags/{key}',
     'POST /ofrep/v1/evaluate/flags',

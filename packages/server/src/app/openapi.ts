@@ -1,8 +1,9 @@
-import { z } from '@hono/zod-openapi';
+import { OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import type { OpenApiDocument } from '../http/docs/api-reference.ts';
 import { compressAnswer } from '../management/api/compressed-answer.ts';
 import { describeErrors, SECURITY } from '../management/api/described-operation.ts';
-import type { ManagementApp } from '../management/api/operation.ts';
+import type { ManagementApp } from '../management/api/management-app.ts';
+import { z } from '../management/api/zod.ts';
 import { SESSION_COOKIE } from '../nouns/people/sessions.ts';
 import { OFREP_OPERATIONS } from './ofrep-operations.ts';
 import { KEY_SCHEMES, V1_OPERATIONS } from './v1-operations.ts';
@@ -42,16 +43,20 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
   for (const operation of [...V1_OPERATIONS, ...OFREP_OPERATIONS]) registry.registerPath(operation);
 
   let document: string | undefined;
-  app.get(OPENAPI_PATH, (c) => {
-    document ??= JSON.stringify(openApiDocument(app, version));
-    const answer = new Response(document, { headers: { 'Content-Type': 'application/json' } });
-    return compressAnswer(c.req.raw, answer);
+  app.add({
+    method: 'GET',
+    path: OPENAPI_PATH,
+    answerAnyone: ({ raw }) => {
+      document ??= JSON.stringify(openApiDocument(app, version));
+      const answer = new Response(document, { headers: { 'Content-Type': 'application/json' } });
+      return compressAnswer(raw, answer);
+    },
   });
 }
 
 /** The OpenAPI document of all operations mounted so far, as plain data. */
 export function openApiDocument(app: ManagementApp, version: string): OpenApiDocument {
-  const document = app.getOpenAPI31Document({
+  const document = new OpenApiGeneratorV31(app.openAPIRegistry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
       title: 'Halyard',

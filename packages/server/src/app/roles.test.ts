@@ -61,7 +61,7 @@ afterAll(() => app.close());
 
 /** The status of an operation on things that do not exist, with an empty body. */
 async function statusOf({ method, path }: Described, token: string | undefined): Promise<number> {
-  const answer = await app.app.request(path.replaceAll(/\{\w+\}/g, 'nowhere'), {
+  const answer = await app.request(path.replaceAll(/\{\w+\}/g, 'nowhere'), {
     method,
     headers: { Authorization: `Bearer ${token}` },
     ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),
@@ -113,7 +113,7 @@ describe('what each role can read about other people', () => {
     const texts = new Map<Role, string>();
     for (const role of ROLES) {
       const headers = { Authorization: `Bearer ${tokens.get(role)}` };
-      const answer = await app.app.request(path, { headers });
+      const answer = await app.request(path, { headers });
       texts.set(role, await answer.text());
     }
     return texts;

@@ -2,7 +2,7 @@
  * The records of the management API as types, derived from the schemas that check and describe them. Type exports
  * only, for clients in this repository: `import type { FlagRecord } from '…/app/types.ts'`.
  */
-import type { z } from '@hono/zod-openapi';
+
 import type { ProposalSchema } from '../management/api/proposal-schemas.ts';
 import type {
   EnvironmentRecordSchema,
@@ -15,6 +15,7 @@ import type {
   StateRecordSchema,
   StateWrittenSchema,
 } from '../management/api/schemas.ts';
+import type { z } from '../management/api/zod.ts';
 import type { TokenRecordSchema } from '../nouns/access-tokens/access-token-schemas.ts';
 import type {
   CodeReferencesSchema,

@@ -1,3 +1,4 @@
+import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import {
   CHANGES_PARAMETER,
   MAX_BATCH_KEYS,
@@ -8,9 +9,9 @@ import {
   USAGE_HEADER,
   USAGE_PATH,
 } from '@halyard/protocol';
-import { type RouteConfig, z } from '@hono/zod-openapi';
 import { contentOf, describeErrors, SECURITY } from '../management/api/described-operation.ts';
 import { FlagKeySchema, FlagStateSchema, NameSchema } from '../management/api/schemas.ts';
+import { z } from '../management/api/zod.ts';
 import { FlagdDocumentSchema, flagdQuery } from '../nouns/documents/document-schemas.ts';
 
 /** The security schemes of project keys: `/v1` takes the first alone, OFREP and flagd's each of them. (Spec: S5.1, S15.2) */

@@ -1,7 +1,7 @@
 import { nestingOf } from '@halyard/protocol';
-import type { z } from '@hono/zod-openapi';
 import { invalid, quote } from '../../domain/errors.ts';
 import { at } from '../../domain/strict-members.ts';
+import type { z } from './zod.ts';
 
 /** Deepest nesting of a body: the limit of a flag value, plus the levels around it. */
 const MAX_BODY_DEPTH = 64;

@@ -16,11 +16,15 @@ const WHOLE = /^application\/(json|yaml)\b/;
  * The answer of a read in a coding that its caller takes. Some stay as they are (docs/operations/lists.md#compression): answers of
  * writes, because only they hold new secrets; streams; and answers with a tag, which names a revision for `If-Match`.
  */
-export async function compressAnswer(request: Request, answer: Response): Promise<Response> {
+export function compressAnswer(request: Request, answer: Response): Response | Promise<Response> {
   const { status, headers } = answer;
   const isRead = request.method === 'GET' && status === 200;
   if (!isRead || headers.has('ETag') || !WHOLE.test(headers.get('Content-Type') ?? '')) return answer;
+  return negotiate(request, answer);
+}
 
+async function negotiate(request: Request, answer: Response): Promise<Response> {
+  const { status, headers } = answer;
   headers.append('Vary', 'Accept-Encoding');
   // Only then could another site's page choose texts of an answer whose length is watched.
   const isForeign = request.headers.get('Sec-Fetch-Site') === 'cross-site';

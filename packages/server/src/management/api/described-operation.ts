@@ -1,10 +1,11 @@
+import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { ERROR_STATUS, type ErrorCode, type Role } from '@halyard/protocol';
-import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Scope } from '../rights.ts';
 import type { AnyOperation } from './operation.ts';
 import { wishQuery } from './proposal-desk.ts';
 import { ProposalSchema } from './proposal-schemas.ts';
 import { ErrorBodySchema } from './schemas.ts';
+import { z } from './zod.ts';
 
 /** Names of the security schemes in the OpenAPI document. */
 export const SECURITY = {

@@ -10,6 +10,8 @@ const SILENCE_MS = IDLE_SECONDS * 1000;
 /** A body, whose bytes count until it is let go. */
 export interface IncomingBody extends Disposable {
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Whether all of it had come before it was read. */
+  readonly wasHere: boolean;
 }
 
 /** Options of {@link IncomingBodies}. */
@@ -39,6 +41,7 @@ export class IncomingBodies {
    */
   async read(request: Request, maxBytes: number, author: string): Promise<IncomingBody> {
     let counted = 0;
+    let wasHere = true;
     const count = (bytes: number) => {
       this.#count(author, bytes);
       counted += bytes;
@@ -50,8 +53,12 @@ export class IncomingBodies {
     // What is larger is refused once that much has come.
     count(Math.min(announcedLength(request) ?? 0, maxBytes));
     try {
-      const watch = { silenceMs: this.#silenceMs, onPiece: count };
-      return { bytes: await readWatched(request, maxBytes, watch), [Symbol.dispose]: release };
+      const onWait = () => {
+        wasHere = false;
+      };
+      const watch = { silenceMs: this.#silenceMs, onPiece: count, onWait };
+      const bytes = await readWatched(request, maxBytes, watch);
+      return { bytes, wasHere, [Symbol.dispose]: release };
     } catch (error) {
       release();
       throw error;

@@ -1,52 +1,17 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ErrorCode, Role } from '@halyard/protocol';
-import type { OpenAPIHono, z } from '@hono/zod-openapi';
-import type { Server } from 'bun';
-import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, RightsChanged, ServiceError } from '../../domain/errors.ts';
-import { decodeBody, readBody } from '../../http/request.ts';
-import type { ActiveSession } from '../../nouns/people/operator.ts';
+import { decodeBody, pathOf, readBody } from '../../http/request.ts';
 import type { Caller } from '../context.ts';
-import { authorize, type Scope } from '../rights.ts';
+import { authorize, type Requirement, type Scope } from '../rights.ts';
 import { accept, parseBody } from './body.ts';
 import { compressAnswer } from './compressed-answer.ts';
 import { describeOperation } from './described-operation.ts';
-import type { HeavyCall, HeavyThread } from './heavy-call.ts';
-import type { IncomingBodies, IncomingBody } from './incoming-bodies.ts';
-import { type ProposalDesk, type ProposedCall, takeWish, type Wish } from './proposal-desk.ts';
-
-/** The context of a management request. */
-export interface ManagementEnv {
-  Variables: {
-    requestId: string;
-    /** The address of the caller. */
-    caller: Caller;
-    /** The author of the request; known after authentication. */
-    actor: Actor;
-    /** The actor's session; absent for an access token. */
-    session: ActiveSession | undefined;
-    /** Reads the bodies of all requests. */
-    bodies: IncomingBodies;
-    /** Takes proposals. */
-    proposals: ProposalDesk;
-    /** The author with the rights of now. Rejects once the credentials have ended. Absent in the thread. */
-    currentActor: (() => Promise<Actor>) | undefined;
-    /** Whether the credentials are still valid and give the same rights; checked repeatedly while a stream is open. */
-    stillValid: () => Promise<boolean>;
-  };
-  Bindings: {
-    /** The listener, which knows the caller's address; absent where requests come from no socket. */
-    server?: Server<undefined>;
-    /** Answers heavy operations; absent where none runs, and in the thread itself. */
-    thread?: HeavyThread | undefined;
-    /** The author of a call that was authorized before it came to the thread. */
-    actor?: Actor;
-  };
-}
-
-/** The application that all management routes are mounted on. */
-export type ManagementApp = OpenAPIHono<ManagementEnv>;
+import type { HeavyCall } from './heavy-call.ts';
+import type { IncomingBody } from './incoming-bodies.ts';
+import type { Author, ManagementApp, ManagementRequest } from './management-app.ts';
+import { type ProposedCall, takeWish, type Wish } from './proposal-desk.ts';
+import type { z } from './zod.ts';
 
 /** Seconds that the work on an authenticated request may take: longer than one statement may, which is 60. */
 export const WORK_SECONDS = 120;
@@ -129,7 +94,7 @@ export interface Call<Path extends string, Body, Query> {
   readonly text: string;
   readonly actor: Actor;
   /** The actor's session; absent for access tokens. */
-  readonly session: ActiveSession | undefined;
+  readonly session: Author['session'];
   readonly request: Request;
   readonly requestId: string;
   /** Whether the credentials are still valid and give the same rights; for long answers. */
@@ -153,64 +118,84 @@ export function tagged(app: ManagementApp, tag: string) {
       const scope: Scope = operation.scope ?? 'project';
       app.openAPIRegistry.registerPath(describeOperation({ ...operation, tag, scope }));
 
-      const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
-      app.on(operation.method, route, (context) => answerCall(context, operation, scope));
+      const required: Requirement = {
+        level: operation.setsStates ? 'states' : operation.role,
+        scope,
+        takesBody: operation.body !== undefined,
+        readsAudit: operation.readsAudit === true,
+      };
+      app.add({
+        method: operation.method.toUpperCase(),
+        path: operation.path,
+        answer: (request, author) => answerCall(app, operation, required, { request, author }),
+      });
     },
 
-    /** Mounts an operation that anyone may call; it must come before authentication. */
+    /** Mounts an operation that anyone may call. */
     mountPublic<Body = undefined>(operation: PublicOperation<Body>): void {
       app.openAPIRegistry.registerPath(
         describeOperation({ ...operation, tag, role: 'anyone', scope: 'self' }),
       );
-      app.on(operation.method, operation.path, (context) => answerAnyone(context, operation));
+      app.add({
+        method: operation.method.toUpperCase(),
+        path: operation.path,
+        answerAnyone: (request, caller) => answerAnyone(operation, request, caller),
+      });
     },
   };
 }
 
+/** A request with its author. */
+interface Authored {
+  readonly request: ManagementRequest;
+  readonly author: Author;
+}
+
 /** Answers a call: on the thread for heavy operations, if there is one. */
 async function answerCall<Path extends string, Body, Query>(
-  context: Context<ManagementEnv>,
+  app: ManagementApp,
   operation: Operation<Path, Body, Query>,
-  scope: Scope,
+  required: Requirement,
+  { request, author }: Authored,
 ): Promise<Response> {
-  const level = operation.setsStates ? 'states' : operation.role;
-  const project = context.req.param('project');
-  const takesBody = operation.body !== undefined;
-  const readsAudit = operation.readsAudit === true;
-  const admit = (actor: Actor) =>
-    context.set('actor', authorize(actor, { level, scope, project, takesBody, readsAudit }));
+  const { raw, params } = request;
+  const admit = (actor: Actor) => authorize(actor, { ...required, project: params.project });
+  let actor = admit(author.actor);
   const admitAgain = async () => {
-    const currentActor = context.get('currentActor');
-    if (currentActor !== undefined) admit(await currentActor());
+    if (author.currentActor !== undefined) actor = admit(await author.currentActor());
   };
-  admit(context.get('actor'));
 
   // What comes to the thread has waited.
-  if (operation.before !== undefined && context.env?.actor === undefined) {
-    await operation.before(callOf(context, operation, undefined).query);
+  if (operation.before !== undefined && author.currentActor !== undefined) {
+    await operation.before(callOf(operation, { request, author }, '').query);
     await admitAgain();
   }
 
-  const isForThread = operation.isHeavy && context.env?.thread?.takes(context.req.raw);
-  const thread = isForThread ? context.env.thread : undefined;
-  using body = await takeBody(context, operation.body, admitAgain);
+  const thread = operation.isHeavy && app.thread?.takes(raw) ? app.thread : undefined;
+  using body = operation.body && (await takeBody(app, operation.body, { request, actor }));
+  // A caller who still had to send some of it may have lost rights by the end. A commit checks that by itself; this is for what
+  // only reads, and is done before the body is parsed.
+  if (body?.wasHere === false) await admitAgain();
   if (thread !== undefined) {
-    const call = heavyCallOf(context, operation, body?.bytes);
+    const call = heavyCallOf(operation, { raw, actor }, body?.bytes);
     // From here on the thread counts it.
     body?.[Symbol.dispose]();
-    return thread.answer(call, context.get('stillValid')).catch(async (error: unknown) => {
+    return thread.answer(call, author.stillValid).catch(async (error: unknown) => {
       // The thread knows only that the rights have changed.
       if (error instanceof ServiceError && error.code === 'forbidden') await admitAgain();
       throw error;
     });
   }
 
-  const { wish, ...call } = callOf(context, operation, body?.bytes);
+  const { wish, ...call } = callOf(operation, { request, author }, body && decodeBody(body.bytes));
   for (let attempt = 1; ; attempt++) {
     try {
-      const run = (actor: Actor) => Promise.resolve(operation.handle({ ...call, actor }));
-      const answer = await asWished(context, { operation: operation.id, text: call.text, wish, run });
-      return await compressAnswer(context.req.raw, answer);
+      const run = async (by: Actor) => operation.handle({ ...call, actor: by });
+      const answer =
+        wish === undefined
+          ? await run(actor)
+          : await asWished(app, { operation: operation.id, text: call.text, raw, actor, wish, run });
+      return compressAnswer(raw, answer);
     } catch (error) {
       if (!(error instanceof RightsChanged) || attempt === ATTEMPTS) throw error;
       await admitAgain();
@@ -222,105 +207,82 @@ interface WishedCall {
   /** The id of the operation. */
   readonly operation: string;
   readonly text: string;
-  readonly wish: Wish | undefined;
+  readonly raw: Request;
+  readonly actor: Actor;
+  readonly wish: Wish;
   readonly run: (actor: Actor) => Promise<Response>;
 }
 
-/** Runs an operation, as a proposal or an emergency if the caller asks for that. */
+/** Runs an operation as a proposal or an emergency. */
 function asWished(
-  context: Context<ManagementEnv>,
-  { operation, text, wish, run }: WishedCall,
+  { proposals }: ManagementApp,
+  { operation, text, raw, actor, wish, run }: WishedCall,
 ): Promise<Response> {
-  const actor = context.get('actor');
-  if (wish === undefined) return run(actor);
-
-  const { raw: request } = context.req;
-  const { pathname, searchParams } = new URL(request.url);
+  const { searchParams } = new URL(raw.url);
   searchParams.delete('propose');
   searchParams.delete('emergency');
   const search = searchParams.size === 0 ? '' : `?${searchParams}`;
-  const type = request.headers.get('Content-Type');
+  const type = raw.headers.get('Content-Type');
   const call: ProposedCall = {
     actor,
     operation,
-    method: request.method,
-    path: pathname + search,
+    method: raw.method,
+    path: pathOf(raw) + search,
     ...(type !== null && { type }),
     ...(text !== '' && { body: text }),
     hold: wish === 'hold',
   };
 
-  const desk = context.get('proposals');
-  if (wish === 'emergency') return run({ ...actor, approval: desk.emergency(call) });
-  return desk.propose(call, run);
+  if (wish === 'emergency') return run({ ...actor, approval: proposals.emergency(call) });
+  return proposals.propose(call, run);
 }
 
 /** Attempts at a call whose author's rights change while it runs. */
 const ATTEMPTS = 3;
 
-/**
- * Waits for a body. A caller who still had to send some of it may have lost rights by the end: they are checked again then. A
- * commit does that by itself; this is for what only reads, and is done before the body is parsed.
- */
+/** Waits for a body. */
 async function takeBody<Body>(
-  context: Context<ManagementEnv>,
-  rule: BodyRule<Body> | undefined,
-  admitAgain: () => Promise<void>,
-): Promise<IncomingBody | undefined> {
-  if (rule === undefined) return undefined;
-  const actor = context.get('actor');
-  const { maxBytes = DEFAULT_BODY_BYTES } = rule;
+  { bodies }: ManagementApp,
+  { maxBytes = DEFAULT_BODY_BYTES }: BodyRule<Body>,
+  { request: { raw, server }, actor }: { readonly request: ManagementRequest; readonly actor: Actor },
+): Promise<IncomingBody> {
   const most = typeof maxBytes === 'number' ? maxBytes : maxBytes(actor);
-
-  const reading = context.get('bodies').read(context.req.raw, most, actor.name);
-  const wasHere = await Promise.race([reading.then(() => true), nextTurn(false)]);
-  const body = await reading;
-  if (wasHere) return body;
-
+  const body = await bodies.read(raw, most, actor.name);
   // The work begins now, and has the time that the listener gives to it.
-  context.env?.server?.timeout(context.req.raw, WORK_SECONDS);
-  try {
-    await admitAgain();
-    return body;
-  } catch (error) {
-    body[Symbol.dispose]();
-    throw error;
-  }
+  if (!body.wasHere) server?.timeout(raw, WORK_SECONDS);
+  return body;
 }
 
 /** The call as the thread reads it again. */
 function heavyCallOf(
-  context: Context<ManagementEnv>,
   { method, body: rule }: AnyOperation,
+  { raw, actor }: { readonly raw: Request; readonly actor: Actor },
   body: Uint8Array<ArrayBuffer> | undefined,
 ): HeavyCall {
-  const { raw: request } = context.req;
   const headers: Record<string, string> = {};
   for (const name of ['Accept-Encoding', 'Sec-Fetch-Site', 'Content-Type', 'If-Match', 'If-None-Match']) {
-    const value = request.headers.get(name);
+    const value = raw.headers.get(name);
     if (value !== null) headers[name] = value;
   }
 
   return {
     method: method.toUpperCase(),
-    url: request.url,
+    url: raw.url,
     headers,
-    actor: context.get('actor'),
+    actor,
     ...(body && { body }),
     isDocument: rule?.reads === 'text',
   };
 }
 
 function callOf<Path extends string, Body, Query>(
-  context: Context<ManagementEnv>,
-  operation: Operation<Path, Body, Query>,
-  body: Uint8Array | undefined,
+  { body: rule, query, needsApproval }: Operation<Path, Body, Query>,
+  { request: { raw, requestId, params, server }, author: { session, stillValid } }: Authored,
+  text = '',
 ): Omit<Call<Path, Body, Query>, 'actor'> & { readonly wish: Wish | undefined } {
-  const { body: rule, query, needsApproval } = operation;
-  const request = context.req.raw;
-  const accepted = acceptBody(rule, body === undefined ? '' : decodeBody(body));
-  const isRead = request.method === 'GET';
-  const parameters = isRead && query === undefined ? {} : readQuery(request);
+  const body = acceptBody(rule, text);
+  const isRead = raw.method === 'GET';
+  const parameters = isRead && query === undefined ? {} : readQuery(raw);
   const wish = isRead ? undefined : takeWish(parameters);
   if (wish !== undefined && needsApproval !== true)
     throw invalid(
@@ -329,29 +291,28 @@ function callOf<Path extends string, Body, Query>(
   return {
     wish,
     // `Params`: the route was created from this path.
-    params: context.req.param() as Params<Path>,
+    params: params as Params<Path>,
     // `Query`: without a schema the type is `undefined`.
     query: (query === undefined ? undefined : accept(query, parameters, 'query')) as Query,
-    session: context.get('session'),
-    request,
-    requestId: context.get('requestId'),
-    stillValid: context.get('stillValid'),
-    keepOpen: () => context.env?.server?.timeout(request, 0),
-    ...accepted,
+    body,
+    text,
+    session,
+    request: raw,
+    requestId,
+    stillValid,
+    keepOpen: () => server?.timeout(raw, 0),
   };
 }
 
-function acceptBody<Body>(
-  rule: BodyRule<Body> | undefined,
-  text: string,
-): { readonly text: string; readonly body: Body } {
+function acceptBody<Body>(rule: BodyRule<Body> | undefined, text: string): Body {
   const isChecked = rule !== undefined && rule.reads !== 'text';
   // `Body`: without a rule the type is `undefined`, as it is where the handler reads the text itself.
-  return { text, body: (isChecked ? accept(rule.schema, parseBody(text), 'body') : undefined) as Body };
+  return (isChecked ? accept(rule.schema, parseBody(text), 'body') : undefined) as Body;
 }
 
-function readQuery(request: Request): Record<string, string> {
-  const parameters = new URL(request.url).searchParams;
+function readQuery({ url }: Request): Record<string, string> {
+  if (!url.includes('?')) return {};
+  const parameters = new URL(url).searchParams;
   const seen = new Set<string>();
   for (const name of parameters.keys()) {
     if (seen.has(name)) {
@@ -383,17 +344,16 @@ export interface PublicCall<Body> {
 }
 
 async function answerAnyone<Body>(
-  context: Context<ManagementEnv>,
   { body: rule, handle }: PublicOperation<Body>,
+  { raw, requestId, server }: ManagementRequest,
+  caller: Caller,
 ): Promise<Response> {
-  const request = context.req.raw;
-  const text = rule === undefined ? '' : await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES);
-  const { body } = acceptBody(rule, text);
+  const text = rule === undefined ? '' : await readBody(raw, rule.maxBytes ?? DEFAULT_BODY_BYTES);
   return handle({
-    body,
-    caller: context.get('caller'),
-    request,
-    requestId: context.get('requestId'),
-    allow: (seconds) => context.env?.server?.timeout(request, seconds),
+    body: acceptBody(rule, text),
+    caller,
+    request: raw,
+    requestId,
+    allow: (seconds) => server?.timeout(raw, seconds),
   });
 }

@@ -1,7 +1,7 @@
-import { z } from '@hono/zod-openapi';
 import { invalid } from '../../domain/errors.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
 import type { PageOf } from '../../storage/rows.ts';
+import { z } from './zod.ts';
 
 /** Items in a page at most, and by default. */
 const PAGE = { most: 1000, default: 100 } as const;

@@ -1,8 +1,8 @@
-import { z } from '@hono/zod-openapi';
 import type { Approval } from '../../domain/approval.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { accept } from './body.ts';
+import { z } from './zod.ts';
 
 /** A call that is proposed, or made in an emergency. */
 export interface ProposedCall {
@@ -46,6 +46,7 @@ const WishSchema = z.object(wishQuery);
 
 /** Takes the wish out of a query; `undefined` for an ordinary request. */
 export function takeWish(query: Record<string, string>): Wish | undefined {
+  if (query.propose === undefined && query.emergency === undefined) return undefined;
   const { propose, emergency } = accept(WishSchema, query, 'query');
   delete query.propose;
   delete query.emergency;

@@ -1,6 +1,6 @@
 import { PROPOSAL_STATUSES } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { NameSchema, TimeSchema } from './schemas.ts';
+import { z } from './zod.ts';
 
 const Author = z.string().openapi({
   description: 'As in the audit log: `operator:<e-mail>` or `token:<name>`.',

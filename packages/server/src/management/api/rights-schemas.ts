@@ -1,9 +1,9 @@
 import { GLOBAL_ROLES, ROLES, TOKEN_LIMITS } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import type { Rights } from '../../domain/rights.ts';
 import { sees } from '../rights.ts';
 import { NameSchema } from './schemas.ts';
+import { z } from './zod.ts';
 
 const RoleSchema = z.enum(GLOBAL_ROLES).openapi('Role', {
   description: 'The role for all projects, future ones included; `none`: only the roles in `projects` count.',

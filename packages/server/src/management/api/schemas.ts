@@ -7,10 +7,10 @@ import {
   NAME_PATTERN,
   VALUE_KINDS,
 } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { NAMING_ENTRIES } from '../../domain/audit.ts';
 import { MAX_NAMED_VALUES } from '../../domain/named-values.ts';
 import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
+import { z } from './zod.ts';
 
 // Patterns and lengths are documented here; the commands check them, with better messages.
 

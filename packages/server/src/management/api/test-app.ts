@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { createManagementApp } from '../../app/app.ts';
+import { createManagementApp, type ManagementApi } from '../../app/app.ts';
 import { openApiDocument } from '../../app/openapi.ts';
 import { Contract } from '../../app/test-contract.ts';
 import type { SsoSettings } from '../../domain/sso.ts';
@@ -14,7 +14,6 @@ import { type StateWrite, StateWriters } from '../../nouns/states/state-writers.
 import { WebhookSender } from '../../nouns/webhooks/webhook-sender.ts';
 import type { Store } from '../../storage/store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
-import type { ManagementApp } from './operation.ts';
 
 /** The token that the tests' application takes from its settings. */
 export const ADMIN_TOKEN = `hat_${'a'.repeat(43)}`;
@@ -57,7 +56,7 @@ let contract: Contract | undefined;
 
 /** The management interface over a real store, without a listener or a follower. */
 export class TestApp {
-  readonly app: ManagementApp;
+  readonly #api: ManagementApi;
   readonly home: TestStore;
   /** The behavior and knowledge of the node; tests change it. */
   readonly node = {
@@ -128,7 +127,7 @@ export class TestApp {
       version: VERSION,
     });
 
-    this.app = createManagementApp({
+    this.#api = createManagementApp({
       context: this.context,
       trustProxy: true,
       docsUrl: 'https://docs.example',
@@ -187,11 +186,21 @@ export class TestApp {
     this.#sso = settings && { settings, provider: new IdentityProvider({ settings, ...node }) };
   }
 
+  /** The operations. */
+  get app(): ManagementApi['app'] {
+    return this.#api.app;
+  }
+
+  /** Sends one request that need not be described, or whose answer is read piece by piece. */
+  request(path: string, init?: RequestInit): Promise<Response> {
+    return this.#api.answer(new Request(`http://localhost${path}`, init));
+  }
+
   /** Sends one request. Throws if the OpenAPI document does not describe the exchange. */
   async call(method: string, path: string, request: TestRequest = {}): Promise<TestAnswer> {
     const { body, headers = {}, token = ADMIN_TOKEN, isNewer = false } = request;
     const sent = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-    const answer = await this.app.request(path, {
+    const answer = await this.request(path, {
       method,
       headers: { ...(token === null ? {} : { Authorization: `Bearer ${token}` }), ...headers },
       ...(sent === undefined ? {} : { body: sent }),

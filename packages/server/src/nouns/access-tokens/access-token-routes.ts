@@ -1,11 +1,12 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { invalid } from '../../domain/errors.ts';
 import { created, done, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { rightsRecord } from '../../management/api/rights-schemas.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { AccessToken } from './access-token.ts';
 import {

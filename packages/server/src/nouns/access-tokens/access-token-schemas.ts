@@ -1,5 +1,4 @@
 import { ROLES } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { damageOf, isoTime, isoTimeOr } from '../../management/api/answers.ts';
 import {
   LimitSchema,
@@ -8,6 +7,7 @@ import {
   rightsRecord,
 } from '../../management/api/rights-schemas.ts';
 import { LabelSchema, lifetimeMembers, seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { AccessToken } from './access-token.ts';
 
 const ExemptSchema = z.boolean().optional().openapi({

@@ -1,10 +1,11 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { invalid } from '../../domain/errors.ts';
 import { isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { readCursor, writeCursor } from '../../management/api/pages.ts';
 import { TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { type Head, PROBLEM_KINDS, verifyAudit } from './verification.ts';
 

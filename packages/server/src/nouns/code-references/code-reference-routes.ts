@@ -1,7 +1,8 @@
-import { z } from '@hono/zod-openapi';
 import { isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { CodeReport } from './code-reference-table.ts';
 import {

@@ -1,10 +1,11 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delivery.ts';
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { ChangedSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { visibleProjects } from '../../management/rights.ts';
 import { readSeq } from '../../management/rules.ts';

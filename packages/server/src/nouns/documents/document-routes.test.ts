@@ -311,7 +311,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     for (const at of ['/api/diff', '/api/import']) {
       const endless = new ReadableStream({ pull: () => new Promise(() => {}) });
       const headers = { Authorization: `Bearer ${token}` };
-      const answer = await app.app.request(at, { method: 'POST', headers, body: endless });
+      const answer = await app.request(at, { method: 'POST', headers, body: endless });
       expect([at, answer.status]).toEqual([at, 403]);
     }
   });

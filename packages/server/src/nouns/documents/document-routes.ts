@@ -1,9 +1,10 @@
 import { DOCUMENT_SECTIONS, defined, REMOVABLE_SECTIONS } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { ok } from '../../management/api/answers.ts';
-import { type Call, type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { type Call, tagged } from '../../management/api/operation.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { isAdministrator } from '../../management/rights.ts';
 import { readDocument } from './declaration.ts';

@@ -1,5 +1,4 @@
 import { ENVIRONMENT_COLORS } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { FLAGD_ROLLOUTS } from '../../domain/flagd-document.ts';
 import {
   FlagKeySchema,
@@ -8,6 +7,7 @@ import {
   NameSchema,
   seqMember,
 } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import { DECLARATION_VERSION, IMPORT_POLICIES, SECTIONS_VERSION } from './document.ts';
 import { sectionMembers, sectionPlanMembers } from './section-schemas.ts';
 

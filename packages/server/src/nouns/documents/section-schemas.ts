@@ -1,6 +1,6 @@
 import { ROLES, WEBHOOK_EVENTS } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { LabelSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 
 /** A project key in a document. */
 export const DeclaredKeySchema = z.strictObject({

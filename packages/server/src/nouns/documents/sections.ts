@@ -1,8 +1,8 @@
 import { elementsOf } from '@halyard/protocol';
-import type { z } from '@hono/zod-openapi';
 import { invalid, quote } from '../../domain/errors.ts';
 import { invalidAt } from '../../domain/strict-members.ts';
 import { parseBody } from '../../management/api/body.ts';
+import type { z } from '../../management/api/zod.ts';
 import { checkLabel, checkName } from '../../management/rules.ts';
 import { checkEmail } from '../people/people.ts';
 import type { Declaration, DeclaredKey, DeclaredMember, DeclaredWebhook } from './document.ts';

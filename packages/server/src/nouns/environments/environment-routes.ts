@@ -1,10 +1,11 @@
 import { defined, ENVIRONMENT_COLORS } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import type { Environment } from '../../domain/project.ts';
 import { created, done, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { DoneSchema, EnvironmentRecordSchema, NameSchema, seqMember } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { environmentRecord } from './environment-schemas.ts';
 import { createEnvironment, deleteEnvironment, listEnvironments, updateEnvironment } from './environments.ts';

@@ -1,5 +1,4 @@
 import { defined, memberText } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import { readState } from '../../domain/flag-state-text.ts';
 import { namedValuesOf, nameOfStateValue, readNamedValues } from '../../domain/named-values.ts';
@@ -8,7 +7,8 @@ import type { Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
 import { logFailure } from '../../http/errors.ts';
 import { created, done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   DoneSchema,
@@ -22,6 +22,7 @@ import {
   TimeSchema,
   valuesQuery,
 } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
 import { stateRecord, type Values } from '../states/state-schemas.ts';

@@ -1,8 +1,8 @@
-import { z } from '@hono/zod-openapi';
 import type { Actor, AuditEntry } from '../../domain/audit.ts';
 import { RawJson, type Writable } from '../../domain/raw-json.ts';
 import { isoTime } from '../../management/api/answers.ts';
 import { NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import { seesPeople } from '../../management/rights.ts';
 
 /** An entry of the audit log as the API returns it. */

@@ -1,8 +1,9 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { NameSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { AuditEntrySchema, entryRecord } from './audit-schemas.ts';
 import { followAudit, seqIn } from './follow.ts';

@@ -1,9 +1,9 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { rawJson, writeJson } from '../../domain/raw-json.ts';
 import { isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { nextMember, pageQuery, readCursor, writeCursor } from '../../management/api/pages.ts';
 import {
   dryRunQuery,
@@ -12,6 +12,7 @@ import {
   seqMember,
   TimeSchema,
 } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { readSeq } from '../../management/rules.ts';
 import { type AuditQuery, exportAudit, getChange, listAudit } from './audit.ts';

@@ -32,12 +32,12 @@ export class RunningReferences {
   readonly #counts = new Map<string, number>();
 
   /** Runs `work`; until it ends, {@link has} is true for the actor's reference. */
-  async during(actor: Actor, work: () => Promise<void>): Promise<void> {
+  async during<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
     if (actor.reference === undefined) return work();
     const place = placeOf(actor.name, actor.reference);
     this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1);
     try {
-      await work();
+      return await work();
     } finally {
       const left = (this.#counts.get(place) ?? 1) - 1;
       if (left > 0) this.#counts.set(place, left);

@@ -1,7 +1,7 @@
-import { z } from '@hono/zod-openapi';
 import type { ProjectKey } from '../../domain/project.ts';
 import { created, damageOf, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   KeyRecordSchema,
@@ -10,6 +10,7 @@ import {
   seqMember,
   TimeSchema,
 } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
 import {

@@ -1,7 +1,8 @@
-import { z } from '@hono/zod-openapi';
 import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, LabelSchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import { TokenRecordSchema, tokenRecord } from '../access-tokens/access-token-schemas.ts';
 import { type Holdings, readHoldings } from './holdings.ts';
 import { sessionEnd } from './operator.ts';

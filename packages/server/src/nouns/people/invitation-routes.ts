@@ -1,9 +1,10 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { created, done, isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { rightsMembers, rightsRecord } from '../../management/api/rights-schemas.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { Written } from '../../management/write.ts';
 import type { Invitation } from './invitation.ts';
 import {

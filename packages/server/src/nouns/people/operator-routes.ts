@@ -1,10 +1,11 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { done, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { rightsMembers } from '../../management/api/rights-schemas.ts';
 import { DoneSchema, seqMember } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { Operator } from './operator.ts';
 import { changeOperator, deleteOperator, listOperators } from './operators.ts';
 import type { PeopleContext } from './people.ts';

@@ -1,8 +1,8 @@
-import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
 import { permissionMembers, rightsRecord } from '../../management/api/rights-schemas.ts';
 import { seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import { seesPeople } from '../../management/rights.ts';
 import { MAX_TEXT } from '../../management/rules.ts';
 import { INVITATION_KINDS } from './invitation.ts';

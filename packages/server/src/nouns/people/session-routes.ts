@@ -1,9 +1,10 @@
-import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import { invalid, ServiceError } from '../../domain/errors.ts';
 import { created, done, isoTime, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { Written } from '../../management/write.ts';
 import { isManagedBySso, SSO_PATHS, sessionLifetime } from '../sso/sso.ts';
 import { type ActiveSession, sessionEnd } from './operator.ts';

@@ -1,9 +1,9 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import type { Project } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { created, done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   DoneSchema,
@@ -12,6 +12,7 @@ import {
   seqMember,
   TimeSchema,
 } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
 import { environmentRecord } from '../environments/environment-schemas.ts';

@@ -1,8 +1,9 @@
 import { defined, type ErrorCode, PROPOSAL_STATUSES } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { ProposalSchema } from '../../management/api/proposal-schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import { proposalRecord } from './proposal-schemas.ts';
 import {
   acknowledgeProposal,

@@ -1,8 +1,9 @@
-import { z } from '@hono/zod-openapi';
 import { done, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { PublicationSchema } from './publication-schemas.ts';
 import {

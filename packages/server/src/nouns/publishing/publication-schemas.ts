@@ -1,5 +1,5 @@
-import { z } from '@hono/zod-openapi';
 import { NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 
 /** A published environment in answers. */
 export const PublicationSchema = z

@@ -1,9 +1,10 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { created, done, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../../management/api/pages.ts';
 import { DoneSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { NamedRelayToken } from './relay-token.ts';
 import {

@@ -1,6 +1,6 @@
-import { z } from '@hono/zod-openapi';
 import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
 import { LabelSchema, NameSchema, seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { NamedRelayToken } from './relay-token.ts';
 
 const scopeMembers = {

@@ -1,8 +1,9 @@
 import { defined, dueTime, ROLLOUT_PLAN } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { created, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
 import { isOpen, ROLLOUT_STATUSES, ranOf, stepsOf } from './rollout-plan.ts';

@@ -1,8 +1,8 @@
 import { defined, memberText } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { RawJson } from '../../domain/raw-json.ts';
 import { created, isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import {
   FlagKeySchema,
   FlagStateSchema,
@@ -10,6 +10,7 @@ import {
   StatePatchSchema,
   TimeSchema,
 } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import type { Written } from '../../management/write.ts';
 import { SCHEDULE_STATUSES } from './schedule.ts';

@@ -1,9 +1,10 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { visibleProjects } from '../../management/rights.ts';
 import { SEARCH_KINDS, type SearchHit, searchEverywhere } from './search-query.ts';

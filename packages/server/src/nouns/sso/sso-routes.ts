@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import { isSameSecret } from '../../domain/secret.ts';
 import { logFailure, notFound } from '../../http/errors.ts';
-import { type ManagementApp, type PublicCall, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { type PublicCall, tagged } from '../../management/api/operation.ts';
 import { cookieIn, removeCookie, setCookie } from '../people/cookies.ts';
 import { SIGN_ON_MS } from '../people/operator.ts';
 import type { PeopleContext } from '../people/people.ts';

@@ -1,8 +1,8 @@
 import { defined } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { rawJson } from '../../domain/raw-json.ts';
 import { ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import {
   dryRunQuery,
   EnvironmentRecordSchema,
@@ -11,6 +11,7 @@ import {
   NameSchema,
   seqMember,
 } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { expectedRevision, revisionTag } from '../flags/preconditions.ts';
 import { compareEnvironments, copyStates } from './copy.ts';

@@ -1,11 +1,11 @@
 import { defined, elementsOf, memberText } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StoredState } from '../../domain/project.ts';
 import { rawJson } from '../../domain/raw-json.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { done, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
 import {
   DoneSchema,
@@ -21,6 +21,7 @@ import {
   valueNameMember,
   valuesQuery,
 } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkNote } from '../../management/rules.ts';
 import type { Written } from '../../management/write.ts';

@@ -1,7 +1,8 @@
-import { z } from '@hono/zod-openapi';
 import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
-import { type ManagementApp, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { type ReadsFrom, readFlagUsage, readProjectUsage } from './usage.ts';
 

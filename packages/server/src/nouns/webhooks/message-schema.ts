@@ -1,6 +1,6 @@
-import { z } from '@hono/zod-openapi';
-import type { ManagementApp } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
 import { NameSchema, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 
 const VersionSchema = z.unknown().optional().openapi({
   description: 'The record, such as a flag state; absent where it did not exist, and in large messages.',

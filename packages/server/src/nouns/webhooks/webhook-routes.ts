@@ -1,8 +1,9 @@
 import { defined, type ErrorCode } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import { created, done, ok } from '../../management/api/answers.ts';
-import { type Call, type ManagementApp, type Operation, tagged } from '../../management/api/operation.ts';
+import type { ManagementApp } from '../../management/api/management-app.ts';
+import { type Call, type Operation, tagged } from '../../management/api/operation.ts';
 import { DoneSchema, NameSchema, seqMember } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import { listDeliveries, replayWebhook, testWebhook } from './deliveries.ts';
 import { describeMessages } from './message-schema.ts';
 import { KEPT_DELIVERIES } from './webhook.ts';

@@ -1,8 +1,8 @@
 import { WEBHOOK_EVENTS } from '@halyard/protocol';
-import { z } from '@hono/zod-openapi';
 import type { ChangedPlace } from '../../domain/audit.ts';
 import { isoTime, isoTimeOr } from '../../management/api/answers.ts';
 import { ChangedSchema, NameSchema, seqMember, TimeSchema } from '../../management/api/schemas.ts';
+import { z } from '../../management/api/zod.ts';
 import type { Written } from '../../management/write.ts';
 import {
   COUNTED_ENTRIES,
