@@ -137,7 +137,7 @@ function valuesOf(entry: AuditRow) {
 }
 
 function sha256(values: readonly (string | number | null)[], encoding: 'hex' | 'base64url'): string {
-  return new Bun.CryptoHasher('sha256').update(JSON.stringify(values)).digest(encoding);
+  return Bun.SHA256.hash(JSON.stringify(values), encoding);
 }
 
 /** The hashes in a block; `undefined` if they are damaged. */

@@ -21,6 +21,9 @@ const PAUSES = {
 /** How long a node that stops goes on with it, in milliseconds. */
 const CLOSING_MS = 1_000;
 
+/** Keys of entries that are read at once, for several blocks. */
+const KEYS_AT_ONCE = 5 * BLOCK_ENTRIES;
+
 /** Random bytes of the salt of a block. */
 const SALT_BYTES = 32;
 
@@ -69,20 +72,18 @@ export class ChainRunner {
     let last: Before | undefined;
     let keys: readonly EntryKey[] = [];
     while (performance.now() < endsAt) {
-      if (last === undefined || keys.length === 0) {
-        last = await readLastBlock(store);
-        keys = await readEntryKeys(store, endOf(last), BLOCK_ENTRIES);
-        if (keys.length === 0) return;
-      }
+      last ??= await readLastBlock(store);
+      if (keys.length === 0) keys = await readEntryKeys(store, endOf(last), KEYS_AT_ONCE);
+      const [part] = parts(keys);
+      if (part === undefined) return;
 
-      const [part = []] = parts(keys);
       const salt = randomBytes(SALT_BYTES).toHex();
       const block = makeBlock(last, await readEntries(store, part), { salt, now: now() });
       const isAdded = await store.unlogged((tx) => insertBlock(tx, { ...block, salt }));
 
       // If another node was first, its block says what comes next.
       last = isAdded ? block : undefined;
-      keys = keys.slice(part.length);
+      keys = isAdded ? keys.slice(part.length) : [];
       await Bun.sleep(PAUSES.between);
     }
   }
