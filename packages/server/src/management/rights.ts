@@ -170,8 +170,9 @@ type SomeRole = Pick<Rights, 'role' | 'canChangeProtected'>;
 
 /** The roles that count in a project; without one, the role for all projects. */
 function rolesIn(permissions: Rights, project: ProjectRef | undefined): readonly SomeRole[] {
-  if (project === undefined) return [permissions];
-  const own = (permissions.projects ?? []).filter((each) =>
+  const { projects } = permissions;
+  if (project === undefined || projects === undefined) return [permissions];
+  const own = projects.filter((each) =>
     'id' in project ? each.projectId === project.id : each.project === project.name,
   );
   return [permissions, ...own];

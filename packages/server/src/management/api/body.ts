@@ -1,4 +1,4 @@
-import { nestingOf } from '@halyard/protocol';
+import { isRecord, nestingOf } from '@halyard/protocol';
 import { invalid, quote } from '../../domain/errors.ts';
 import { at } from '../../domain/strict-members.ts';
 import type { z } from './zod.ts';
@@ -22,27 +22,38 @@ export function parseBody(text: string, subject: 'body' | 'document' = 'body'): 
 
 /** Parses `data` with `schema`; `invalid_argument` names the first problem in one sentence. */
 export function accept<T>(schema: z.ZodType<T>, data: unknown, what: 'body' | 'query'): T {
-  for (const { part, offset } of partsOf(data)) {
-    const { success, data: accepted, error } = schema.safeParse(part);
-    if (success && part === data) return accepted;
-    const [issue] = error?.issues ?? [];
-    if (issue !== undefined) throw invalid(sentenceOf(inWhole(issue, offset), [], what));
+  const long = longListsOf(data);
+  if (long.length > 0) {
+    for (const { part, offset } of partsOf(data, long)) {
+      const [issue] = schema.safeParse(part).error?.issues ?? [];
+      if (issue !== undefined) throw invalid(sentenceOf(inWhole(issue, offset), [], what));
+    }
   }
-  return schema.parse(data);
+
+  const { success, data: accepted, error } = schema.safeParse(data);
+  if (success) return accepted;
+  const [issue] = error.issues;
+  throw issue === undefined ? error : invalid(sentenceOf(issue, [], what));
 }
 
 /** Elements of a list that are checked at once. */
 const ELEMENTS_AT_ONCE = 1000;
 
+/** A list among the members of a body. */
+type List = readonly [name: string, elements: readonly unknown[]];
+
+function longListsOf(data: unknown): readonly List[] {
+  if (!isRecord(data)) return [];
+  const isLong = (member: unknown) => Array.isArray(member) && member.length > ELEMENTS_AT_ONCE;
+  // `List`: what the filter leaves.
+  return Object.entries(data).filter(([, member]) => isLong(member)) as unknown as List[];
+}
+
 /**
- * Parts of `data` with short lists, which together hold every element of its lists. The schema collects every problem:
+ * Parts of `data` with short lists, which together hold every element of its long ones. The schema collects every problem:
  * 1 MB of wrong elements would take 0.5 GB and seconds, and only the first problem is reported.
  */
-function* partsOf(data: unknown): Generator<{ readonly part: unknown; readonly offset: number }> {
-  const long = Object.entries(data ?? {}).filter(
-    ([, list]) => Array.isArray(list) && list.length > ELEMENTS_AT_ONCE,
-  );
-  if (long.length === 0 || Array.isArray(data)) return yield { part: data, offset: 0 };
+function* partsOf(data: unknown, long: readonly List[]): Generator<{ part: unknown; offset: number }> {
   const slices = (offset: number) =>
     long.flatMap(([name, list]) =>
       offset < list.length ? [[name, list.slice(offset, offset + ELEMENTS_AT_ONCE)] as const] : [],
