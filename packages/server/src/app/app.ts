@@ -3,7 +3,7 @@ import type { Server } from 'bun';
 import { ServiceError } from '../domain/errors.ts';
 import { errorResponse, notFound, refuseMethod } from '../http/errors.ts';
 import { pathOf, requestIdOf } from '../http/request.ts';
-import { notePending } from '../management/api/answers.ts';
+import { ANSWER_HEADERS, notePending } from '../management/api/answers.ts';
 import type { HeavyThread } from '../management/api/heavy-call.ts';
 import { type FoundRoute, ManagementApp, type ManagementRequest } from '../management/api/management-app.ts';
 import type { ManagementContext } from '../management/context.ts';
@@ -12,7 +12,7 @@ import { proposalDesk } from '../nouns/proposals/proposal-desk.ts';
 import type { Repeat } from '../nouns/proposals/proposals.ts';
 import { authentication, callerOf, requireOwnPage } from './authentication.ts';
 import { mountNouns, mountPublicNouns, type NodeParts } from './nouns.ts';
-import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
+import { mountOpenApi } from './openapi.ts';
 import { createHeavyOperations } from './thread-app.ts';
 
 /** The parts of the management API. */
@@ -81,7 +81,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
       const response = await answer(request, route).catch((error: unknown) => refuse(error, requestId));
 
       notePending({ method: raw.method, headers: response.headers }, options.hasApplied);
-      frame(response.headers, { requestId, isDocument: route?.path === OPENAPI_PATH });
+      frame(response.headers, requestId);
       return raw.method === 'HEAD' ? new Response(null, response) : response;
     },
   };
@@ -97,13 +97,9 @@ function repeating(context: ManagementContext): Repeat {
 }
 
 /** Adds the request's id to an answer, and keeps browsers from storing, running or framing it. */
-function frame(
-  headers: Headers,
-  { requestId, isDocument }: { readonly requestId: string; readonly isDocument: boolean },
-): void {
+function frame(headers: Headers, requestId: string): void {
   headers.set(REQUEST_ID_HEADER, requestId);
-  if (!headers.has('Cache-Control')) headers.set('Cache-Control', isDocument ? 'no-cache' : 'no-store');
-  headers.set('X-Content-Type-Options', 'nosniff');
-  headers.set('Referrer-Policy', 'no-referrer');
-  headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+  for (const [name, value] of FRAME) if (!headers.has(name)) headers.set(name, value);
 }
+
+const FRAME = Object.entries(ANSWER_HEADERS);

@@ -76,32 +76,27 @@ export function authentication({ context, log, trustProxy }: AuthenticationOptio
     const { headers } = raw;
     const header = headers.get('Authorization');
     const id = header === null ? sessionIdIn(raw, context.publicUrl) : undefined;
-    const caller = defined({ ip: addressOf(raw, server, trustProxy) });
-    const note = headers.get('X-Change-Note');
-    const find = async (): Promise<Admission | undefined> => {
-      const found = await (id === undefined
+    const ip = addressOf(raw, server, trustProxy);
+    const caller: Caller = ip === undefined ? {} : { ip };
+    const find = () =>
+      id === undefined
         ? findToken(header, caller)
-        : findSession(id, caller, headers.get('X-Confirm-Environment') ?? ''));
-      if (found === undefined) return undefined;
-      const reference = readReference(headers.get(REFERENCE_HEADER) ?? undefined);
-      return { ...found, actor: { ...withNote(found.actor, note), ...defined({ reference }) } };
-    };
-    const admit = async () => {
-      const found = await find();
-      if (found === undefined) throw id === undefined ? invalidAccessToken() : notSignedIn();
-      return found;
-    };
+        : findSession(id, caller, headers.get('X-Confirm-Environment') ?? '');
+    const refusal = () => (id === undefined ? invalidAccessToken() : notSignedIn());
 
-    const admission = await admit();
+    const admission = await find();
+    if (admission === undefined) throw refusal();
+    const actor = withSaid(admission.actor, headers);
     noteUse(admission);
     // The listener allows 10 seconds without credentials. An authenticated request may wait for a lock or a large import.
     server?.timeout(raw, WORK_SECONDS);
-    const { actor, session } = admission;
     return {
       actor,
-      session,
+      session: admission.session,
       currentActor: async () => {
-        const { actor: current } = await admit();
+        const now = await find();
+        if (now === undefined) throw refusal();
+        const current = withSaid(now.actor, headers);
         await requireOpenReference(context, current);
         return current;
       },
@@ -117,19 +112,28 @@ function notSignedIn(): ServiceError {
   );
 }
 
-function tokenActor({ name, permissions, credential }: TokenHolder, { ip }: Caller): Actor {
-  return { name: `token:${name}`, permissions, ...defined({ credential, ip }) };
+function tokenActor({ name, permissions, credential }: TokenHolder, caller: Caller): Actor {
+  const actor = { name: `token:${name}`, permissions, ...caller };
+  return credential === undefined ? actor : { ...actor, credential };
 }
 
 function namesIn(header: string): readonly string[] {
   return header.split(',').map((name) => name.trim());
 }
 
-function withNote(actor: Actor, header: string | null): Actor {
-  if (header === null) return actor;
+/** The actor with what the request says about itself: why, and its own name. */
+function withSaid(actor: Actor, headers: Headers): Actor {
+  const note = noteIn(headers.get('X-Change-Note'));
+  const reference = readReference(headers.get(REFERENCE_HEADER) ?? undefined);
+  if (note === undefined && reference === undefined) return actor;
+  return { ...actor, ...defined({ note, reference }) };
+}
+
+function noteIn(header: string | null): string | undefined {
+  if (header === null) return undefined;
   const note = decodeNote(header).trim();
   checkNote(note);
-  return note === '' ? actor : { ...actor, note };
+  return note || undefined;
 }
 
 /** Decodes a header value, which arrives as one character per byte: as UTF-8, which command lines send, if valid. */

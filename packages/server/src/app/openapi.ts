@@ -48,7 +48,8 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
     path: OPENAPI_PATH,
     answerAnyone: ({ raw }) => {
       document ??= JSON.stringify(openApiDocument(app, version));
-      const answer = new Response(document, { headers: { 'Content-Type': 'application/json' } });
+      const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' };
+      const answer = new Response(document, { headers });
       return compressAnswer(raw, answer);
     },
   });

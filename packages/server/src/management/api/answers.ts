@@ -6,18 +6,37 @@ import type { Written } from '../write.ts';
 
 export { isoTime };
 
+/** The headers of every answer: it is for this caller now, and no page runs it or frames it. */
+export const ANSWER_HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+} as const;
+
+/** Headers by name. */
+type HeaderFields = Readonly<Record<string, string>>;
+
 /** Answers 200 with JSON. */
-export function ok(body: Writable, headers: Readonly<Record<string, string>> = {}): Response {
-  return jsonResponse(200, body, headers);
+export function ok(body: Writable, headers: HeaderFields = {}): Response {
+  return jsonResponse(200, writeJson(body), { seq: seqOf(body), headers });
 }
 
 /** Answers 201 with JSON. */
-export function created(body: Writable, headers: Readonly<Record<string, string>> = {}): Response {
-  return jsonResponse(201, body, headers);
+export function created(body: Writable, headers: HeaderFields = {}): Response {
+  return jsonResponse(201, writeJson(body), { seq: seqOf(body), headers });
+}
+
+/** Answers 200 with JSON that is written already; `seq` is the number of the change, if it was one. */
+export function okText(
+  text: string,
+  { seq, headers = {} }: { readonly seq: number | undefined; readonly headers?: HeaderFields },
+): Response {
+  return jsonResponse(200, text, { seq, headers });
 }
 
 /** Answers 200 with the position of the change in the log, for a write that leaves no record. */
-export function done({ seq }: Written<object>, headers: Readonly<Record<string, string>> = {}): Response {
+export function done({ seq }: Written<object>, headers: HeaderFields = {}): Response {
   return ok({ seq }, headers);
 }
 
@@ -36,16 +55,22 @@ export function damageOf(record: Pick<ProjectKey, 'createdAt' | 'expiresAt' | 'r
 /** Carries the number of a change from its answer to {@link notePending}, also out of the management thread. */
 const SEQ_HEADER = 'X-Change-Seq';
 
-function jsonResponse(status: number, body: Writable, headers: Readonly<Record<string, string>>): Response {
-  const seq = isRecord(body) && typeof body.seq === 'number' ? body.seq : undefined;
-  return new Response(writeJson(body), {
-    status,
-    headers: {
-      'Content-Type': 'application/json',
-      ...headers,
-      ...(seq !== undefined && { [SEQ_HEADER]: String(seq) }),
-    },
-  });
+/** Copied for each answer, which takes half the time of setting them one by one. */
+const JSON_HEADERS = new Headers({ ...ANSWER_HEADERS, 'Content-Type': 'application/json' });
+
+function jsonResponse(
+  status: number,
+  text: string,
+  { seq, headers }: { readonly seq: number | undefined; readonly headers: HeaderFields },
+): Response {
+  const all = new Headers(JSON_HEADERS);
+  for (const [name, value] of Object.entries(headers)) all.set(name, value);
+  if (seq !== undefined) all.set(SEQ_HEADER, String(seq));
+  return new Response(text, { status, headers: all });
+}
+
+function seqOf(body: Writable): number | undefined {
+  return isRecord(body) && typeof body.seq === 'number' ? body.seq : undefined;
 }
 
 /** Says on the answer of a write whether this node has yet to serve the change. (Spec: S14.7) */

@@ -50,7 +50,13 @@ interface Branch {
   readonly next: Map<string, Branch>;
   any?: Branch;
   /** The routes that end here, by method. */
-  readonly routes: Map<string, Route>;
+  readonly ends: Map<string, Ending>;
+}
+
+/** A route, with the names of its parameters and the segments that have them. */
+interface Ending {
+  readonly route: Route;
+  readonly parameters: readonly (readonly [name: string, index: number])[];
 }
 
 /** The operations of the management API: their routes, their descriptions, and what all of them share. */
@@ -76,8 +82,13 @@ export class ManagementApp {
   add(route: Route): void {
     this.routes.push(route);
     let branch = this.#root;
-    for (const segment of route.path.split('/')) branch = follow(branch, segment);
-    branch.routes.set(route.method, route);
+    const parameters: [string, number][] = [];
+    for (const [index, segment] of route.path.split('/').entries()) {
+      const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+      if (name !== undefined) parameters.push([name, index]);
+      branch = name === undefined ? named(branch, segment) : parameterOf(branch);
+    }
+    branch.ends.set(route.method, { route, parameters });
   }
 
   /** The route of a request. Names win over parameters: `flags/archive` is not the flag `archive`. */
@@ -85,55 +96,50 @@ export class ManagementApp {
     const segments = path.split('/');
     // A GET route also answers HEAD.
     const wanted = method === 'HEAD' ? 'GET' : method;
-    for (const { routes } of endsOf(this.#root, segments)) {
-      const route = routes.get(wanted);
-      if (route !== undefined) return { route, params: paramsIn(route.path, segments) };
-    }
-    return undefined;
+    const branch = branchesOf(this.#root, segments).find(({ ends }) => ends.has(wanted));
+    const end = branch?.ends.get(wanted);
+    return end && { route: end.route, params: paramsIn(end, segments) };
   }
 
   /** The methods of a path; empty for an unknown path. */
   methodsOf(path: string): readonly string[] {
-    const methods = new Set(endsOf(this.#root, path.split('/')).flatMap(({ routes }) => [...routes.keys()]));
+    const branches = branchesOf(this.#root, path.split('/'));
+    const methods = new Set(branches.flatMap(({ ends }) => [...ends.keys()]));
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods].sort();
   }
 }
 
 function newBranch(): Branch {
-  return { next: new Map(), routes: new Map() };
+  return { next: new Map(), ends: new Map() };
 }
 
-function follow(branch: Branch, segment: string): Branch {
-  if (isParameter(segment)) {
-    branch.any ??= newBranch();
-    return branch.any;
-  }
+function named(branch: Branch, segment: string): Branch {
   const known = branch.next.get(segment) ?? newBranch();
   branch.next.set(segment, known);
   return known;
 }
 
-function isParameter(segment: string): boolean {
-  return segment.startsWith('{');
+function parameterOf(branch: Branch): Branch {
+  branch.any ??= newBranch();
+  return branch.any;
 }
 
-/** Where a path can end, from the segment `at` on. */
-function endsOf(branch: Branch, segments: readonly string[], at = 0): readonly Branch[] {
+/** The branches to which these segments lead, from the segment `at` on: most often one. */
+function branchesOf(branch: Branch, segments: readonly string[], at = 0): readonly Branch[] {
   const segment = segments[at];
   if (segment === undefined) return [branch];
-  const named = branch.next.get(segment);
-  const ends = named === undefined ? [] : endsOf(named, segments, at + 1);
-  if (branch.any === undefined || segment === '') return ends;
+  const next = branch.next.get(segment);
+  const any = segment === '' ? undefined : branch.any;
 
-  const others = endsOf(branch.any, segments, at + 1);
-  return ends.length === 0 ? others : [...ends, ...others];
+  if (next === undefined) return any === undefined ? [] : branchesOf(any, segments, at + 1);
+  if (any === undefined) return branchesOf(next, segments, at + 1);
+  return [...branchesOf(next, segments, at + 1), ...branchesOf(any, segments, at + 1)];
 }
 
-function paramsIn(path: string, segments: readonly string[]): ManagementRequest['params'] {
+function paramsIn({ parameters }: Ending, segments: readonly string[]): ManagementRequest['params'] {
   const params: Record<string, string> = {};
-  for (const [index, segment] of path.split('/').entries())
-    if (isParameter(segment)) params[segment.slice(1, -1)] = decode(segments[index] ?? '');
+  for (const [name, index] of parameters) params[name] = decode(segments[index] ?? '');
   return params;
 }
 

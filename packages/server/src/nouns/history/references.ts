@@ -32,17 +32,15 @@ export class RunningReferences {
   readonly #counts = new Map<string, number>();
 
   /** Runs `work`; until it ends, {@link has} is true for the actor's reference. */
-  async during<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
-    if (actor.reference === undefined) return work();
-    const place = placeOf(actor.name, actor.reference);
+  during<T>({ name, reference }: Actor, work: () => Promise<T>): Promise<T> {
+    if (reference === undefined) return work();
+    const place = placeOf(name, reference);
     this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1);
-    try {
-      return await work();
-    } finally {
+    return work().finally(() => {
       const left = (this.#counts.get(place) ?? 1) - 1;
       if (left > 0) this.#counts.set(place, left);
       else this.#counts.delete(place);
-    }
+    });
   }
 
   /** Whether a request of `actor` with this reference is being answered. */

@@ -1,9 +1,8 @@
 import { defined, elementsOf, memberText } from '@halyard/protocol';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StoredState } from '../../domain/project.ts';
-import { rawJson } from '../../domain/raw-json.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
-import { done, ok } from '../../management/api/answers.ts';
+import { done, isoTime, ok, okText } from '../../management/api/answers.ts';
 import type { ManagementApp } from '../../management/api/management-app.ts';
 import { tagged } from '../../management/api/operation.ts';
 import { listAnswer, nextMember, pageOf, pageQuery } from '../../management/api/pages.ts';
@@ -147,11 +146,21 @@ function keyed(stored: StoredState, values?: Values) {
 
 /** (Spec: S14.15) */
 function stateAnswer({ stored, before, changed, environmentRevision, seq }: Written<StateWritten>): Response {
-  const replaced = changed ? { before: rawJson(before) ?? null } : {};
-  return ok(
-    { ...keyed(stored), ...replaced, changed, environmentRevision, seq },
-    { ETag: revisionTag(stored.revision) },
-  );
+  const { flagKey: key, state, revision, updatedAt, updatedBy } = stored;
+  const rest = {
+    revision,
+    updatedAt: isoTime(updatedAt),
+    updatedBy: updatedBy || undefined,
+    changed,
+    environmentRevision,
+    seq,
+  };
+  const texts = [
+    `{"key":${JSON.stringify(key)},"state":${state}`,
+    ...(changed ? [`"before":${before ?? null}`] : []),
+    JSON.stringify(rest).slice(1),
+  ];
+  return okText(texts.join(','), { seq, headers: { ETag: revisionTag(revision) } });
 }
 
 /** Largest body of a change, in bytes. */
