@@ -118,6 +118,16 @@ describe('the history', () => {
     await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByText(/Reverts change \d+: Too many complaints/).waitFor();
+
+    // A state that did not exist before is removed.
+    await world.management.putState('shop', 'staging', 'brand-new', { enabled: false });
+    await page.goto('/projects/shop/history?q=brand-new');
+    await page
+      .getByRole('button', { name: /^Revert change/ })
+      .first()
+      .click();
+    await dialog.getByText('Removed', { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     const { flags } = await world.management.states('shop', 'production');
     expect(flags.find(({ key }) => key === 'checkout')?.state).toEqual({ enabled: false });
   }, 60_000);

@@ -79,23 +79,25 @@ export function ProductionGuard({
       {list === undefined && <PausedPlans project={project} environment={environment} steps={steps} />}
       <div className="mt-3">{list ?? <StepList steps={steps} />}</div>
 
-      <form className="mt-3 flex flex-col gap-3" {...form.props}>
-        {given !== '' && (
-          <p className="break-words text-ink-2">
-            {messages.noteGiven} <q className="text-ink">{given}</q>
-          </p>
-        )}
-        {asksReason && (
-          <NoteField
-            value={note}
-            isRequired={reasonRequired}
-            error={form.problem('note')}
-            onChange={setNote}
-          />
-        )}
-        {environment.protected && (
-          <CheckField label={messages.pauseGuard} isChecked={pauses} onChange={setPausing} />
-        )}
+      <form className="mt-3" {...form.props}>
+        <div className="flex flex-col gap-3 empty:hidden">
+          {given !== '' && (
+            <p className="break-words text-ink-2">
+              {messages.noteGiven} <q className="text-ink">{given}</q>
+            </p>
+          )}
+          {asksReason && (
+            <NoteField
+              value={note}
+              isRequired={reasonRequired}
+              error={form.problem('note')}
+              onChange={setNote}
+            />
+          )}
+          {environment.protected && (
+            <CheckField label={messages.pauseGuard} isChecked={pauses} onChange={setPausing} />
+          )}
+        </div>
 
         <DialogActions>
           {/* Pressing the key that opened it once more must not confirm. A required reason comes first. */}

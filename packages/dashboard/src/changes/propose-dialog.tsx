@@ -62,32 +62,34 @@ export function ProposeDialog({
       onClose={() => onAnswer(undefined)}
       className="w-[min(40rem,calc(100vw-2rem))]"
     >
-      <form className="flex flex-col gap-4" {...form.props}>
-        {isEmergency ? <EmergencyNote names={names} /> : <ApprovalNote environments={environments} />}
-        {list === undefined &&
-          environments.map((environment) => (
-            <PausedPlans key={environment.name} project={project} environment={environment} steps={steps} />
-          ))}
-        {list ??
-          (steps.length > 0 && (
-            <ScrollRegion label={dialogs.whatChanges} className="max-h-[40vh] overflow-y-auto">
-              <StepList steps={steps} />
-            </ScrollRegion>
-          ))}
+      <form {...form.props}>
+        <div className="flex flex-col gap-4">
+          {isEmergency ? <EmergencyNote names={names} /> : <ApprovalNote environments={environments} />}
+          {list === undefined &&
+            environments.map((environment) => (
+              <PausedPlans key={environment.name} project={project} environment={environment} steps={steps} />
+            ))}
+          {list ??
+            (steps.length > 0 && (
+              <ScrollRegion label={dialogs.whatChanges} className="max-h-[40vh] overflow-y-auto">
+                <StepList steps={steps} />
+              </ScrollRegion>
+            ))}
 
-        <TextField
-          label={isEmergency ? words.emergencyNote : words.note}
-          hint={isEmergency ? words.emergencyNoteHint : undefined}
-          error={form.problem('note')}
-          maxLength={NOTE_LENGTH}
-          required
-          data-autofocus
-          value={note}
-          onChange={setNote}
-        />
-        {!isEmergency && (
-          <CheckField label={words.hold} hint={words.holdHint} isChecked={isHeld} onChange={setHeld} />
-        )}
+          <TextField
+            label={isEmergency ? words.emergencyNote : words.note}
+            hint={isEmergency ? words.emergencyNoteHint : undefined}
+            error={form.problem('note')}
+            maxLength={NOTE_LENGTH}
+            required
+            data-autofocus
+            value={note}
+            onChange={setNote}
+          />
+          {!isEmergency && (
+            <CheckField label={words.hold} hint={words.holdHint} isChecked={isHeld} onChange={setHeld} />
+          )}
+        </div>
 
         <DialogActions>
           {mayBeEmergency && (

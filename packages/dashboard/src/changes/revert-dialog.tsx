@@ -8,8 +8,9 @@ import { useCatchUp } from '../api/live.tsx';
 import { useProject } from '../api/projects.ts';
 import { queryKeys } from '../api/query-cache.ts';
 import { useRollouts } from '../api/rollouts.ts';
-import type { RevertDifference, Reverted } from '../api/types.ts';
+import type { FlagState, RevertDifference, Reverted } from '../api/types.ts';
 import { FieldDiff } from '../components/audit/field-diff.tsx';
+import { StateDiff } from '../components/audit/state-diff.tsx';
 import { EnvironmentBadge } from '../components/badges.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { EnvironmentName } from '../components/environment-name.tsx';
@@ -173,7 +174,12 @@ function Differences({ project, differences }: DifferencesProps) {
               )}
               <EnvironmentName project={project} name={environment} />
             </p>
-            <FieldDiff before={before} after={after} />
+            {key !== undefined && environment !== undefined ? (
+              // In an environment, a flag has a state.
+              <StateDiff before={before as FlagState | undefined} after={after as FlagState | undefined} />
+            ) : (
+              <FieldDiff before={before} after={after} />
+            )}
           </li>
         ))}
       </ul>
