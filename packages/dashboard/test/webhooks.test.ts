@@ -123,6 +123,13 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   const viewer = await signUp(world, { email: 'eve@example.com', role: 'viewer' });
   const other = await world.open('/projects/shop/webhooks', { as: viewer });
   await other.page.getByText('Viewing and managing webhooks requires an administrator.').waitFor();
+  const settings = other.page.getByRole('navigation', { name: 'Settings of the project' });
+  expect(await settings.getByRole('link').allTextContents()).toEqual([
+    'General',
+    'Environments',
+    'Keys',
+    'Members',
+  ]);
   await other.check();
 }, 60_000);
 

@@ -47,10 +47,10 @@ export const PROJECT_SCREENS = [
 
 /** The screens of a project's settings, after the one with the settings of the project itself. */
 export const PROJECT_SETTINGS = [
-  { name: 'Environments', key: 'e', to: links.environments },
-  { name: 'Keys', key: 'k', to: links.keys },
-  { name: 'Webhooks', key: 'w', to: links.webhooks },
-  { name: 'Members', key: 'm', to: links.members },
+  { name: 'Environments', key: 'e', to: links.environments, isForAdmins: false },
+  { name: 'Keys', key: 'k', to: links.keys, isForAdmins: false },
+  { name: 'Webhooks', key: 'w', to: links.webhooks, isForAdmins: true },
+  { name: 'Members', key: 'm', to: links.members, isForAdmins: false },
 ] as const;
 
 /** Whether the screen at a path belongs to a project's settings. */

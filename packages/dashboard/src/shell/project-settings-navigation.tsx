@@ -1,3 +1,4 @@
+import { useCan } from '../api/session.ts';
 import { links, PROJECT_SETTINGS } from '../browser/links.ts';
 import { classNames } from '../components/class-names.ts';
 import { GRID } from '../components/page.tsx';
@@ -6,9 +7,12 @@ import { Navigation } from './navigation.tsx';
 const LABEL = 'Settings of the project';
 const GENERAL = 'General';
 
-/** The links to the screens of a project's settings, below the others. */
+/** The links to the screens of a project's settings that the person may read, below the others. */
 export function ProjectSettingsNavigation({ project }: { project: string }) {
-  const screens = PROJECT_SETTINGS.map(({ name, to }) => ({ name, address: to(project) }));
+  const isAdmin = useCan('admin');
+  const screens = PROJECT_SETTINGS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(
+    ({ name, to }) => ({ name, address: to(project) }),
+  );
   return (
     <div className={classNames(GRID, 'border-t border-line')}>
       <Navigation
