@@ -387,4 +387,4 @@ test(
 );
 
 /** How many components may be rendered for a row that is added. */
-const MOST_FOR_A_ROW = 150;
+const MOST_FOR_A_ROW = 160;

@@ -67,6 +67,8 @@ const SIDE_PX = 400;
 /** How far messages stand above the foot, in pixels: not over the control, or the row of the switch, that was just used. */
 function liftOverFocus(): number {
   const place = focusPlace();
+  // What a dialog reports appears while it closes: its button is about to go away.
+  if (place?.closest('dialog')) return 0;
   const box = (place?.closest('[data-column]') ?? place)?.getBoundingClientRect();
   if (box === undefined || box.height > FOOT_PX) return 0;
 
