@@ -198,7 +198,7 @@ test(
     await page.getByRole('menuitem', { name: 'New key' }).click();
     await page.getByRole('dialog', { name: 'New key' }).waitFor();
     await page.keyboard.press('Escape');
-    expect(new URL(page.url()).search).toBe('');
+    await page.waitForURL(({ search }) => search === '');
     await page.getByRole('button', { name: 'Help' }).click();
     await page.getByText(/^Halyard \d+\.\d+\.\d+/).waitFor();
     await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
