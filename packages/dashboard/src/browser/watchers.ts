@@ -1,4 +1,4 @@
-/** Functions that are told when something happens. */
+/** Functions to call when something happens. */
 export interface Watchers<News> {
   /** Calls `watcher` each time. Returns the function that stops it. */
   readonly watch: (watcher: (news: News) => void) => () => void;

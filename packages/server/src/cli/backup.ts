@@ -58,10 +58,12 @@ export const restoreCommand = localCommand({
   run: async ({ file: path, replace = false, runOverdue = false, ...options }, shell) => {
     const place = placeOf(shell, options);
     const file = resolve(path);
+
     const { restore } = await import('../nouns/restore.ts');
     const { header, contents, interrupted } = await explain(
       restore(file, place, { replace, runOverdue, now: shell.now() }),
     );
+
     const all = { file, fileBytes: statSync(file).size, ...facts(header, contents), ...interrupted };
     report(
       shell,
