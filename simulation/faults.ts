@@ -32,12 +32,12 @@ const CAUSES: Record<FaultKind, Cause> = {
   reset: ({ layout }, { where }) => at(layout.links, where).reset(),
   kill: (world, { where, ms }) => {
     const place = at(world.layout.places, where);
-    kill(world, place);
+    world.layout.kill(place);
     restartLater(world, place, ms);
   },
   'power cut': (world, { where, ms }) => {
-    const place = at(world.layout.places, where);
-    kill(world, place);
+    const place = machineOf(world, at(world.layout.places, where));
+    world.layout.kill(place);
     place.disk?.cutPower();
     restartLater(world, place, ms);
   },
@@ -91,20 +91,6 @@ export function cause(world: World, fault: Fault): void {
   CAUSES[fault.kind](world, fault);
 }
 
-/** Ends a process, and those that end with it. */
-function kill(world: World, place: Place): void {
-  const { layout } = world;
-  for (const each of [place, ...layout.workersOf(place)]) {
-    each.kill();
-    each.source.link.reset();
-    if (each.source.kind === 'database') each.source.standby?.link.reset();
-  }
-  layout.readerLink.reset();
-  layout.clientLink.reset();
-  for (const { source } of layout.places)
-    if (source.kind === 'upstream' && source.upstream === place.name) source.link.reset();
-}
-
 /** Starts a process again, with its workers. */
 function restartLater(world: World, place: Place, ms: number): void {
   world.later(ms, () => {
@@ -118,7 +104,7 @@ function stop(world: World, place: Place, ms: number): void {
   place.close();
   world.later(3_000 + ms, () => {
     if (place.plane !== undefined) return;
-    kill(world, place);
+    world.layout.kill(place);
     restartLater(world, place, 0);
   });
 }
@@ -127,7 +113,7 @@ function stop(world: World, place: Place, ms: number): void {
 function stopEarly(world: World, { where, ms, how }: Fault): void {
   const place = at(machinesOf(world), where);
   const { link } = place.source;
-  kill(world, place);
+  world.layout.kill(place);
   restartLater(world, place, 0);
   link.slow(100 + how * 400);
   world.later(ms, () => {
@@ -141,7 +127,7 @@ function slowThenDead(world: World, { where, ms, how }: Fault): void {
   const place = at(machinesOf(world), where);
   const { link } = place.source;
   if (where % 2 === 0) {
-    kill(world, place);
+    world.layout.kill(place);
     restartLater(world, place, 0);
   }
   link.slow(300 + how * 600);
@@ -155,7 +141,7 @@ function slowThenDead(world: World, { where, ms, how }: Fault): void {
 /** A process starts while its source is away: all that it can have is what it kept. */
 function coldStart(world: World, { where, ms, how }: Fault): void {
   const place = at(machinesOf(world), where);
-  kill(world, place);
+  world.layout.kill(place);
   if (how < 0.4) place.disk?.cutPower();
   const links = world.layout.linksOf(place);
   for (const link of links) link.dig();
@@ -180,7 +166,7 @@ function loseHistory(world: World, rows: number, isPooled: boolean): void {
 /** The database fails over and loses rows, and every node that knew them restarts: only relays have seen them. */
 function failover(world: World, { how, ms }: Fault): void {
   const nodes = world.layout.places.filter(({ source }) => source.kind === 'database');
-  for (const node of nodes) kill(world, node);
+  for (const node of nodes) world.layout.kill(node);
   loseHistory(world, 1 + Math.floor(how * 6), false);
   world.later(ms, () => {
     for (const node of nodes) restartLater(world, node, 0);
@@ -199,7 +185,7 @@ function rotate(world: World, { where, how }: Fault): void {
     world.count('token replaced live');
     return;
   }
-  kill(world, place);
+  world.layout.kill(place);
   place.start();
 }
 
@@ -248,6 +234,11 @@ function revokeKey(world: World, where: number): void {
     ([id, { until }]) => until === Number.POSITIVE_INFINITY && !lasting.has(id),
   );
   database.revokeKey(at(keys, where)[0]);
+}
+
+/** Where the power of a machine is: a worker's is that of its node, whose disk it has. */
+function machineOf({ layout }: World, place: Place): Place {
+  return layout.places.find(({ disk }) => disk !== undefined && disk === place.disk) ?? place;
 }
 
 /** The places without workers, which have no link that can fail. */

@@ -163,6 +163,19 @@ export class Layout {
     return disk.files;
   }
 
+  /** Ends a process, and those that end with it. Their connections end with them. */
+  kill(place: Place): void {
+    for (const each of [place, ...this.workersOf(place)]) {
+      each.kill();
+      each.source.link.reset();
+      if (each.source.kind === 'database') each.source.standby?.link.reset();
+    }
+    this.readerLink.reset();
+    this.clientLink.reset();
+    for (const { source } of this.places)
+      if (source.kind === 'upstream' && source.upstream === place.name) source.link.reset();
+  }
+
   #buildStandby(database: Database): Standby {
     const link = this.#link('primary-standby', this.#chance.between(0.3, 5));
     const skewMs = this.#chance.between(-SERVER_SKEW_MS, SERVER_SKEW_MS);

@@ -103,7 +103,8 @@ export class World {
     for (const place of core) {
       kernel.resume(place.owner);
       if (place.disk) place.disk.isFull = false;
-      if (place.plane === undefined) place.owner.isAlive = false;
+      // One that was closed, and has other work.
+      if (place.plane === undefined && place.owner.isAlive) layout.kill(place);
       place.start();
     }
   }
