@@ -169,6 +169,21 @@ describe('groups and batches on PostgreSQL', () => {
     await database.close();
   });
 
+  test('a statement that was prepared returns the same columns when it runs again, and after it had no rows', async () => {
+    await using home = await openHome();
+    const text = 'SELECT $1::bigint AS number, $2::text AS "someText", NULL AS nothing WHERE $1::bigint > 0';
+    const run = (number: number) =>
+      home.database.transaction(async (transaction) => {
+        const [rows] = await transaction.batch([{ text, parameters: [number, 'a'] }]);
+        return rows;
+      });
+
+    expect(await run(0)).toEqual([]);
+    expect(await run(1)).toEqual([{ number: 1, someText: 'a', nothing: null }]);
+    expect(await run(0)).toEqual([]);
+    expect(await run(2)).toEqual([{ number: 2, someText: 'a', nothing: null }]);
+  });
+
   test('of a batch in which a statement fails, nothing is kept, and what follows it does not run', async () => {
     await using home = await openHome();
     const raise = {

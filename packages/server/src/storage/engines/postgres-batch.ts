@@ -26,6 +26,13 @@ const Result = (pg as unknown as { Result: new (rowMode?: string, types?: unknow
 /** Texts that one connection keeps prepared at most: more than the program uses often. */
 const MAX_PREPARED = 100;
 
+/** A statement that a connection keeps. */
+interface Prepared {
+  readonly name: string;
+  /** The columns of its rows, once the server has described them. They stay: it refuses a plan whose columns have changed. */
+  fields?: readonly unknown[];
+}
+
 /** Codes of a server that lacks a statement which was prepared, or has it already: there is a pooler in between. */
 const CONFUSED: ReadonlySet<unknown> = new Set(['26000', '42P05']);
 
@@ -35,24 +42,30 @@ const CONFUSED: ReadonlySet<unknown> = new Set(['26000', '42P05']);
  * server may change between two uses; if the new one lacks a statement or has it already, no more are prepared.
  */
 export class PreparedStatements {
-  readonly #known = new WeakMap<pg.Client, Set<string>>();
+  readonly #known = new WeakMap<pg.Client, Map<string, Prepared>>();
   #isOff = false;
 
-  /** The name of a statement on this connection and whether it has to be prepared; `undefined` for one without a name. */
-  find(client: pg.Client, text: string): { readonly name: string; readonly isNew: boolean } | undefined {
+  /** What a connection keeps of a statement, and whether it has to be prepared; `undefined` for one without a name. */
+  find(
+    client: pg.Client,
+    text: string,
+  ): { readonly statement: Prepared; readonly isNew: boolean } | undefined {
     if (this.#isOff) return undefined;
-    const known = this.#known.get(client) ?? new Set();
+    const known = this.#known.get(client) ?? new Map<string, Prepared>();
     this.#known.set(client, known);
-    const name = `halyard_${Bun.hash(text).toString(36)}`;
-    if (known.has(name)) return { name, isNew: false };
+
+    const found = known.get(text);
+    if (found !== undefined) return { statement: found, isNew: false };
     if (known.size >= MAX_PREPARED) return undefined;
-    known.add(name);
-    return { name, isNew: true };
+
+    const statement: Prepared = { name: `halyard_${Bun.hash(text).toString(36)}` };
+    known.set(text, statement);
+    return { statement, isNew: true };
   }
 
-  /** Forgets names that the server did not come to prepare. */
-  forget(client: pg.Client, names: readonly string[]): void {
-    for (const name of names) this.#known.get(client)?.delete(name);
+  /** Forgets texts that the server did not come to prepare. */
+  forget(client: pg.Client, texts: readonly string[]): void {
+    for (const text of texts) this.#known.get(client)?.delete(text);
   }
 
   /** Whether a transaction failed because of prepared statements. It can be run again, without them. */
@@ -74,10 +87,12 @@ export class Batch {
   readonly #statements: readonly Statement[];
   readonly #prepared: (text: string) => ReturnType<PreparedStatements['find']>;
   readonly #onEnd: (error: Error | undefined, results?: readonly pg.QueryResult[]) => void;
-  /** The names of statements that the server has not parsed yet; empty for those without a name. */
+  /** The texts that the server has not parsed yet. */
   readonly unparsed: string[] = [];
   readonly #onParsed = () => void this.unparsed.shift();
   #stopListening = () => {};
+  /** For each statement, where its columns are kept, if the server keeps it. */
+  readonly #kept: (Prepared | undefined)[] = [];
   readonly #results: ResultReader[] = [];
   #failure: Error | undefined;
   #current: ResultReader | undefined;
@@ -102,15 +117,18 @@ export class Batch {
     wire.stream.cork();
     try {
       for (const { text, parameters = [] } of this.#statements) {
-        const { name = '', isNew = true } = this.#prepared(text) ?? {};
+        const { statement, isNew = true } = this.#prepared(text) ?? {};
+        const name = statement?.name ?? '';
+        this.#kept.push(statement);
         if (isNew) {
           wire.parse({ text, name });
-          this.unparsed.push(name);
+          this.unparsed.push(text);
         }
 
         const values = parameters.map((value) => (value === null ? null : String(value)));
         wire.bind({ statement: name, values });
-        wire.describe({ type: 'P' });
+        // The server names the columns once for each connection: to read that takes longer than to read a row.
+        if (statement?.fields === undefined) wire.describe({ type: 'P' });
         wire.execute({});
       }
       wire.sync();
@@ -122,6 +140,8 @@ export class Batch {
 
   handleRowDescription({ fields }: { readonly fields: readonly unknown[] }): void {
     this.#result().addFields(fields);
+    const kept = this.#kept[this.#results.length];
+    if (kept !== undefined) kept.fields = fields;
   }
 
   handleDataRow({ fields }: { readonly fields: readonly unknown[] }): void {
@@ -132,6 +152,9 @@ export class Batch {
   handleCommandComplete(message: object): void {
     const result = this.#result();
     result.addCommandComplete(message);
+    const kept = this.#kept[this.#results.length];
+    // It has answered, and has no rows.
+    if (kept !== undefined) kept.fields ??= [];
     this.#results.push(result);
     this.#current = undefined;
   }
@@ -149,7 +172,10 @@ export class Batch {
   }
 
   #result(): ResultReader {
-    this.#current ??= new Result('', this._result._types);
+    if (this.#current !== undefined) return this.#current;
+    this.#current = new Result('', this._result._types);
+    const fields = this.#kept[this.#results.length]?.fields;
+    if (fields !== undefined) this.#current.addFields(fields);
     return this.#current;
   }
 }

@@ -64,15 +64,17 @@ const BEGIN_MIGRATION = `SET LOCAL lock_timeout = 0;
   SET LOCAL statement_timeout = 0`;
 
 /** A statement time-out while COMMIT waits for a standby would turn into an acknowledgement without the standby. */
-const COMMIT: readonly Statement[] = [
-  { text: `SELECT set_config('statement_timeout', '0', true)` },
-  { text: 'COMMIT' },
-];
+const WAIT_FOR_STANDBY = `set_config('statement_timeout', '0', true)`;
+
+const COMMIT: readonly Statement[] = [{ text: `SELECT ${WAIT_FOR_STANDBY}` }, { text: 'COMMIT' }];
 
 /** Wakes the followers when the transaction has committed, with the end of the log that it has locked. */
-const NOTIFY: Statement = {
-  text: `SELECT pg_notify('${WAKE_CHANNEL}', seq::text) FROM feed WHERE id = 1`,
-};
+const WAKE_AND_COMMIT: readonly Statement[] = [
+  {
+    text: `SELECT ${WAIT_FOR_STANDBY}, pg_notify('${WAKE_CHANNEL}', seq::text) FROM feed WHERE id = 1`,
+  },
+  { text: 'COMMIT' },
+];
 
 /**
  * Fails for an id that the server has not given yet, as after a failover that lost it. Nothing is known of a transaction that
@@ -108,7 +110,9 @@ export async function runWrite<T>(
       checkTexts(statement.parameters ?? []);
       last.push({ statement, ...(onRows && { onRows }) });
     },
-    wake: () => void last.push({ statement: NOTIFY }),
+    wake: () => {
+      open.ending = WAKE_AND_COMMIT;
+    },
     lockForMigration: async () => {
       open.limits = { timeoutMs: MIGRATION_TIMEOUT_MS };
       await open.script(BEGIN_MIGRATION);
@@ -149,6 +153,8 @@ class Transaction {
   #id: string | undefined;
   #isOpen = false;
   limits: TimeLimits;
+  /** What commits it. */
+  ending = COMMIT;
 
   constructor(client: pg.Client, limits: TimeLimits) {
     this.#client = client;
@@ -245,7 +251,7 @@ class Transaction {
     const parts = [...partsOf(last)];
     const final = parts.pop() ?? [];
     for (const part of parts) report(part, await this.#send(part.map(({ statement }) => statement)));
-    const results = await this.#sendCommit([...final.map(({ statement }) => statement), ...COMMIT]);
+    const results = await this.#sendCommit([...final.map(({ statement }) => statement), ...this.ending]);
     // A transaction in which a statement failed answers COMMIT with ROLLBACK.
     if (results.at(-1)?.command !== 'COMMIT')
       throw new Error('the transaction was rolled back: a statement in it had failed');
