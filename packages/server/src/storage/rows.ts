@@ -57,9 +57,20 @@ export function* insertions(insert: Insert, rows: RowsToInsert['rows']): Generat
   let start = 0;
   for (const size of SIZES) {
     for (; rows.length - start >= size; start += size) {
-      yield { text: insertText(insert, size), parameters: rows.slice(start, start + size).flat() };
+      yield { text: textOf(insert, size), parameters: rows.slice(start, start + size).flat() };
     }
   }
+}
+
+/** The texts of inserts that were made: their columns do not change. */
+const TEXTS = new WeakMap<Insert, Map<number, string>>();
+
+function textOf(insert: Insert, rows: number): string {
+  const texts = TEXTS.get(insert) ?? new Map<number, string>();
+  TEXTS.set(insert, texts);
+  const text = texts.get(rows) ?? insertText(insert, rows);
+  texts.set(rows, text);
+  return text;
 }
 
 function insertText({ table, columns, beside, suffix = '' }: Insert, rows: number): string {
