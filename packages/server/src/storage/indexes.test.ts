@@ -17,6 +17,7 @@ import { readStatesIn, readStoredStates } from '../nouns/states/state-table.ts';
 import { SqlUsageStore } from '../nouns/usage/usage-table.ts';
 import { readMessage } from '../nouns/webhooks/message-query.ts';
 import type { Database, OpenDatabase, Queryable } from './database.ts';
+import { repeatedAfter } from './newest-stretch.ts';
 import { ENGINES, openTestStore, withTransactions } from './test-engines.ts';
 
 setDefaultTimeout(60_000);
@@ -141,4 +142,25 @@ test.each(ENGINES)('on $name, each index serves a read, which uses it', async (e
     if (!plans.some((plan) => new RegExp(`\\b${name}\\b`).test(plan))) unused[`${name}: ${read}`] = plans;
   }
   expect(unused).toEqual({});
+});
+
+test.each(ENGINES)('on $name, an entry looks for the one before it, and reads no other', async (engine) => {
+  await using home = await openTestStore(engine);
+  const given = (name: string) => `given.${name}`;
+  const repeated = repeatedAfter(given('known'), {
+    seq: given('seq'),
+    environment: given('environment'),
+    actor: given('actor'),
+  });
+  const rows = Array.from(
+    { length: 32 },
+    (_, i) => `SELECT ${i} AS known, 40 AS seq, 'e' AS environment, 'a' AS actor`,
+  );
+  const text = `SELECT ${repeated} FROM (${rows.join(' UNION ALL ')}) AS given`;
+
+  // Of a log that was never analyzed, as a new one is.
+  const explain = { sqlite: 'EXPLAIN QUERY PLAN', postgres: 'EXPLAIN VERBOSE' }[engine.name];
+  const plan = JSON.stringify(await home.database.query(`${explain} ${text}`));
+  expect(plan).toMatch(/SEARCH audit_log USING INDEX|Index Cond: .*audit_log.seq = /);
+  expect(plan).not.toContain('hashed');
 });

@@ -35,10 +35,11 @@ export const SAME_CHANGE = -1;
 
 /**
  * SQL for the column `repeated` of an entry that gets `seq`, where `known` is the seq of one before it, or NULL. That one is looked up
- * again: the database may have lost it, or its author may have been removed.
+ * again: the database may have lost it, or its author may have been removed. It is counted: for EXISTS, PostgreSQL may read the whole log
+ * into a table of hashes, under the lock on the end of the log.
  */
 export const repeatedAfter = (
   known: string,
   { seq, environment, actor }: { readonly seq: string; readonly environment: string; readonly actor: string },
-) => `CASE WHEN ${known} = ${SAME_CHANGE} OR (${known} / ${STRETCH} = (${seq}) / ${STRETCH} AND EXISTS (SELECT 1 FROM audit_log
-    WHERE audit_log.seq = ${known} AND environment_id = ${environment} AND actor = ${actor} AND ${IS_FIRST_IN_STRETCH})) THEN 1 END`;
+) => `CASE WHEN ${known} = ${SAME_CHANGE} OR (${known} / ${STRETCH} = (${seq}) / ${STRETCH} AND (SELECT count(*) FROM audit_log
+    WHERE audit_log.seq = ${known} AND environment_id = ${environment} AND actor = ${actor} AND ${IS_FIRST_IN_STRETCH}) > 0) THEN 1 END`;
