@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { openTestApp, type TestApp, type TestRequest } from '../../management/api/test-app.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { readLog } from '../../storage/test-records.ts';
 
 setDefaultTimeout(60_000);
 
@@ -95,6 +96,28 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     const after = (await app.call('GET', `${path}/flags/a`)).json;
     expect(after.description).toBe('mine');
     expect(after.environments.production.state).toEqual({ enabled: true, value: 1 });
+  });
+
+  test('the log says which records an import changed beside states, so that open dashboards read them again', async () => {
+    const { name, path } = await app.project();
+    await app.call('PUT', `${path}/environments/production/flags/a`, { body: { enabled: true } });
+    const rowsOf = async (flags: object) => {
+      const { database } = app.home;
+      const [end] = await database.query<{ seq: number }>('SELECT seq FROM feed');
+      const document = { halyard: 1, project: name, environments: ['production'], flags };
+      expect((await load(document, '?policy=enforce')).status).toBe(200);
+      const rows = await readLog(database, end?.seq ?? 0, 10);
+      return rows.map(({ kind, payload }) => [kind, JSON.parse(payload).actions?.sort()]);
+    };
+
+    const a = { description: 'new', environments: { production: { enabled: false } } };
+    expect(await rowsOf({ a, b: {} })).toEqual([
+      ['records.changed', ['flag.changed', 'flag.created', 'flag.updated']],
+      ['flags.changed', undefined],
+    ]);
+    expect(await rowsOf({ a: { description: 'newer' } })).toEqual([['records.changed', ['flag.updated']]]);
+    const b = { environments: { production: { enabled: true } } };
+    expect(await rowsOf({ b })).toEqual([['flags.changed', undefined]]);
   });
 
   test('enforce with prune makes the listed environments equal to the document and leaves the others alone', async () => {

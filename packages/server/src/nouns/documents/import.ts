@@ -28,7 +28,7 @@ import { lockWebhooks } from '../webhooks/webhook-table.ts';
 import { type ImportRules, settingsOf } from './document.ts';
 import { planImport } from './import-plan.ts';
 import { judge, refuse } from './judge.ts';
-import type { CreatedSecrets, ImportPlan } from './plan.ts';
+import { type CreatedSecrets, type ImportPlan, isEmptyPlan } from './plan.ts';
 import { planName, requirePlan } from './previewed-plan.ts';
 import { applyMembers, applySections, needsPeople } from './section-import.ts';
 
@@ -101,13 +101,21 @@ export function importDeclaration(
     if (rules.planned !== undefined) await requirePlan(tx, rules.planned, { rules, plan });
     refuse(judge(context, actor, { plan, people }));
 
-    const made = await apply(context, tx, plan, declaration.project);
-    return { plan, ...(await applySections(context, tx, plan.sections, made)) };
+    const actions: string[] = [];
+    const made = await apply(context, tx, plan, { name: declaration.project, actions });
+    const created = await applySections(context, tx, plan.sections, made);
+    actions.push(...new Set(tx.journal.entries.map(({ action }) => action)));
+    return { plan, ...created };
   });
 }
 
-/** Writes a plan that was made under the locks of its project. */
-async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name: string): Promise<Project> {
+/** Writes a plan that was made under the locks of its project. `actions` becomes a list of all that the import does. */
+async function apply(
+  context: ManagementContext,
+  tx: Tx,
+  plan: ImportPlan,
+  { name, actions }: { readonly name: string; readonly actions: readonly string[] },
+): Promise<Project> {
   const project = plan.project ?? { id: context.newId(), name, createdAt: context.now() };
   if (plan.project === undefined) await insertProject(tx, project);
   const projectId = project.id;
@@ -116,6 +124,10 @@ async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name:
     const { protected: isProtected, color } = appearance;
     await addEnvironment(context, tx, { projectId, name: made, protected: isProtected, color });
   }
+  // Its own row, before those of states: from states alone no dashboard would learn of another record.
+  if (changesRecords(plan))
+    tx.journal.change({ kind: 'records.changed', projectId, payload: { actions } }, []);
+
   const environments = await lockWholeProject(tx, projectId);
   await applyMembers(context, tx, plan.sections, project);
   await updateEnvironments(tx, plan, environments);
@@ -134,6 +146,11 @@ async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name:
   for (const { flag, states } of plan.flagsArchived)
     await storeArchived(tx, flag, { at: context.now(), states: byId(states, ids) });
   return project;
+}
+
+/** Whether records of a project that exists change, and not only states. */
+function changesRecords({ project, changes: _, environmentsCreated: __, ...plan }: ImportPlan): boolean {
+  return project !== undefined && !isEmptyPlan({ project, changes: [], environmentsCreated: [], ...plan });
 }
 
 /** Each environment once, so that a revert finds one entry for it. */
