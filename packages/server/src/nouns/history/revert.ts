@@ -115,6 +115,7 @@ function notRevertible(seq: number, reason: string): ServiceError {
 const IGNORED_ACTIONS = new Set([
   ...['flag.created', 'schedule.applied', 'schedule.cancelled'],
   ...['rollout.started', 'rollout.advanced', 'rollout.paused', 'rollout.stopped'],
+  ...['proposal.approved', 'proposal.applied', 'proposal.outdated', 'proposal.emergency'],
 ]);
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -130,6 +131,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'rollout.paused': 'it paused a rollout plan: resume the plan instead',
   'rollout.resumed': 'it resumed a rollout plan: pause the plan instead',
   'rollout.stopped': 'a stopped rollout plan stays stopped: start a new one',
+  'proposal.created': 'it proposed a change: withdraw the proposal instead',
   'environment.deleted':
     'the states of a deleted environment are not kept: create it again and copy them from another environment',
 };

@@ -50,6 +50,30 @@ describe.each(ENGINES)('approvals on $name', (engine: TestEngine) => {
     });
   });
 
+  test('what was approved is reverted by another approval, and so is an emergency', async () => {
+    const project = await GuardedProject.make(team);
+    const { id } = (await project.propose(team.ben)).json;
+    const approved = (await project.decide(team.cleo, id, 'approve')).json;
+    expect((await app.done('GET', `/api/changes/${approved.seq}`)).revertible).toBe(true);
+
+    const revert = (seq: number) =>
+      team.ben.call('POST', `/api/changes/${seq}/revert?propose=true`, { body: {} });
+    const back = await revert(approved.seq);
+    expect(back.status).toBe(202);
+    await project.decide(team.cleo, back.json.id, 'approve');
+    expect(await project.isOn()).toBe(false);
+
+    const emergency = await team.ada.call('PATCH', `${project.state}?emergency=true`, {
+      body: { enabled: true },
+      headers: { 'X-Change-Note': 'the shop is down', 'X-Confirm-Environment': 'production' },
+    });
+    expect([emergency.status, await project.isOn()]).toEqual([200, true]);
+    const calm = await revert(emergency.json.seq);
+    expect(calm.status).toBe(202);
+    await project.decide(team.cleo, calm.json.id, 'approve');
+    expect(await project.isOn()).toBe(false);
+  });
+
   test('neither its author in any guise nor a token approves, nor a person who may not make the change', async () => {
     const project = await GuardedProject.make(team);
     const { id } = (await project.propose(team.ben)).json;
