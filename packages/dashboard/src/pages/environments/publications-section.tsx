@@ -53,7 +53,7 @@ function PublicationRow(props: PublicationProps) {
       <div className="flex min-w-0 flex-1 basis-64 flex-col gap-1">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <EnvironmentBadge environment={environment} className="max-w-full font-medium" />
-          <Progress environment={environment} publication={publication} />
+          <Progress publication={publication} />
         </div>
         {publication && (
           <p className="flex min-w-0 items-center gap-1 text-ink-2">
@@ -77,9 +77,9 @@ function PublicationRow(props: PublicationProps) {
 }
 
 /** How far the files are. */
-function Progress({ environment, publication }: Omit<PublicationProps, 'project'>) {
+function Progress({ publication }: Pick<PublicationProps, 'publication'>) {
   if (publication === undefined) return <span className="text-ink-3">{messages.notPublished}</span>;
-  const { revision, publishedAt } = publication;
+  const { environmentRevision, revision, publishedAt } = publication;
   if (revision === undefined || publishedAt === undefined)
     return (
       <>
@@ -88,7 +88,7 @@ function Progress({ environment, publication }: Omit<PublicationProps, 'project'
       </>
     );
 
-  const behind = environment.revision - revision;
+  const behind = environmentRevision - revision;
   return (
     <>
       {behind > 0 ? (

@@ -74,11 +74,19 @@ export function mountPublications(app: ManagementApp, context: ManagementContext
   });
 }
 
-function publicationRecord({ environment, path: at, createdAt, revision, publishedAt }: NamedPublication) {
+function publicationRecord({
+  environment,
+  environmentRevision,
+  path: at,
+  createdAt,
+  revision,
+  publishedAt,
+}: NamedPublication) {
   return {
     environment,
     path: at,
     createdAt: isoTime(createdAt),
+    environmentRevision,
     revision,
     publishedAt: isoTimeOr(publishedAt),
   };

@@ -9,7 +9,12 @@ export const PublicationSchema = z
       .string()
       .openapi({ description: 'Where its files are, below the address to which nodes publish.' }),
     createdAt: TimeSchema,
-    revision: z.number().int().optional().openapi({ description: 'The newest revision in the storage.' }),
+    environmentRevision: z.number().int().openapi({ description: 'The newest revision of the environment.' }),
+    revision: z
+      .number()
+      .int()
+      .optional()
+      .openapi({ description: 'The newest revision in the storage; smaller while nodes are behind.' }),
     publishedAt: TimeSchema.optional().openapi({ description: 'When that was written.' }),
   })
   .openapi('Publication');

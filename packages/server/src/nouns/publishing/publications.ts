@@ -7,9 +7,10 @@ import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import type { PendingPublication } from './publication.ts';
 import { insertPublication, readPublications, storeWithdrawal } from './publication-table.ts';
 
-/** A publication with the name of its environment. */
+/** A publication with the name of its environment, and the revision that the environment has at that moment. */
 export interface NamedPublication extends PendingPublication {
   readonly environment: string;
+  readonly environmentRevision: number;
 }
 
 /** The published environments of a project, by name. `project_not_found`. */
@@ -21,9 +22,11 @@ export function listPublications(
   return context.store.read(async (db) => {
     const environments = await readEnvironments(db, (await findProject(db, actor, project)).id);
     const published = new Map((await readPublications(db)).map((each) => [each.environmentId, each]));
-    const named = environments.flatMap(({ id, name }) => {
+    const named = environments.flatMap(({ id, name, revision }) => {
       const publication = published.get(id);
-      return publication?.isWanted ? [{ ...publication, environment: name }] : [];
+      return publication?.isWanted
+        ? [{ ...publication, environment: name, environmentRevision: revision }]
+        : [];
     });
     return named.sort((a, b) => (a.environment < b.environment ? -1 : 1));
   });

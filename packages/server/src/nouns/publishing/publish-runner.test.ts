@@ -129,6 +129,20 @@ describe.each(ENGINES)('publishing on $name', (engine: TestEngine) => {
     expect([runner.behindSeconds, runner.trouble()]).toEqual([0, undefined]);
   });
 
+  test('a publication says how far the environment is, so that older files are not called the newest', async () => {
+    const { path, place, runner } = await published();
+    const read = async () => (await app.call('GET', `${path}/publications`)).json.publications[0];
+    expect(await read()).toMatchObject({ environmentRevision: 0, revision: 1 });
+
+    for (const enabled of [true, false, true])
+      await app.done('PUT', `${place}/flags/a`, {
+        body: { enabled },
+        headers: { 'X-Confirm-Environment': 'production' },
+      });
+    expect(await read()).toMatchObject({ environmentRevision: 3, revision: 1 });
+    expect(runner.trouble()).toBeUndefined();
+  });
+
   test('one node publishes; one that was frozen writes nothing over what another wrote since', async () => {
     const { id, runner: frozen, at } = await published();
     const other = node();
