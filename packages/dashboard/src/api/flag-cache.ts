@@ -5,7 +5,6 @@ import type { LiveChange, LiveConnection } from './live-connection.ts';
 import { declaresValues, keepNamedValues, keptName } from './named-values.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, readingList, requestText } from './request.ts';
-import { isOptimistic } from './state-writes.ts';
 import type { FlagRecord, FlagState, StateRecord } from './types.ts';
 
 /**
@@ -108,8 +107,6 @@ interface WrittenStates {
 /** The result of applying a committed change to a list of flags. */
 interface Merged {
   readonly flags: readonly FlagRecord[];
-  /** The states that changed. */
-  readonly touched: readonly StateRecord[];
   /** Flags of the change that are not in the list. */
   readonly unknown: readonly string[];
 }
@@ -121,10 +118,9 @@ interface Merged {
 export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): Merged {
   const { environment, revision, changes, actor, at: updatedAt } = change;
   if (environment === undefined || revision === undefined || changes === undefined)
-    return { flags, touched: [], unknown: [] };
+    return { flags, unknown: [] };
   const byKey = new Map(changes.map(({ key, state }) => [key, state]));
   const who = actor === undefined ? {} : { updatedBy: actor };
-  const touched: StateRecord[] = [];
   const merged = flags.map((flag) => {
     const state = byKey.get(flag.key);
     if (state === undefined) return flag;
@@ -133,13 +129,11 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
     if (known !== undefined && known.revision >= revision) return flag;
     const record =
       state === null ? undefined : { state, revision, updatedAt, ...who, ...nameAfter(known, state) };
-    if (record !== undefined) touched.push(record);
     return withState(flag, environment, record);
   });
 
   return {
     flags: merged,
-    touched,
     unknown: [...byKey].flatMap(([key, state]) => (state === null ? [] : [key])),
   };
 }
@@ -147,7 +141,7 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
 /** The name of a value after a change by anyone. */
 function nameAfter(before: StateRecord | undefined, state: FlagState): Pick<StateRecord, 'valueName'> {
   // A change of nothing else is one of the value's notation.
-  const isSameText = isOptimistic(before) || before === undefined || !isSameState(before.state, state);
+  const isSameText = before === undefined || !isSameState(before.state, state);
   return keptName(before, state, isSameText);
 }
 

@@ -43,8 +43,6 @@ export function useFlag(project: string, key: string, { enabled = true } = {}) {
     queryKey: queryKeys.flag(project, key),
     queryFn: ({ signal }) => readFlag(key, queries, { project, live, signal }),
     enabled: enabled && live !== undefined,
-    // A refused write is undone by the identity of its optimistic record, which structural sharing would lose.
-    structuralSharing: false,
     placeholderData: () =>
       queries
         .getQueryData<readonly FlagRecord[]>(queryKeys.flags(project))

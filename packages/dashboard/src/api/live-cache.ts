@@ -5,7 +5,6 @@ import { dropFlags, mergeChange, namelessAfter, patchCached, putFlag, readFlag }
 import type { LiveChange, LiveConnection } from './live-connection.ts';
 import { queryKeys } from './query-cache.ts';
 import { touchedBy, touchedByStates } from './stale-lists.ts';
-import { isWriting, markOwnWrite } from './state-writes.ts';
 import type { FlagRecord } from './types.ts';
 
 /** How long to collect stale queries: changes come in bursts, and each query is fetched once per burst. */
@@ -88,13 +87,12 @@ interface Merging {
 
 function mergeStates({ queries, project, live, markStale }: Merging, change: LiveChange): void {
   if (change.kind !== 'flags.changed') return;
-  const { environment } = change;
   const listKey = queryKeys.flags(project);
   const list = queries.getQueryData<readonly FlagRecord[]>(listKey);
   const unclear = new Set<string>();
 
   if (list !== undefined) {
-    const { flags, unknown } = mergeOne(list);
+    const { flags, unknown } = mergeChange(list, change);
     if (flags !== list) patchCached(queries, listKey, () => flags);
     // A removed state may be the only sign that a flag was archived.
     const removed = (change.changes ?? []).flatMap(({ key, state }) => (state === null ? [key] : []));
@@ -108,7 +106,7 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
     // The flag did not exist when it was read.
     if (status === 'error' && state !== null) markStale([queryKeys.flag(project, key)]);
     if (one === undefined) continue;
-    const { flags } = mergeOne([one]);
+    const { flags } = mergeChange([one], change);
     patchCached<FlagRecord>(queries, queryKeys.flag(project, key), () => flags[0] ?? one);
     for (const nameless of namelessAfter(change, flags)) unclear.add(nameless);
     // The flag may have been archived or restored.
@@ -116,15 +114,6 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
   }
   if (change.changes === undefined) markStale([['flag', project]]);
   for (const key of unclear) void refreshFlag(queries, key, { project, live });
-
-  function mergeOne(flags: readonly FlagRecord[]) {
-    const merged = mergeChange(flags, change);
-    const isOwn = (change.changes ?? []).every(
-      ({ key }) => environment !== undefined && isWriting(queries, { project, environment, key }),
-    );
-    if (isOwn) merged.touched.forEach(markOwnWrite);
-    return merged;
-  }
 }
 
 /** A flag was created, archived or got another value: reads that one record, not the whole list. */

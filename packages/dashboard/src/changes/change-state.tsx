@@ -14,14 +14,7 @@ import {
 } from '../api/flag-states.ts';
 import { keptName } from '../api/named-values.ts';
 import { queryKeys } from '../api/query-cache.ts';
-import {
-  confirmedRecord,
-  isOptimistic,
-  markOptimistic,
-  markOwnWrite,
-  type StateWrite,
-  writeInTurn,
-} from '../api/state-writes.ts';
+import { type ShownRecord, saidOf, writeInTurn } from '../api/state-writes.ts';
 import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord } from '../api/types.ts';
 import { toastFailure } from '../components/actions.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
@@ -38,7 +31,7 @@ interface StateChange {
   readonly key: string;
   readonly environment: EnvironmentRecord;
   /** The record on the screen, if there is one. */
-  readonly before: StateRecord | undefined;
+  readonly before: ShownRecord | undefined;
   /** `null` removes the state. */
   readonly after: FlagState | null;
   /** Why: goes into the audit log. */
@@ -61,8 +54,8 @@ interface StateWriterParts {
 }
 
 /**
- * Creates the function that writes a state: it shows the state immediately, restores the old one on a refusal, resolves
- * conflicts, and offers to undo.
+ * Creates the function that writes a state: the state is shown while it is written, conflicts are resolved, and it offers to
+ * undo.
  */
 function createStateWriter({
   project,
@@ -78,9 +71,13 @@ function createStateWriter({
         queries,
         { ...place, keys: [place.key] },
         {
-          run: (mutation) => run(change, place, mutation),
+          run: () => run(change, place),
           isQuiet: (error) =>
             error instanceof Overtaken || isProposed(error) || isRefusal(error, 'revision_conflict'),
+          // A proposal changes nothing now.
+          wished: isMadeNow(change)
+            ? { before: change.before, after: change.after, texts: change.texts, ...authorOf(queries) }
+            : undefined,
         },
       );
       announceDone(change, written);
@@ -94,37 +91,28 @@ function createStateWriter({
     }
   }
 
-  /** Shows the new state, writes it, and replaces it by the server's record, or by the old one after a refusal. */
-  async function run(change: StateChange, place: StatePlace, write: StateWrite<Written>): Promise<Written> {
+  /** Writes the state that the change begins from, and keeps what the server answers. */
+  async function run(change: StateChange, place: StatePlace): Promise<Written> {
     const { environment, note, wish, texts } = change;
     const before = beginningOf(change);
     const after = withValueOf(change.after, before?.state);
-    const isMadeNow = wish === undefined || wish === 'emergency';
-    const nameOf = (state: FlagState) => keptName(before, state, texts?.before === texts?.after);
-    const expected = after && { ...optimisticRecord(before, after, authorOf(queries)), ...nameOf(after) };
-    const shown = isMadeNow ? (expected ?? undefined) : before;
-    if (isMadeNow && shown !== undefined) markOptimistic(shown, write);
-    show(place, before, shown);
 
     const confirmed = environment.protected ? environment.name : undefined;
-    let answer: WrittenState | undefined;
-    try {
-      answer = await writeState(place, after, { before, confirmed, note, wish, texts }).catch(
-        (error: unknown) => (isMade(error) ? readWritten(place, error) : Promise.reject(error)),
-      );
-    } catch (error) {
-      settle(place, shown, before);
-      throw error;
+    const options = { before, confirmed, note, wish, texts };
+    const answer: WrittenState | undefined = await writeState(place, after, options).catch(
+      (error: unknown) => (isMade(error) ? readWritten(place, error) : Promise.reject(error)),
+    );
+    if (answer === undefined) {
+      keep(place, before, undefined);
+      return { before, record: undefined, revision: undefined, seq: undefined };
     }
 
-    const record = answer && { ...recordOf(answer), ...nameOf(answer.state) };
-    if (record !== undefined) {
-      markOwnWrite(record);
-      const textKey = queryKeys.valueText(project, place.environment, place.key, record.revision);
-      queries.setQueryData(textKey, answer?.valueText ?? '');
-    }
-    settle(place, shown, record);
-    return { before, record, seq: answer?.seq };
+    const named = keptName(before, answer.state, texts?.before === texts?.after);
+    const record = { ...recordOf(answer), ...named };
+    const textKey = queryKeys.valueText(project, place.environment, place.key, record.revision);
+    queries.setQueryData(textKey, answer.valueText ?? '');
+    keep(place, before, record);
+    return { before, record, revision: record.revision, seq: answer.seq };
   }
 
   async function settleWith(change: StateChange, place: StatePlace): Promise<ChangeOutcome> {
@@ -184,21 +172,19 @@ function createStateWriter({
     }
   }
 
-  /** Shows a state that is not written yet. */
-  function show(place: StatePlace, before: StateRecord | undefined, shown: StateRecord | undefined): void {
-    updateFlagInCache(queries, project, place.key, (flag) =>
-      flag.environments[place.environment] === before ? withState(flag, place.environment, shown) : flag,
-    );
-  }
-
-  /** Replaces the optimistic state, unless the stream has delivered a newer one. */
-  function settle(place: StatePlace, shown: StateRecord | undefined, record: StateRecord | undefined): void {
+  /** Keeps what was written, unless the stream has delivered something newer. */
+  function keep(place: StatePlace, before: StateRecord | undefined, record: StateRecord | undefined): void {
+    const oldest = record?.revision ?? (before?.revision ?? 0) + 1;
     updateFlagInCache(queries, project, place.key, (flag) => {
-      const now = flag.environments[place.environment];
-      const isNewer = now !== shown && (now?.revision ?? 0) >= (record?.revision ?? 0);
-      return isNewer ? flag : withState(flag, place.environment, record);
+      const now = flag.environments[place.environment]?.revision ?? 0;
+      return now >= oldest ? flag : withState(flag, place.environment, record);
     });
   }
+}
+
+/** Whether a change is made now, and not proposed. */
+function isMadeNow({ wish }: StateChange): boolean {
+  return wish === undefined || wish === 'emergency';
 }
 
 /** The state on the screen was never written, so a change of it has nothing to start from. */
@@ -206,16 +192,16 @@ class Overtaken extends Error {}
 
 /** The record that a change begins from. Where it was still being written, it is the server's, which is known by now. */
 function beginningOf({ before }: StateChange): StateRecord | undefined {
-  if (before === undefined || !isOptimistic(before)) return before;
-  const confirmed = confirmedRecord(before);
-  if (confirmed === undefined) throw new Overtaken();
-  return confirmed;
+  const said = saidOf(before);
+  if (before !== undefined && said === undefined) throw new Overtaken();
+  return said;
 }
 
 /** A state before and after a write, and the number of the change. */
 interface Written {
   readonly before: StateRecord | undefined;
   readonly record: StateRecord | undefined;
+  readonly revision: number | undefined;
   readonly seq: number | undefined;
 }
 
@@ -268,16 +254,6 @@ function recordOf({ state, revision, updatedAt, updatedBy, valueName }: StateRec
   return { state, revision, updatedAt, ...defined({ updatedBy, valueName }) };
 }
 
-/** The expected record; its revision is known once it is written. */
-function optimisticRecord(
-  before: StateRecord | undefined,
-  after: FlagState,
-  who: Pick<StateRecord, 'updatedBy'>,
-): StateRecord {
-  const updatedAt = new Date().toISOString();
-  return { state: after, revision: before?.revision ?? 0, updatedAt, ...who };
-}
-
 /** The person at this screen, as the server will name them. */
 function authorOf(queries: QueryClient): Pick<StateRecord, 'updatedBy'> {
   const operator = queries.getQueryData<SessionRecord>(queryKeys.session)?.operator;
@@ -285,8 +261,7 @@ function authorOf(queries: QueryClient): Pick<StateRecord, 'updatedBy'> {
 }
 
 /**
- * Changes a state: asks for consent if the environment is protected, shows the new state immediately, restores the old one
- * on a refusal, shows both versions on a conflict, and offers to undo.
+ * Changes a state: asks for consent if the environment is protected, shows both versions on a conflict, and offers to undo.
  */
 export function useChangeState(project: string): (change: StateChange) => Promise<ChangeOutcome> {
   const queries = useQueryClient();

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'react';
 import { useNamedValues } from '../../api/named-values.ts';
-import { useWriteStatus } from '../../api/state-writes.ts';
+import { useShownState } from '../../api/state-writes.ts';
 import type { AuditEntryRecord, EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { Button } from '../../components/button.tsx';
@@ -54,10 +54,10 @@ export function EnvironmentEditor({
   const record = flag.environments[name];
   const place = { project: project.name, environment: name, key };
   const valueText = useValueText(place, record);
-  const status = useWriteStatus(place);
-  const editing = useStateDraft({ record, valueText }, status === 'saving');
+  const { status, shown } = useShownState(place, record);
+  const editing = useStateDraft(place, { record, valueText }, status === 'saving');
   const [note, setNote] = useState('');
-  const change = newestChange(record, last);
+  const change = newestChange(shown, last);
   const changeState = useChangeState(project.name);
   const isArchived = flag.archivedAt !== undefined;
   const { draft, base, isDirty } = editing;
@@ -90,7 +90,7 @@ export function EnvironmentEditor({
   return (
     <>
       {obstacle !== undefined && <p className="px-4 pt-3 text-xs text-ink-3">{obstacle}</p>}
-      {record === undefined && !isDirty ? (
+      {shown === undefined && !isDirty ? (
         <MissingState
           environment={name}
           canAdd={obstacle === undefined}
@@ -153,11 +153,11 @@ export function EnvironmentEditor({
         change={change}
         canEdit={obstacle === undefined}
         isNew={change === undefined && isWholeHistory}
-        isThere={record !== undefined}
+        isThere={shown !== undefined}
         onSchedule={() => onSchedule({ environment, draft: undefined, valueText })}
         onCopy={project.environments.length > 1 ? () => onCopyFrom(name) : undefined}
         onRemove={() =>
-          void changeState({ key, environment, before: record, after: null, texts: { before: valueText } })
+          void changeState({ key, environment, before: shown, after: null, texts: { before: valueText } })
         }
       />
     </>

@@ -119,7 +119,6 @@ export function EnvironmentMatrix({
                 project={project.name}
                 flagKey={flag.key}
                 record={flag.environments[name]}
-                valueName={flag.environments[name]?.valueName}
                 onToggle={toggle}
               >
                 {(isOpen || isDirty) && editor(environment, { obstacle, onDirty })}

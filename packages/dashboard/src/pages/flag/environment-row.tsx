@@ -22,7 +22,6 @@ export const EnvironmentRow = memo(function EnvironmentRow({
   flagKey,
   environment,
   record,
-  valueName,
   obstacle,
   isOpen,
   isDirty,
@@ -33,8 +32,6 @@ export const EnvironmentRow = memo(function EnvironmentRow({
   flagKey: string;
   environment: EnvironmentRecord;
   record: StateRecord | undefined;
-  /** The name that the flag gives its value. */
-  valueName: string | undefined;
   obstacle: string | undefined;
   isOpen: boolean;
   isDirty: boolean;
@@ -44,8 +41,8 @@ export const EnvironmentRow = memo(function EnvironmentRow({
 }) {
   const id = useId();
   const { name } = environment;
-  const { status, isForeign, flip } = useStateSwitch({ project, environment, flagKey, record });
-  const state = record?.state;
+  const { status, shown, isForeign, flip } = useStateSwitch({ project, environment, flagKey, record });
+  const state = shown?.state;
 
   return (
     <li
@@ -118,9 +115,9 @@ export const EnvironmentRow = memo(function EnvironmentRow({
                 className="flex min-w-0 flex-1 basis-24 items-baseline gap-1.5 text-xs text-ink-2 @3xl:col-start-4"
                 title={valuePreview(state.value, 300)}
               >
-                {valueName !== undefined && (
+                {shown?.valueName !== undefined && (
                   <span className="max-w-3/5 shrink-0 truncate rounded bg-hover px-1.5 py-px font-medium">
-                    {valueName}
+                    {shown.valueName}
                   </span>
                 )}
                 <code className="min-w-0 truncate font-mono">{valuePreview(state.value, 80)}</code>
@@ -128,7 +125,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
             )}
             <p className="min-w-0 truncate text-xs text-ink-3 @3xl:col-start-5">
               {/* The editor says the same, and more. */}
-              {record !== undefined && !isOpen && <LastChange record={record} />}
+              {shown !== undefined && !isOpen && <LastChange record={shown} />}
             </p>
           </div>
         </div>

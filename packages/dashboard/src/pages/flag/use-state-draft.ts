@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readState, type StatePlace } from '../../api/flag-states.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import { isOptimistic, isOwnWrite } from '../../api/state-writes.ts';
+import { isOwnWrite } from '../../api/state-writes.ts';
 import type { Json, StateRecord } from '../../api/types.ts';
 import {
   draftOf,
@@ -37,16 +37,17 @@ interface Editing {
 
 /**
  * Keeps a draft while the server's version changes. A draft without edits follows the version; one with edits stays, and
- * is overtaken. `isBusy` during a save: its optimistic record is not a version, and may remain for a moment after a
- * refusal.
+ * is overtaken, unless the version is this tab's own. `isBusy` during a save, whose outcome says what is whose.
  */
-export function useStateDraft(current: StateVersion, isBusy: boolean): DraftState {
+export function useStateDraft(place: StatePlace, current: StateVersion, isBusy: boolean): DraftState {
+  const queries = useQueryClient();
   const [editing, setEditing] = useState<Editing>(() => ({ base: current, draft: draftOf(current) }));
   const { base, draft } = editing;
   const isBehind = !isEqual(base, current);
   let isOvertaken = false;
-  if (isBehind && !isBusy && !isOptimistic(current.record)) {
-    const next = follow(editing, current);
+  if (isBehind && !isBusy) {
+    const isMine = current.record !== undefined && isOwnWrite(queries, place, current.record.revision);
+    const next = follow(editing, current, isMine);
     isOvertaken = next.theirs !== undefined;
     // React renders this component again at once, before it paints.
     if (next !== editing) setEditing(next);
@@ -63,17 +64,16 @@ export function useStateDraft(current: StateVersion, isBusy: boolean): DraftStat
   };
 }
 
-/** The draft after a newer version arrived; with `theirs` where a person has to decide. */
-function follow(editing: Editing, current: StateVersion): Editing {
+/** The draft after a newer version arrived, maybe from this tab; with `theirs` where a person has to decide. */
+function follow(editing: Editing, current: StateVersion, isMine: boolean): Editing {
   const { base, draft, theirs } = editing;
   if (!isDirty(draft, base) || !isDirty(draft, current)) return { base: current, draft: draftOf(current) };
   // Only the switch was flipped, or the exact text of the value has arrived.
   const isSame = isSameContent(base, current) || base.record?.revision === current.record?.revision;
-  const isMineNow = current.record !== undefined && isOwnWrite(current.record);
   // Saved from this tab while more was typed: not a conflict, unless theirs is still undecided.
-  const isOwn = isMineNow && (theirs === undefined || !isSameContent(theirs, current));
+  const isOwn = isMine && (theirs === undefined || !isSameContent(theirs, current));
   if (isSame || isOwn) return { base: current, draft: rebased(draft, base, current) };
-  return isMineNow || (theirs && isEqual(theirs, current)) ? editing : { ...editing, theirs: current };
+  return isMine || (theirs && isEqual(theirs, current)) ? editing : { ...editing, theirs: current };
 }
 
 function isEqual(one: StateVersion, other: StateVersion): boolean {

@@ -34,9 +34,9 @@ export const StateCell = memo(function StateCell({
   className?: string;
 }) {
   const refusal = useReadOnlyReason()(environment);
-  const { status, isForeign, flip } = useStateSwitch({ project, environment, flagKey, record });
+  const { status, shown, isForeign, flip } = useStateSwitch({ project, environment, flagKey, record });
   const plan = useOpenPlan(flagKey, environment.name);
-  const state = record?.state;
+  const state = shown?.state;
 
   return (
     <div
@@ -72,7 +72,7 @@ export const StateCell = memo(function StateCell({
           <PlanMark plan={plan} />
         </Suspense>
       )}
-      {state !== undefined && <Served state={state} valueName={record?.valueName} />}
+      {state !== undefined && <Served state={state} valueName={shown?.valueName} />}
       {/* In the gap between two cells: the text needs the whole cell. */}
       <span className="absolute -right-3 flex">
         <WriteMark status={status} />

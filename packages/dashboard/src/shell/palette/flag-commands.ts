@@ -8,6 +8,7 @@ import { useLocation } from 'wouter';
 import { useFlags } from '../../api/flags.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
+import { useShownFlags } from '../../api/state-writes.ts';
 import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
@@ -35,7 +36,8 @@ export const CREATE_FLAG = 'flag.create';
 
 /** The commands for the flags that a text matches. */
 export function useFlagCommands(project: string, text: string): readonly Command[] {
-  const { data: flags = NONE } = useFlags(project);
+  const { data = NONE } = useFlags(project);
+  const flags = useShownFlags(project, data);
   const environments = useEnvironments(project);
   const [, navigate] = useLocation();
   const canEdit = useCan('editor');
