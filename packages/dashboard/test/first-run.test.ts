@@ -75,3 +75,26 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
     PATIENCE_MS,
   );
 });
+
+test('an empty project shows no second button for its first flag while “Get started” is loading', async () => {
+  const world = await startWorld();
+  worlds.push(world);
+  await world.management.createProject('shop');
+  const { page } = await world.open('/tokens');
+  const held = Promise.withResolvers<void>();
+  await page.route('**/api/projects/shop/keys', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto('/projects/shop/flags');
+  await page.getByRole('heading', { name: 'No flags yet' }).waitFor();
+  const second = page.getByRole('button', { name: 'Create first flag' });
+  await second.waitFor({ state: 'hidden' });
+  expect(await second.count()).toBe(0);
+  held.resolve();
+  await page
+    .getByRole('region', { name: 'Get started' })
+    .getByRole('button', { name: 'New flag…' })
+    .waitFor();
+  expect(await second.count()).toBe(0);
+}, 60_000);

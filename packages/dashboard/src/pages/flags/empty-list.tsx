@@ -19,7 +19,7 @@ export function NoFlags({ project, onCreate }: { project: string; onCreate: (() 
         title={words.noFlags}
         action={
           onCreate && (
-            // “Get started” above has the same button.
+            // “Get started” above has the same button, or will have it once it is loaded.
             <span className="[[data-get-started]~*_&]:hidden">
               <CreateButton onClick={onCreate}>{words.createFirst}</CreateButton>
             </span>

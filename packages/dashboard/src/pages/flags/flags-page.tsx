@@ -134,7 +134,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
 
       {isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS && (
         // The screen works without it, so its failure is not worth a message.
-        <PartBoundary place="get-started" frame={() => null}>
+        <PartBoundary place="get-started" frame={() => null} fallback={<span data-get-started hidden />}>
           <GetStarted project={project} hasFlags={flags.length > 0} onCreateFlag={create} />
         </PartBoundary>
       )}

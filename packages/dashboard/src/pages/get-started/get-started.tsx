@@ -26,13 +26,15 @@ interface Props {
  */
 export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
   const [stored, store] = useStored(`get-started.${project.name}`);
-  const progress = useProgress(project.name);
+  const { progress, isLoading } = useProgress(project.name);
   const isNew = progress !== undefined && !progress.isConnected;
   useEffect(() => {
     if (stored === undefined && isNew) store('shown');
   }, [stored, isNew, store]);
   const [isCreating, setCreating] = useState(false);
-  if (progress === undefined || stored === 'hidden' || (stored === undefined && !isNew)) return null;
+  if (stored === 'hidden') return null;
+  if (isLoading) return <span data-get-started hidden />;
+  if (progress === undefined || (stored === undefined && !isNew)) return null;
 
   const { hasKey, isConnected, delivery } = progress;
   const arrived = isConnected ? delivery : undefined;
@@ -123,15 +125,17 @@ function StepItem({ step, number, isNext }: { step: Step; number: number; isNext
   );
 }
 
-/** What was done in a project so far, updated live; `undefined` until it is known. */
+/** What was done in a project so far, updated live. */
 function useProgress(project: string) {
-  const { data: keys } = useKeys(project);
-  const { data: clients } = useClients(project);
+  const lists = [useKeys(project), useClients(project), useProjectDeliveries(project)] as const;
   useLivePresence(project);
-  const { data: deliveries } = useProjectDeliveries(project);
-  if (keys === undefined || clients === undefined || deliveries === undefined) return undefined;
+  const [{ data: keys }, { data: clients }, { data: deliveries }] = lists;
+  const isLoading = lists.some(({ isPending }) => isPending);
+  if (keys === undefined || clients === undefined || deliveries === undefined)
+    return { isLoading, progress: undefined };
+
   const active = keys.filter(({ status }) => status === 'active');
-  return {
+  const progress = {
     hasKey: active.length > 0,
     isConnected:
       active.some(({ lastUsedAt }) => lastUsedAt !== undefined) ||
@@ -140,6 +144,7 @@ function useProgress(project: string) {
       ),
     delivery: deliveries.find(({ streams, seen }) => streams > 0 && seen >= streams),
   };
+  return { isLoading, progress };
 }
 
 function Mark({ number, isDone, isNext }: { number: number; isDone: boolean; isNext: boolean }) {
