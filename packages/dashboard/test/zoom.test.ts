@@ -61,3 +61,14 @@ test.each([
   },
   120_000,
 );
+
+test('a question that is taller than the window opens at its title, with the focus at its foot', async () => {
+  const { page, check } = await world.open('/projects/shop/flags', { width: 320, height: 256 });
+  await page.getByRole('switch', { name: 'checkout-flag-number-0 in production' }).click();
+  const question = page.getByRole('dialog');
+  await question.locator('button:focus').getByText('Cancel').waitFor();
+  expect(await question.evaluate((it) => it.scrollHeight > it.clientHeight)).toBe(true);
+  expect(await question.evaluate((it) => it.scrollTop)).toBe(0);
+  await check();
+  await page.close();
+}, 60_000);

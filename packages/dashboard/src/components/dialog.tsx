@@ -55,7 +55,9 @@ export function Dialog({
 
     const removeLayer = dialog ? addLayer(dialog) : undefined;
     const first = ['[data-autofocus]', FIRST_FIELD].find((each) => dialog?.querySelector(each));
-    if (first !== undefined) dialog?.querySelector<HTMLElement>(first)?.focus();
+    const control = first === undefined ? null : dialog?.querySelector<HTMLElement>(first);
+    // A button at the foot is in view anyway, and the browser would scroll the title away.
+    control?.focus({ preventScroll: control.matches('button') });
 
     return () => {
       removeLayer?.();
