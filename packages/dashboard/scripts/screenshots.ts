@@ -19,6 +19,7 @@ try {
   await takeAll(world);
 } finally {
   await world.close();
+  await world.browser.close();
 }
 
 async function takeAll({ node, open }: World): Promise<void> {

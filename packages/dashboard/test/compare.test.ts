@@ -86,7 +86,6 @@ describe('compare and copy', () => {
     await page.locator('del', { hasText: 'azure' }).waitFor();
     await page.locator('ins', { hasText: 'amber' }).waitFor();
     await check();
-    await page.close();
   }, 60_000);
 
   test('a target that has changed since the preview is shown again instead of being overwritten', async () => {

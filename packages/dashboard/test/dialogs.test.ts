@@ -39,7 +39,6 @@ test.each([1280, 390])(
     await check();
     await question.getByRole('button', { name: 'Discard' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -65,7 +64,6 @@ test(
     await page.mouse.move(4, 4);
     await page.mouse.up();
     await dialog.waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -94,7 +92,6 @@ test(
     expect((menu?.x ?? -1) >= 0 && (menu?.x ?? 0) + (menu?.width ?? 0) <= 1280).toBe(true);
     await page.mouse.click(300, 300);
     await page.getByRole('menu').waitFor({ state: 'detached' });
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -136,7 +133,6 @@ test(
     await page.getByRole('listbox').getByRole('option', { name: 'Team Search' }).click();
     expect(await owner.inputValue()).toBe('Team Search');
     await check();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -163,7 +159,6 @@ test.each(['light', 'dark'] as const)(
     await page.emulateMedia({ forcedColors: 'active' });
     expect(await look('dialog input[type="checkbox"]')).toStartWith('auto');
     expect(await look('dialog select')).toStartWith('auto');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -188,7 +183,6 @@ test(
     expect(new URL(page.url()).search).toBe('?sort=-name');
     await head.getByRole('button').click();
     expect([await names(), await head.getAttribute('aria-sort')]).toEqual([own, 'none']);
-    await page.close();
   },
   PATIENCE_MS,
 );

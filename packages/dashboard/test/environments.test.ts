@@ -83,7 +83,6 @@ test('an environment is published by its name, and withdrawn', async () => {
   expect(await world.management.request('GET', '/api/projects/public/publications')).toEqual({
     publications: [],
   });
-  await page.close();
 }, 60_000);
 
 test('a protected environment is created in one request', async () => {
@@ -99,7 +98,6 @@ test('a protected environment is created in one request', async () => {
   await page.getByRole('row', { name: /^live protected/ }).waitFor();
   // A second request may fail, and would leave it open to every editor.
   expect(asked).toEqual(['POST']);
-  await page.close();
 }, 60_000);
 
 test('a new color does not undo the protection that another person adds at the same time', async () => {
@@ -121,7 +119,6 @@ test('a new color does not undo the protection that another person adds at the s
     color: 'violet',
     protected: true,
   });
-  await page.close();
 }, 60_000);
 
 test('a protected environment and a project are deleted by typing their names', async () => {
@@ -332,5 +329,4 @@ test('a document is compared flag by flag, and imported as it was shown or not a
   await dialog.waitFor({ state: 'detached' });
   const { flags } = await management.states('depot', 'production');
   expect(flags.map(({ key }) => key).toSorted()).toEqual(['added', 'kept']);
-  await page.close();
 }, 60_000);

@@ -98,7 +98,6 @@ test.each(SCREENS)(
     if (isHeaded) expect(popups).toBeGreaterThan(0);
     const buttons = page.locator(isHeaded ? 'main, header' : 'main').locator(BUTTON);
     await tryAll(page, buttons.filter({ hasNotText: 'Sign out' }), true);
-    await page.close();
   },
   120_000,
 );
@@ -127,5 +126,4 @@ test('Escape in a list inside a form closes the list, and the question about wha
   await dialog.locator('[aria-invalid="true"]').first().waitFor();
   await page.evaluate(NEXT_FRAMES);
   if ((await page.locator(':popover-open').count()) > 0) expect(await gap()).toBeLessThan(8);
-  await page.close();
 }, 60_000);

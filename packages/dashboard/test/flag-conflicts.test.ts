@@ -48,8 +48,6 @@ test(
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 11 });
     await banner.getByRole('button', { name: 'Discard mine' }).click();
     expect(await editor(ada.page).textContent()).toBe('11');
-    await ada.page.close();
-    await bob.page.close();
   },
   PATIENCE_MS,
 );
@@ -87,7 +85,6 @@ test(
     await dialog.getByRole('button', { name: 'Discard mine' }).click();
     await card(page).locator('.cm-content', { hasText: 'limit' }).waitFor();
     expect(await save.count()).toBe(0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -113,7 +110,6 @@ test(
     await check();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await control.and(page.locator(':checked')).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -136,7 +132,6 @@ test(
     await save.waitFor({ state: 'detached' });
     expect(await banner.count()).toBe(0);
     expect(await stateText(world)).toContain('"value":8');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -149,7 +144,6 @@ test(
     await world.management.request('DELETE', STATE);
     await card(page).getByRole('alert').getByText('while you were editing').waitFor();
     expect(await editor(page).textContent()).toBe('8');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -166,7 +160,6 @@ test(
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Value of new-checkout saved in development').first().waitFor();
     expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -194,7 +187,6 @@ test(
     await save.click();
     await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
     expect(await stateText(world)).toContain('"value":8');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -215,7 +207,6 @@ test(
     expect(await editor(page).textContent()).toBe('8');
     await page.getByRole('button', { name: 'Discard' }).click();
     expect(await editor(page).textContent()).toBe('7');
-    await page.close();
   },
   PATIENCE_MS,
 );

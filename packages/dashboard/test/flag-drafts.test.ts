@@ -30,7 +30,6 @@ test(
     await page.goBack();
     await dialog.getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL('**/projects/shop/flags');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -50,7 +49,6 @@ test(
     await field.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'History', exact: true }).click();
     await page.waitForURL('**/projects/shop/history');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -82,7 +80,6 @@ test(
     await card(page).getByRole('alert').getByText('archived while you were editing').waitFor();
     await card(page).getByRole('button', { name: 'Discard' }).click();
     await card(page).waitFor({ state: 'detached' });
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -110,7 +107,6 @@ test(
     await page.waitForURL('**/projects/deck/flags/new-checkout');
     await editor(page).getByText('1').waitFor();
     expect(await page.getByRole('button', { name: 'Save in development' }).count()).toBe(0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -124,7 +120,6 @@ test(
     await page.getByRole('dialog', { name: 'Sign in again' }).getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL('**/sign-in?from=*');
     expect(await page.getByRole('dialog').count()).toBe(0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -159,7 +154,6 @@ test(
     await card(page).getByText('Changed').waitFor();
     await page.getByRole('button', { name: 'development', exact: true }).press('Enter');
     await card(page).waitFor({ state: 'detached' });
-    await page.close();
   },
   PATIENCE_MS,
 );

@@ -65,7 +65,6 @@ describe('the history of a flag', () => {
       await revert.click();
       await tab('Overview');
       await card(page).locator('.cm-content', { hasText: '10' }).waitFor();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -96,7 +95,6 @@ test(
     await waiting.getByRole('button', { name: /^Cancel/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel schedule' }).click();
     await waiting.getByText(flagPage.schedules.none).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -124,7 +122,6 @@ test(
     await box.getByLabel('Evaluate for this targeting key').fill('user-2');
     await box.getByText('23.104', { exact: true }).waitFor();
     await check();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -143,7 +140,6 @@ test(
     expect(JSON.parse((await stream.nextFrame()).data)).toMatchObject({ seen: { enabled: false } });
     await card(page).getByText('Seen by 1 of 1 stream').waitFor();
     stream.close();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -197,7 +193,6 @@ test(
     // Of a flag that is gone the API says 404, which the console repeats.
     await page.goto(addressOf('old-banner'));
     await page.getByRole('heading', { name: flagPage.page.missingTitle }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -224,7 +219,6 @@ test(
     expect(await page.getByRole('combobox', { name: 'Owner' }).inputValue()).toBe('web team');
     await page.keyboard.press('Enter');
     await page.getByRole('definition').getByText('web team').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -247,7 +241,6 @@ test(
     expect((await world.management.states('shop', 'development')).flags).toContainEqual(
       expect.objectContaining({ key: 'beta', state: { enabled: false } }),
     );
-    await page.close();
   },
   PATIENCE_MS,
 );

@@ -25,7 +25,6 @@ test(
     await check();
     await bar.getByRole('button', { name: 'Deselect hidden' }).click();
     await bar.getByText('1 selected', { exact: true }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -41,7 +40,6 @@ test(
       await messages.getByText(`apple is ${word} in development`).waitFor();
     }
     expect(await messages.getByRole('button', { name: 'Undo' }).count()).toBe(1);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -62,7 +60,6 @@ test(
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Commands' }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -108,7 +105,6 @@ test(
     await dialog.getByRole('button', { name: 'Archive', exact: true }).press('Enter');
     // Everything that had the focus is gone.
     await until('the focus is at the heading', async () => String(await focused(page)).startsWith('Flags'));
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -129,7 +125,6 @@ test(
       return document.elementFromPoint(left + width / 2, top + height / 2) !== document.activeElement;
     })()`;
     expect([await focused(page), await page.evaluate(covered)]).toEqual(['apple in development', false]);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -152,7 +147,6 @@ test(
     expect(dots).toHaveLength(4);
     expect(dots).not.toContain(canvas);
     expect(new Set(dots.slice(1)).size).toBe(3);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -167,7 +161,6 @@ test(
     expect(await page.getByText('The current filters hide it.').count()).toBe(0);
     await page.getByRole('button', { name: 'Open flag' }).click();
     await page.getByRole('heading', { name: 'zucchini' }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -182,7 +175,6 @@ test.each(['?q=apple', '?archived=1'])(
     await page.getByRole('button', { name: 'Show it' }).click();
     await page.locator(`[data-flag="${key}"][data-marked]`).waitFor();
     expect(new URL(page.url()).search).toBe('');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -219,7 +211,6 @@ test(
         tags,
         owner,
       });
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -277,7 +268,6 @@ test(
     await head.getByRole('button').click();
     await page.locator('[data-row="0"][data-flag="pear"]').waitFor();
     expect(await head.getAttribute('aria-sort')).toBe('descending');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -324,7 +314,6 @@ test(
     await conflict.getByRole('button', { name: 'Overwrite with mine' }).click();
     await messages.getByText(/^apple is off in staging/).waitFor();
     expect(await stored()).toEqual({ ...change, enabled: false });
-    await page.close();
   },
   PATIENCE_MS,
 );

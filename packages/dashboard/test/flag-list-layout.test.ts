@@ -52,7 +52,6 @@ describe('the screen itself never scrolls, only its list', () => {
       );
       await page.locator(`[data-row="${FLAGS - 1}"]`).waitFor();
       expect(await slack(page, 'main')).toEqual([0, 0]);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -78,7 +77,6 @@ test.each([1280, 390])(
     expect((found?.y ?? Infinity) + (found?.height ?? 0)).toBeLessThanOrEqual(message?.y ?? 0);
     await page.locator(`[data-flag="${key}"]:not([data-marked])`).waitFor();
     await check();
-    await page.close();
     await world.management.request('POST', `/api/projects/shop/flags/${key}/archive`);
   },
   PATIENCE_MS,
@@ -92,7 +90,6 @@ describe('a row', () => {
       const link = page.getByRole('link', { name: 'flag-000-with-a-key-as-they-are' });
       expect((await slack(page, '[data-row="0"] a span'))[1]).toBe(0);
       expect((await link.boundingBox())?.width).toBeGreaterThanOrEqual(160);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -105,7 +102,6 @@ describe('a row', () => {
       await page.reload();
       const link = page.getByRole('link', { name: 'flag-000-with-a-key-as-they-are' });
       expect((await link.boundingBox())?.width).toBeGreaterThanOrEqual(160);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -127,7 +123,6 @@ describe('a row', () => {
         .first()
         .click();
       await page.getByRole('heading', { name: 'flag-001-with-a-key-as-they-are' }).waitFor();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -151,7 +146,6 @@ describe('a row', () => {
       await page.mouse.up();
       expect(await page.evaluate('getSelection().toString()')).not.toBe('');
       expect(new URL(page.url()).pathname).toBe('/projects/shop/flags');
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -173,7 +167,6 @@ describe('a row', () => {
       await page.getByLabel('Select flag-000-with-a-key-as-they-are').check();
       expect(await background(badgeOf(0))).not.toBe(await background('[data-row="0"]'));
       await check();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -243,7 +236,6 @@ describe('many environments', () => {
       await page.getByRole('button', { name: flagPage.matrix.showAll(COUNT + 3) }).click();
       expect(await rows.count()).toBe(COUNT + 3);
       await check();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -254,7 +246,6 @@ describe('many environments', () => {
       const { page, check } = await world.open('/projects/fleet/flags', { width: 390 });
       await page.getByRole('link', { name: 'and 55 more environments' }).first().waitFor();
       await check();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -272,7 +263,6 @@ test(
     await message.waitFor();
     const { y = 0, height = 0 } = (await message.boundingBox()) ?? {};
     expect(y + height).toBeLessThanOrEqual(boxes[row]?.y ?? 0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -291,7 +281,6 @@ test(
       .getByText(/ is (on|off).* in staging$/)
       .waitFor();
     await check();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -346,7 +335,6 @@ test(
     const renders = Number(await page.evaluate('renders'));
     expect(renders).toBeGreaterThan(0);
     expect(renders).toBeLessThanOrEqual(60);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -381,7 +369,6 @@ test(
       // The new row itself, and what shows the newest change. Each row below it would add about forty.
       expect([address, renders]).toEqual([address, Math.min(renders, MOST_FOR_A_ROW)]);
     }
-    await page.close();
   },
   PATIENCE_MS,
 );

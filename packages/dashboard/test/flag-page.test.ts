@@ -37,7 +37,6 @@ test(
     await page.getByRole('button', { name: 'Save in development' }).click();
     await page.getByText('new-checkout is on, value 7 in development').first().waitFor();
     expect(await stateText(world)).not.toContain('rolloutPct');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -70,7 +69,6 @@ test(
     await copying.getByRole('button', { name: 'Copy 1 flag to production' }).click();
     await page.getByText('1 flag copied from development to production').first().waitFor();
     await control.and(page.locator(':checked')).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -95,7 +93,6 @@ test(
     const { changes } = (await made).postDataJSON() as { readonly changes: unknown };
     expect(changes).toEqual([{ key: 'new-checkout', patch: { enabled: false } }]);
     await page.getByText('new-checkout scheduled').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -112,7 +109,6 @@ test(
     expect(await field.inputValue()).toBe('half of it');
     await field.press('Escape');
     await field.waitFor({ state: 'detached' });
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -134,7 +130,6 @@ test(
     await page.keyboard.press('Enter');
     await page.getByText('new-checkout is on, 90 %, value 41 in development').first().waitFor();
     expect(await stateText(world)).toContain('"value":41,"rolloutPct":90');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -150,7 +145,6 @@ test(
     expect(await editor(page).getAttribute('contenteditable')).toBe('false');
     expect(await page.getByRole('button', { name: /^(Edit|Revert|More)/ }).count()).toBe(0);
     await check();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -178,7 +172,6 @@ test(
     await card(page)
       .getByText(/^Changed .* by token admin/)
       .waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -211,8 +204,6 @@ test(
     const ada = await world.open('/projects/shop/flags');
     await ada.page.getByText('by Grace Hopper').first().waitFor();
     expect(await ada.page.getByText('grace@example.com').count()).toBe(0);
-    await ada.page.close();
-    await context.close();
   },
   PATIENCE_MS,
 );
@@ -244,7 +235,6 @@ test(
     await page.reload();
     await shown('Python').waitFor();
     await check();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -272,7 +262,6 @@ test(
     expect(methods).toEqual(['PATCH', 'DELETE']);
     const { flags } = await world.management.states('shop', 'development');
     expect(flags.some(({ key }) => key === 'new-checkout')).toBe(false);
-    await page.close();
   },
   PATIENCE_MS,
 );

@@ -50,7 +50,6 @@ describe('the value', () => {
       await page.getByRole('button', { name: 'Undo' }).click();
       await card(page).getByText('1e3').waitFor();
       expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -73,7 +72,6 @@ describe('the value', () => {
       await page.getByRole('button', { name: 'Save in development' }).click();
       await page.getByText('new-checkout is on, 25 %').first().waitFor();
       expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -97,7 +95,6 @@ describe('the value', () => {
       await page.getByText('new-checkout is off in development').first().waitFor();
       expect(await editor(page).textContent()).toBe('8.0');
       release.resolve();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -122,7 +119,6 @@ describe('the value', () => {
       await page.getByText('new-checkout is on, value 89 in development').first().waitFor();
       expect(await page.getByText('while you were editing').count()).toBe(0);
       expect(await stateText(world)).toContain('"value":89');
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -143,7 +139,6 @@ describe('the value', () => {
       expect(await save.isEnabled()).toBe(true);
       await page.getByRole('button', { name: 'Discard' }).click();
       expect(await editor(page).textContent()).toBe('7');
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -156,7 +151,6 @@ describe('the value', () => {
       await page.keyboard.type('"go/no go?');
       expect(await editor(page).textContent()).toBe('"go/no go?');
       expect(await page.getByRole('dialog').count()).toBe(0);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -177,7 +171,6 @@ describe('the value', () => {
       await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
       expect(await stateText(world)).toContain('"value":8');
       expect(await card(page).locator('textarea').count()).toBe(1);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -194,7 +187,6 @@ describe('the value', () => {
       expect(await page.locator('img[src="x"]').count()).toBe(0);
       expect(await page.title()).toBe('new-checkout · shop · Halyard');
       await check();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -230,7 +222,6 @@ describe('the value', () => {
       await card(page).locator('textarea').and(field).fill('two "and" a half');
       await field.press('Control+Enter');
       await page.getByText('value "two \\"and\\" a half" in development').first().waitFor();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -301,7 +292,7 @@ describe('the value', () => {
       await list.page.route('**/flags?values=preview', hold, { times: 1 });
       await list.page.reload();
       await named('seven').waitFor();
-      await list.page.close();
+      await list.close();
 
       // Someone else changes the list while the dialog is open: it overwrites nothing, and keeps what was typed.
       await next.fill('sieben');
@@ -328,7 +319,6 @@ describe('the value', () => {
       });
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.getByText('have changed since you opened this dialog').waitFor();
-      await page.close();
     },
     PATIENCE_MS,
   );

@@ -53,7 +53,6 @@ describe('a switch', () => {
       expect(entries.map(({ note }) => note)).toEqual(['Undo', undefined]);
       expect(entries[0]?.actor).toContain('ada@example.com');
       stream.close();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -84,7 +83,6 @@ describe('a switch', () => {
       await control.click();
       await page.getByText('new-checkout is off in production', { exact: true }).waitFor();
       expect(await dialog.count()).toBe(0);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -118,7 +116,6 @@ describe('a switch', () => {
       await control.and(page.locator(':not(:checked)')).waitFor();
       const { flags } = await world.management.states('shop', 'development');
       expect(flags[0]?.state).toEqual({ enabled: false, value: 8 });
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -140,7 +137,6 @@ describe('a switch', () => {
       await page.getByText("don't have permission to do this").waitFor();
       await control.and(page.locator(':not(:checked)')).waitFor();
       await page.getByRole('img', { name: 'failed' }).waitFor();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -165,7 +161,6 @@ describe('a switch', () => {
       await world.management.putState('shop', 'development', 'from-elsewhere', { enabled: true });
       await theirs.page.getByRole('switch', { name: 'from-elsewhere in development' }).waitFor();
       expect(requests).not.toContain('/api/projects/shop/flags');
-      await Promise.all([mine.page.close(), theirs.page.close()]);
     },
     PATIENCE_MS,
   );
@@ -199,7 +194,6 @@ test(
     await page.getByRole('rowheader', { name: 'winter-sale' }).getByText(evil).first().waitFor();
     expect(await page.locator('img[src="x"]').count()).toBe(0);
     await check();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -220,7 +214,6 @@ test(
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('switch', { name: 'new-checkout in staging' }).waitFor();
     expect(new URL(page.url()).search).toBe('');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -254,7 +247,6 @@ test(
     await page.getByRole('dialog', { name: 'New flag' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -286,7 +278,6 @@ test(
     await page.getByRole('switch', { name: 'bulk-a in development' }).waitFor({ state: 'detached' });
     await page.getByLabel('Which flags').selectOption('archived');
     await page.getByRole('rowheader', { name: 'bulk-a' }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -306,7 +297,6 @@ test(
     await which.selectOption('archived');
     await archived.waitFor();
     expect(await bar.count()).toBe(0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -322,7 +312,6 @@ test(
     await world.management.request('POST', '/api/projects/shop/flags/goes-away/archive');
     await page.getByRole('switch', { name: 'goes-away in development' }).waitFor({ state: 'detached' });
     await bar.waitFor({ state: 'detached' });
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -336,7 +325,6 @@ test(
     await search.dispatchEvent('keydown', { key: 'Escape', isComposing: true });
     await page.getByText('1 of ').waitFor();
     expect(await search.inputValue()).toBe('new');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -345,10 +333,10 @@ test.each(['light', 'dark'] as const)(
   'the list has no accessibility problems and fits a phone: %s',
   async (theme) => {
     for (const width of [1280, 390]) {
-      const { page, check } = await world.open(FLAGS, { theme, width });
+      const { page, check, close } = await world.open(FLAGS, { theme, width });
       await page.getByRole('switch', { name: 'new-checkout in production' }).waitFor();
       await check();
-      await page.close();
+      await close();
     }
   },
   PATIENCE_MS,

@@ -37,7 +37,6 @@ test(
     await page.keyboard.press('Enter');
     await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
     expect(await isOn()).toBe(true);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -73,7 +72,6 @@ test(
     expect(flags.find(({ key }) => key === 'old-10')?.state).toEqual({ enabled: true, value: 3 });
     expect(flags).toHaveLength(13);
     await page.getByRole('switch', { name: 'old-21 in production' }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -106,7 +104,7 @@ test('the question shows the lines of a long value that change, and where a long
   ];
   for (const { key, before, after, old, young } of cases) {
     await world.management.putState('shop', 'production', key, { enabled: true, value: before });
-    const { page, check } = await world.open(`${FLAGS}/${key}?env=production`, {
+    const { page, check, close } = await world.open(`${FLAGS}/${key}?env=production`, {
       width: key === 'limits' ? 390 : 1280,
     });
     const place = page.getByRole('region', { name: 'production', exact: true });
@@ -123,7 +121,7 @@ test('the question shows the lines of a long value that change, and where a long
     );
     expect(mark).toBe('"+ "');
     await check();
-    await page.close();
+    await close();
   }
 }, 120_000);
 
@@ -150,7 +148,6 @@ test(
     expect(await guard.getByText('nothing would change').count()).toBe(0);
     await guard.getByRole('button', { name: 'Schedule for production' }).click();
     await page.getByText('dark-mode scheduled').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -188,7 +185,6 @@ test(
     await page.reload();
     await control.click();
     await page.getByRole('dialog', { name: 'Change dark-mode in production?' }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -205,7 +201,6 @@ test(
     await page.goto(new URL('/sign-in', page.url()).href);
     await page.getByRole('heading', { name: 'Flags', exact: true }).waitFor();
     expect(await page.evaluate<string[]>('Object.keys(sessionStorage)')).toEqual([]);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -224,7 +219,6 @@ test(
     await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
     await control.click();
     await page.getByText('dark-mode is off in production', { exact: true }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -261,7 +255,6 @@ test(
     await page.getByRole('switch', { name: 'dark-mode in production' }).click();
     await guard.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );

@@ -60,7 +60,6 @@ describe('the history', () => {
     await button.waitFor();
     expect(await button.evaluate((element) => getComputedStyle(element).opacity)).toBe('1');
     await check();
-    await page.close();
   }, 60_000);
 
   test('a filter for a deleted environment is shown and can be removed', async () => {
@@ -74,7 +73,6 @@ describe('the history', () => {
     await page.getByText('No changes match these filters').waitFor();
     await page.getByLabel('Action').selectOption('');
     await page.getByText('changed 2 flags').waitFor();
-    await page.close();
   }, 60_000);
 
   test('a change by another person appears at the top, with how many streams took it', async () => {
@@ -166,7 +164,6 @@ describe('the history', () => {
     await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
     await messages.getByText(/^Change \d+ reverted$/).waitFor();
     await isOn.waitFor({ state: 'detached' });
-    await page.close();
   }, 60_000);
 
   test('older changes are loaded by themselves while the list is short', async () => {
@@ -205,7 +202,6 @@ describe('the history', () => {
     // Nothing is lost: the oldest is there again at the end.
     await page.locator('main').evaluate((main) => main.scrollTo(0, main.scrollHeight));
     await rows.last().getByText('created the flag').first().waitFor();
-    await page.close();
   }, 60_000);
 
   test('a short answer is not taken for the end, and a list that stays short is not loaded endlessly', async () => {
@@ -223,7 +219,6 @@ describe('the history', () => {
     await page.getByText('made 22 changes to').waitFor();
     await page.getByRole('button', { name: 'Load older changes' }).click();
     await page.getByText('made 24 changes to').waitFor();
-    await page.close();
   }, 60_000);
 
   test('every possible author can be selected, and dates filter the history', async () => {
@@ -258,7 +253,6 @@ describe('the history', () => {
     expect(await page.getByRole('link', { name: /Export/ }).getAttribute('href')).toContain(
       'since=2020-01-3',
     );
-    await page.close();
   }, 60_000);
 
   test('a change is one line that opens, and has an address of its own', async () => {
@@ -292,13 +286,11 @@ describe('the history', () => {
     // It is still open where it was opened.
     await diff.waitFor({ state: 'detached' });
     await page.locator('[data-seq]').nth(1).waitFor();
-    await page.close();
   }, 60_000);
 
   test('texts are in English in every browser language', async () => {
     const { page } = await world.open('/projects/shop/history', { locale: 'de-DE' });
     await page.getByRole('heading', { name: /^Today, (Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, / }).waitFor();
-    await page.close();
   }, 60_000);
 
   test('the audit log works in dark mode and on a narrow screen', async () => {

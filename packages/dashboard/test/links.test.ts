@@ -13,7 +13,6 @@ test('a new link works in the tab of an expired one, and is removed from the add
   await page.getByRole('heading', { name: 'Join Halyard' }).waitFor();
   expect(await page.getByLabel('E-mail').inputValue()).toBe('edith@example.com');
   expect(page.url()).not.toContain('#');
-  await page.close();
 }, 60_000);
 
 test('a person who joins in a browser of another person is signed in as themselves', async () => {
@@ -27,7 +26,6 @@ test('a person who joins in a browser of another person is signed in as themselv
   // The screen is a separate file, and loads a moment after the frame.
   await page.getByRole('heading', { level: 1 }).waitFor();
   await check();
-  await page.close();
 }, 60_000);
 
 test('going back does not drop a secret without a question', async () => {
@@ -56,7 +54,6 @@ test('going back does not drop a secret without a question', async () => {
   await question.getByRole('button', { name: 'Leave' }).click();
   await page.waitForURL('**/flags');
   expect(await page.locator('[data-secret]').count()).toBe(0);
-  await page.close();
 }, 60_000);
 
 test('a copied secret is announced to screen readers, and the focus stays', async () => {
@@ -74,7 +71,6 @@ test('a copied secret is announced to screen readers, and the focus stays', asyn
   // Screen readers ignore everything outside a modal dialog.
   await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Copied');
-  await page.close({ runBeforeUnload: false });
 }, 60_000);
 
 test('a second copy is announced again', async () => {
@@ -91,7 +87,6 @@ test('a second copy is announced again', async () => {
     await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
     await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
   }
-  await page.close();
 }, 60_000);
 
 /** As the button of the browser: what is on the screen may stay. */

@@ -22,7 +22,7 @@ test(
   async () => {
     const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
     const address = `http://127.0.0.1:${proxy.port}/projects/shop/flags`;
-    const { page } = await world.open(address, { expected: /ERR_/ });
+    const { page, close } = await world.open(address, { expected: /ERR_/ });
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
     await page.getByText('Live', { exact: true }).waitFor();
     await control.waitFor();
@@ -33,7 +33,7 @@ test(
     proxy.restore();
     await page.getByText('Live', { exact: true }).waitFor();
     await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
-    await page.close();
+    await close();
     await proxy.close();
   },
   PATIENCE_MS,
@@ -54,8 +54,6 @@ test.each([1280, 390])(
     await item.getByText('by ada', { exact: true }).waitFor();
     expect(asked).toEqual([]);
     await check();
-    await ada.page.close();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -88,7 +86,6 @@ test(
       .locator(`[aria-label="new-checkout in development"]${wasOn ? ':not(:checked)' : ':checked'}`)
       .waitFor();
     expect(streams).toHaveLength(2);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -127,7 +124,6 @@ test(
     await show(page, 'visible');
     await third;
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -148,7 +144,6 @@ test(
     await page.locator('[aria-label="alone-b in development"]:checked').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.locator('[aria-label="alone-b in development"]:not(:checked)').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -181,7 +176,6 @@ test.each([
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: true });
     await page.goBack();
     await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -211,7 +205,6 @@ test(
     // Its message may stand for a moment, and leaves because the state has been replaced.
     await page.getByText('late is on in development', { exact: true }).waitFor({ state: 'detached' });
     expect(await control.isChecked()).toBe(false);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -235,7 +228,6 @@ test(
     await page.getByRole('link', { name: 'Flags', exact: true }).click();
     await page.locator('[aria-label="seen in development"]:checked').waitFor();
     await page.locator('[aria-label="missed in development"]:checked').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -259,7 +251,6 @@ test(
     await show(page, 'visible');
     await card.getByRole('alert').getByText('changed this while you were editing').waitFor();
     expect(await card.locator('.cm-content').textContent()).toBe('8');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -278,7 +269,6 @@ test(
     });
     await page.getByRole('link', { name: 'Flags' }).click();
     await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -303,7 +293,6 @@ test(
     await page.getByRole('menuitemcheckbox', { name: 'wiki' }).click();
     await page.locator('[aria-label="search in development"]:checked').waitFor();
     expect(askedBefore).toBe(0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -339,7 +328,6 @@ test(
     await page.getByRole('link', { name: 'History', exact: true }).click();
     await page.goBack();
     await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -355,7 +343,6 @@ test(
     await page.getByText('Live', { exact: true }).waitFor();
     await world.management.putState('to-come', 'development', 'first', { enabled: true });
     await page.locator('[aria-label="first in development"]:checked').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -368,7 +355,6 @@ test(
     await page.getByText('Live', { exact: true }).waitFor();
     await world.management.putState('shop', 'development', 'to-come', { enabled: true });
     await page.locator('[aria-label="to-come in development"]:checked').waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );

@@ -49,7 +49,6 @@ test(
     await toggle(page, 'bad-gateway').click();
     await page.getByText('bad-gateway is on in staging', { exact: true }).waitFor();
     expect(await page.getByText('was not changed').count()).toBe(0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -68,7 +67,6 @@ test(
     while (!(await failed.isVisible())) await page.clock.runFor(1_000);
     expect(await page.getByLabel('Messages').getByText(changes.checking).count()).toBe(0);
     expect([await isOn('gone'), await toggle(page, 'gone').isChecked()]).toEqual([false, false]);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -87,7 +85,6 @@ test(
     while ((await unknown.count()) === 0) await page.clock.runFor(1_000);
     await page.getByText(changes.lookFirst, { exact: true }).waitFor();
     expect(await page.getByText('was not changed').count()).toBe(0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -109,7 +106,6 @@ test(
     await page.unrouteAll({ behavior: 'wait' });
     await page.getByText('away is on in staging', { exact: true }).waitFor();
     expect(await page.getByLabel('Messages').getByText(changes.checking).count()).toBe(0);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -130,7 +126,6 @@ test(
     });
     await dialog.getByText(design.close).click();
     await page.getByRole('cell', { name: 'lost-one' }).or(page.getByText('lost-one')).first().waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -154,7 +149,6 @@ test(
       keys: { revokedAt?: string }[];
     };
     expect(keys.map(({ revokedAt }) => revokedAt !== undefined)).toEqual([true]);
-    await page.close();
   },
   PATIENCE_MS,
 );

@@ -40,7 +40,6 @@ test(
     await world.management.createProject('a-later-one');
     const { page } = await world.open('/');
     await page.waitForURL('**/projects/shop/flags');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -60,7 +59,6 @@ describe('Back', () => {
         .locator(`a:focus[href="/projects/shop/flags/${width === 390 ? 'flag-012' : 'flag-040'}"]`)
         .waitFor();
       expect(await scrolled(page, '[data-scroller]')).toBe(2000);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -85,7 +83,6 @@ describe('Back', () => {
       await page.goBack();
       await page.locator(`main a:focus[href$="${address}"]`).waitFor();
       expect(await scrolled(page, 'main')).toBe(top);
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -99,7 +96,6 @@ describe('Back', () => {
       await page.getByRole('heading', { name: 'flag-001' }).waitFor();
       await page.goBack();
       await page.locator('input:focus[aria-label="flag-001 in staging"]').waitFor();
-      await page.close();
     },
     PATIENCE_MS,
   );
@@ -136,7 +132,6 @@ test(
     await page.getByRole('dialog').getByRole('combobox').fill('audit log');
     await page.keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'Audit log' }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -171,7 +166,6 @@ test(
       expect(found.size).toBe(1);
       expect([...found].join()).toEndWith(',0');
     }
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -224,7 +218,6 @@ test(
     await filter.selectOption('');
     await page.getByRole('link', { name: 'Flags' }).click();
     await page.getByRole('columnheader', { name: 'development' }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -270,7 +263,6 @@ test(
     expect(asked.filter((path) => path.includes('/environments/'))).toEqual([]);
     for (const path of ['/api/session', '/api/projects/shop', '/api/events', '/api/audit'])
       expect([path, asked.filter((each) => each === path).length]).toEqual([path, 1]);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -284,7 +276,6 @@ test(
     for (const key of ['g', 'h', 'g', 'k']) await page.keyboard.press(key);
     await page.clock.runFor(1_000);
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -300,14 +291,14 @@ test.each([1280, 390])(
   'the first Tab reaches the skip link on every screen, %d px wide',
   async (width) => {
     for (const screen of ['flags', 'clients', 'environments']) {
-      const { page } = await world.open(`/projects/shop/${screen}`, { width });
+      const { page, close } = await world.open(`/projects/shop/${screen}`, { width });
       await page.getByRole('heading', { level: 1 }).waitFor();
       // It comes later than the links, and takes their space.
       if (screen !== 'environments') await page.locator('header select').waitFor();
       await until(`the link of ${screen} is in view`, () => page.evaluate(IS_LINK_IN_VIEW));
       await page.keyboard.press('Tab');
       expect([screen, await focused(page)]).toEqual([screen, '#screen']);
-      await page.close();
+      await close();
     }
   },
   PATIENCE_MS,
@@ -329,7 +320,6 @@ test(
     // Every screen of a project says so.
     await page.goto('/projects/nope/keys');
     await page.getByRole('heading', { name: 'Project “nope” does not exist' }).waitFor();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -352,7 +342,6 @@ test(
     await names.first().getByRole('link', { name: 'shop' }).waitFor();
     await page.setViewportSize({ width: 390, height: 800 });
     await check();
-    await page.close();
   },
   PATIENCE_MS,
 );

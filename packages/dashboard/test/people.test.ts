@@ -132,7 +132,6 @@ test('a new name does not undo a role that another person changes at the same ti
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Judith updated').waitFor();
   expect(await judith()).toMatchObject({ name: 'Judith', role: 'editor' });
-  await page.close();
 
   async function judith() {
     // As in the API's contract.

@@ -66,8 +66,6 @@ test('a change is proposed, and made by the approval of a second person, who con
   expect(await second.page.evaluate('document.activeElement !== document.body')).toBe(true);
   await second.check();
   await page.getByText('The change was made.').waitFor();
-  await page.close();
-  await second.page.close();
 }, 60_000);
 
 test('what has changed since is shown, ends the proposal as outdated, and it is proposed again', async () => {
@@ -95,8 +93,6 @@ test('what has changed since is shown, ends the proposal as outdated, and it is 
   await second.page.getByText('You proposed this yourself: another person decides.').waitFor();
   expect(await second.page.getByText('Since then').count()).toBe(0);
   await second.check();
-  await page.close();
-  await second.page.close();
 }, 60_000);
 
 test('an emergency changes it at once, and another person acknowledges it', async () => {
@@ -120,8 +116,6 @@ test('an emergency changes it at once, and another person acknowledges it', asyn
   await page.getByRole('button', { name: 'Acknowledge' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
   await page.getByText('another person has acknowledged it.').waitFor();
-  await page.close();
-  await second.page.close();
 }, 60_000);
 
 test('the archiving of several flags is proposed, which one message says', async () => {
@@ -165,5 +159,4 @@ test('the import of a document is proposed as a whole', async () => {
   await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
   await page.getByRole('link', { name: 'See the proposal' }).click();
   await page.getByText('You proposed this yourself: another person decides.').waitFor();
-  await page.close();
 }, 60_000);

@@ -46,7 +46,6 @@ test('people set that every change needs a reason, and are asked for it wherever
 
   const loosened = { body: { reasonRequired: false }, headers: { 'X-Change-Note': 'done' } };
   await world.management.request('PATCH', '/api/projects/shop/environments/development', loosened);
-  await page.close();
 }, 60_000);
 
 test('flags are archived with their reason, and restored with another', async () => {
@@ -120,5 +119,4 @@ test('the bar of a draft stays at the foot of the window, and its reason is the 
   await question.getByRole('button', { name: 'Change production' }).click();
   await bar.waitFor({ state: 'detached' });
   expect(await lastNote()).toBe('A trial');
-  await page.close();
 }, 60_000);

@@ -89,7 +89,6 @@ describe('schedules', () => {
     });
     const line = page.getByRole('button', { name: /^flag-001, flag-002 in development/ });
     await line.getByText('+1', { exact: true }).waitFor();
-    await page.close();
   }, 60_000);
 
   test('a schedule of a deleted environment is shown as canceled', async () => {
@@ -149,7 +148,6 @@ describe('schedules', () => {
     await shown.locator('[data-step="skipped"]', { hasText: '75 %' }).waitFor();
     await shown.locator('[data-step="next"]', { hasText: '100 %' }).waitFor();
     await page.getByRole('button', { name: 'Go to 100 % now' }).waitFor();
-    await page.close();
   }, 60_000);
 
   test('a plan is refused before sending, started with the guard, steered, interrupted by hand, and visible everywhere', async () => {

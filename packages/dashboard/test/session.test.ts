@@ -29,7 +29,6 @@ test(
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/projects/shop/flags?q=new');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -38,10 +37,10 @@ test(
   'the page after signing in is never on another server',
   async () => {
     for (const from of ['//evil.example', '/\\evil.example', 'https://evil.example/']) {
-      const { page } = await world.open(`/sign-in?from=${encodeURIComponent(from)}`);
+      const { page, close } = await world.open(`/sign-in?from=${encodeURIComponent(from)}`);
       await page.waitForURL('**/projects/**');
       expect(new URL(page.url()).origin).toBe(new URL(world.node.url).origin);
-      await page.close();
+      await close();
     }
   },
   PATIENCE_MS,
@@ -71,7 +70,6 @@ test(
     await control.click();
     await page.getByText('new-checkout is on in development').first().waitFor();
     expect(new URL(page.url()).pathname).toBe('/projects/shop/flags');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -110,7 +108,6 @@ test(
     const { flags } = await world.management.states('deck', 'development');
     expect(flags.find(({ key }) => key === 'typed')?.state.value).toBe(8);
     await check();
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -121,7 +118,7 @@ test(
     const other = await invite('editor', 'another-editor');
     await world.management.putState('deck', 'development', 'typed', { enabled: true, value: 7 });
     for (const next of ['signs in', 'leaves'] as const) {
-      const { page, context } = await world.open('/projects/deck/flags/typed', { expected: /401/ });
+      const { page, context, close } = await world.open('/projects/deck/flags/typed', { expected: /401/ });
       await typeValue(page, '9');
       await context.clearCookies();
       await page.getByRole('button', { name: 'Save in development' }).dispatchEvent('click');
@@ -139,7 +136,7 @@ test(
         await valueField(page).waitFor();
         expect(await valueField(page).textContent()).toBe('7');
       }
-      await page.close();
+      await close();
     }
   },
   PATIENCE_MS,
@@ -189,7 +186,6 @@ test(
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('typed');
     expect(complaints).toEqual([]);
     expect((await page.request.get('/api/projects')).status()).toBe(401);
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -217,7 +213,6 @@ test(
     expect(await development.isDisabled()).toBe(true);
     expect(await asViewer.page.getByRole('button', { name: 'New flag' }).count()).toBe(0);
     await asViewer.check();
-    await Promise.all([asEditor.page.close(), asViewer.page.close()]);
   },
   PATIENCE_MS,
 );
@@ -243,11 +238,11 @@ async function invite(
   const { token } = (await world.management.request('POST', '/api/invitations', {
     body: { email, role, canChangeProtected: false },
   })) as { token: string };
-  const { page } = await world.open(`/invitation#${token}`, { as: 'visitor' });
+  const { page, close } = await world.open(`/invitation#${token}`, { as: 'visitor' });
   await page.getByLabel('Your name').fill(name);
   await page.getByLabel('Password', { exact: true }).fill('a long enough password');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.waitForURL('**/projects/**');
-  await page.close();
+  await close();
   return { email, password: 'a long enough password' };
 }

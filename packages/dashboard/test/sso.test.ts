@@ -66,7 +66,6 @@ test(
     await page.getByLabel('Password', { exact: true }).fill(ADMIN.password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL('**/projects/**');
-    await page.close();
   },
   PATIENCE_MS,
 );
@@ -75,14 +74,17 @@ test(
   'the sign-in page says why a person is refused; people see who signs in by single sign-on',
   async () => {
     beAtProvider('Linus', ['others']);
-    const { page, check } = await world.open('/sign-in?from=%2Faudit', { as: 'visitor', expected: /401/ });
+    const { page, check, close } = await world.open('/sign-in?from=%2Faudit', {
+      as: 'visitor',
+      expected: /401/,
+    });
     await button(page).click();
     await page.getByRole('alert').getByText('None of your groups at Example ID has access').waitFor();
     await check();
     beAtProvider('Linus', ['devs']);
     await button(page).click();
     await page.waitForURL('**/audit');
-    await page.close();
+    await close();
 
     const people = await world.open('/operators');
     const row = people.page.getByRole('row', { name: /Linus/ });
@@ -96,7 +98,6 @@ test(
     await dialog.getByText("The role comes from this person's groups at Example ID.").waitFor();
     expect(await dialog.getByRole('radio').count()).toBe(0);
     await people.check();
-    await people.page.close();
   },
   PATIENCE_MS,
 );
@@ -125,7 +126,6 @@ test(
     await page.bringToFront();
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
     await dialog.waitFor({ state: 'detached' });
-    await page.close();
   },
   PATIENCE_MS,
 );

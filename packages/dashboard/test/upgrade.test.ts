@@ -35,7 +35,6 @@ test('a page from before an upgrade reloads when the file of a screen has a new 
   });
   await page.getByRole('link', { name: 'Compare' }).click();
   await page.getByRole('heading', { name: 'Compare' }).waitFor();
-  await page.close();
 }, 60_000);
 
 test('a bug in a screen is called a bug, with what to report, and the other screens still work', async () => {
@@ -51,7 +50,6 @@ test('a bug in a screen is called a bug, with what to report, and the other scre
   await check();
   await page.getByRole('link', { name: 'Flags' }).click();
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
-  await page.close();
 }, 60_000);
 
 test('a screen whose file is permanently missing shows an error, without endless reloads', async () => {
@@ -80,12 +78,11 @@ test('a screen whose file is permanently missing shows an error, without endless
   await page.evaluate('sessionStorage.clear()');
   await page.evaluate(`dispatchEvent(new Event('online'))`);
   await page.getByRole('heading', { name: 'Compare', exact: true }).waitFor();
-  await page.close();
 }, 60_000);
 
 test('a screen that could not be loaded appears once the server is back', async () => {
   const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
-  const { page, context } = await world.open('/docs', { expected: GONE });
+  const { page, context, close } = await world.open('/docs', { expected: GONE });
   await context.addInitScript(NEVER_IDLE);
   await page.goto(`http://127.0.0.1:${proxy.port}/projects/shop/flags`);
   await page.getByText('Live', { exact: true }).waitFor();
@@ -96,14 +93,14 @@ test('a screen that could not be loaded appears once the server is back', async 
   await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor();
   proxy.restore();
   await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
-  await page.close();
+  await close();
   await proxy.close();
 }, 60_000);
 
 test('a screen that was fetched ahead opens while the server is away', async () => {
   const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
   const needed = await filesOf('/projects/shop/keys');
-  const { page } = await world.open('/docs', { expected: GONE });
+  const { page, close } = await world.open('/docs', { expected: GONE });
   const fetched = new Set<string>();
   const { promise: all, resolve } = Promise.withResolvers<void>();
   page.on('requestfinished', (request) => {
@@ -118,19 +115,19 @@ test('a screen that was fetched ahead opens while the server is away', async () 
   await page.keyboard.press('g');
   await page.keyboard.press('k');
   await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
-  await page.close();
+  await close();
   await proxy.close();
 }, 60_000);
 
 /** The files of the dashboard that a screen needs. */
 async function filesOf(path: string): Promise<ReadonlySet<string>> {
-  const { page, context } = await world.open('/docs');
+  const { page, context, close } = await world.open('/docs');
   await context.addInitScript(NEVER_IDLE);
   await page.goto(path);
   await page.getByRole('heading', { level: 1 }).waitFor();
   const names = (await page.evaluate(
     `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`,
   )) as string[];
-  await page.close();
+  await close();
   return new Set(names.filter((name) => name.startsWith('/assets/')));
 }

@@ -59,7 +59,7 @@ test('a webhook is created, tested, watched, paused and deleted', async () => {
   const names = await home.page.getByRole('row').getByRole('rowheader').allInnerTexts();
   expect(names.map((name) => name.split('\n')[0])).toEqual(['shop', 'aaa']);
   await home.check();
-  await home.page.close();
+  await home.close();
 
   await page.getByRole('button', { name: 'Deliveries of chat' }).click();
   const deliveries = page.getByRole('dialog', { name: 'Deliveries of chat' });

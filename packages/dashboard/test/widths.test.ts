@@ -15,7 +15,6 @@ test.each([
     const { page } = await world.open('/operators', { width });
     await page.locator('tbody tr').first().waitFor();
     expect(await page.evaluate(`getComputedStyle(document.querySelector('tbody tr')).display`)).toBe(display);
-    await page.close();
   },
   60_000,
 );
@@ -45,7 +44,6 @@ test('rules for narrow and for wide windows never apply together', async () => {
     // All other uses of this width mean narrower screens.
     expect(held.filter((text) => text.includes(`${width / 16}rem`))).toEqual([wide]);
   }
-  await page.close();
 }, 60_000);
 
 test('a long name without spaces stays inside its card', async () => {
@@ -61,7 +59,6 @@ test('a long name without spaces stays inside its card', async () => {
     .getByRole('button', { name: 'Save' })
     .waitFor();
   await check();
-  await page.close();
 }, 60_000);
 
 test('the longest names fit on a phone, on the screens of clients and history', async () => {
@@ -73,7 +70,7 @@ test('the longest names fit on a phone, on the screens of clients and history', 
   const states = { [long]: { enabled: true }, staging: { enabled: true } };
   await management.request('POST', '/api/projects/wide/flags', { body: { key: 'checkout', states } });
   for (const screen of ['clients', 'history']) {
-    const { page, check } = await world.open(`/projects/wide/${screen}`, { width: 320 });
+    const { page, check, close } = await world.open(`/projects/wide/${screen}`, { width: 320 });
     await page.getByText(long).filter({ visible: true }).first().waitFor();
     await check();
     // The middle of a screen scrolls, not the document, and nothing may be cut off.
@@ -82,7 +79,7 @@ test('the longest names fit on a phone, on the screens of clients and history', 
       .filter((each) => each.closest('table, [tabindex="0"]:not(main), .sr-only') === null)
       .map((each) => each.outerHTML)`)) as string[];
     expect([screen, beyond]).toEqual([screen, []]);
-    await page.close();
+    await close();
   }
 }, 60_000);
 
@@ -96,5 +93,4 @@ test('a key with the longest names can be revoked on a narrow window', async () 
   const button = await page.getByRole('button', { name: /^Revoke/ }).boundingBox();
   expect((button?.x ?? 1024) + (button?.width ?? 0)).toBeLessThan(1000);
   await check();
-  await page.close();
 }, 60_000);

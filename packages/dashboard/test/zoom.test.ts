@@ -57,7 +57,6 @@ test.each([
       expect([path, (await filledBy(page, 'main')) > height * 0.8]).toEqual([path, true]);
       await check();
     }
-    await page.close();
   },
   120_000,
 );

@@ -1,6 +1,7 @@
 import { type NodeProcess, PATIENCE_MS } from '@halyard/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { findBarriers } from './axe.ts';
+import { openWindow } from './window.ts';
 
 /** The administrator of a test's node. */
 export const ADMIN = {
@@ -34,6 +35,8 @@ export interface OpenedPage {
   readonly complaints: readonly string[];
   /** Rejects if the console has errors, axe finds an accessibility problem, or the page scrolls sideways. */
   check(): Promise<void>;
+  /** Ends it, whatever it is doing. Safe to call twice; the end of the test does it. */
+  close(): Promise<void>;
 }
 
 /** Resolves when all fade-ins have ended: half-visible elements have half their contrast. */
@@ -52,7 +55,7 @@ export async function openPage(
   options: OpenOptions & { readonly browser: Browser; readonly node: NodeProcess; readonly path: string },
 ): Promise<OpenedPage> {
   const { browser, node, path, theme = 'light', width = 1280, height = 800, as = ADMIN } = options;
-  const context = await browser.newContext({
+  const { context, page, close } = await openWindow(browser, {
     viewport: { width, height },
     colorScheme: theme,
     baseURL: node.url,
@@ -65,7 +68,6 @@ export async function openPage(
   context.setDefaultTimeout(PATIENCE_MS);
   if (as === ADMIN) await signInAdministrator(context, node);
   else if (as !== 'visitor') await signIn(context, as);
-  const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
     const text = `${message.text()} (${message.location().url})`;
@@ -78,6 +80,7 @@ export async function openPage(
     page,
     context,
     complaints,
+    close,
     check: async () => {
       // A part that comes in the meantime fades in, too: only problems that stay count.
       for (let attempts = 1; ; attempts++) {

@@ -1,8 +1,15 @@
-import { afterAll, beforeAll } from 'bun:test';
-import { Management, type NodeProcess, sharedPostgres, startNode, until } from '@halyard/testing';
+import { afterAll, afterEach, beforeAll } from 'bun:test';
+import {
+  lastingPort,
+  Management,
+  type NodeProcess,
+  sharedPostgres,
+  startNode,
+  until,
+} from '@halyard/testing';
 import type { Browser } from 'playwright-core';
 import { buildDashboard } from '../../../../scripts/dashboard/build.ts';
-import { launchBrowser } from '../../../testing/src/browser.ts';
+import { sharedBrowser } from '../../../testing/src/browser.ts';
 import { ADMIN, type OpenedPage, type OpenOptions, openPage } from './opened-page.ts';
 
 /** A real node and a real browser. */
@@ -13,7 +20,9 @@ export interface World {
   readonly management: Management;
   /** Opens an address in its own window, signed in as the administrator by default. */
   open(path: string, options?: OpenOptions): Promise<OpenedPage>;
-  /** Stops the node and the browser. Rejects if the console of a page had errors. */
+  /** Closes all pages. Rejects if the console of one had errors. */
+  closePages(): Promise<void>;
+  /** Closes all pages and stops the node. */
   close(): Promise<void>;
 }
 
@@ -29,6 +38,12 @@ export interface WorldOptions {
   readonly arguments?: readonly string[];
 }
 
+/**
+ * Ports of nodes that have ended. The next node takes one over, so that the browser knows the scripts at its address:
+ * it need neither fetch nor compile them.
+ */
+const ports: number[] = [];
+
 /** Builds the dashboard where needed, starts a node with an administrator, and a browser. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const { admin = 'ready', engine = 'SQLite' } = options;
@@ -40,10 +55,23 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const database =
     engine === 'PostgreSQL' ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {};
   await buildDashboard();
-  const settings = { env: { ...env, ...options.env }, arguments: options.arguments ?? [], ...database };
-  const [node, browser] = await Promise.all([startNode(settings), launchBrowser()]);
+  const settings = { env: { ...env, ...options.env }, ...database };
+  const browser = await sharedBrowser();
+  const port = ports.pop() ?? lastingPort();
+  const node = await startNode({
+    ...settings,
+    arguments: ['--port', String(port), ...(options.arguments ?? [])],
+  });
   if (admin === 'ready') await adminReady(node);
-  const opened: OpenedPage[] = [];
+  let opened: OpenedPage[] = [];
+
+  const closePages = async () => {
+    const closing = opened;
+    opened = [];
+    const complaints = closing.flatMap((page) => [...page.complaints]);
+    for (const page of closing) await page.close();
+    if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join('\n')}`);
+  };
   return {
     node,
     browser,
@@ -53,13 +81,15 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       opened.push(page);
       return page;
     },
+    closePages,
     close: async () => {
-      // In this order: a page that loses its server reports errors.
-      await browser.close();
-      // Stopping gracefully drains streams for a second, and has its own tests.
-      await node.kill();
-      const complaints = opened.flatMap((page) => page.complaints);
-      if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join('\n')}`);
+      try {
+        await closePages();
+      } finally {
+        // Stopping gracefully drains streams for a second, and has its own tests.
+        await node.kill();
+        ports.push(port);
+      }
     },
   };
 }
@@ -75,6 +105,7 @@ export function sharedWorld(prepare?: (world: World) => unknown, options?: World
     started = await startWorld(options);
     await prepare?.(started);
   }, 120_000);
+  afterEach(() => started?.closePages());
   afterAll(() => started?.close());
   return {
     get node() {
@@ -87,6 +118,7 @@ export function sharedWorld(prepare?: (world: World) => unknown, options?: World
       return world().management;
     },
     open: (path, options) => world().open(path, options),
+    closePages: () => world().closePages(),
     close: () => world().close(),
   };
 }
