@@ -10,12 +10,8 @@ const world = sharedWorld(async ({ management }) => {
 /** The browser's messages about missing files, and React's about a failed render. */
 const GONE = /404|ERR_/;
 
-/** Has no time to fetch screens ahead. */
-const NEVER_IDLE = 'window.requestIdleCallback = () => 0';
-
 test('a page from before an upgrade reloads when the file of a screen has a new name', async () => {
-  const { page, context, check } = await world.open('/docs', { expected: GONE });
-  await context.addInitScript(NEVER_IDLE);
+  const { page, check } = await world.open('/docs', { expected: GONE });
   await page.goto('/projects/shop/flags');
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
   await page.route('**/assets/*.js', (route) => route.fulfill({ status: 404, body: '{}' }));
@@ -53,8 +49,7 @@ test('a bug in a screen is called a bug, with what to report, and the other scre
 }, 60_000);
 
 test('a screen whose file is permanently missing shows an error, without endless reloads', async () => {
-  const { page, context, check } = await world.open('/docs', { expected: GONE });
-  await context.addInitScript(NEVER_IDLE);
+  const { page, check } = await world.open('/docs', { expected: GONE });
   const compare = await filesOf('/projects/shop/compare');
   const flags = await filesOf('/projects/shop/flags');
   const missing = [...compare.difference(flags)][0] ?? '';
@@ -82,8 +77,7 @@ test('a screen whose file is permanently missing shows an error, without endless
 
 test('a screen that could not be loaded appears once the server is back', async () => {
   const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
-  const { page, context, close } = await world.open('/docs', { expected: GONE });
-  await context.addInitScript(NEVER_IDLE);
+  const { page, close } = await world.open('/docs', { expected: GONE });
   await page.goto(`http://127.0.0.1:${proxy.port}/projects/shop/flags`);
   await page.getByText('Live', { exact: true }).waitFor();
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
@@ -100,7 +94,7 @@ test('a screen that could not be loaded appears once the server is back', async 
 test('a screen that was fetched ahead opens while the server is away', async () => {
   const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
   const needed = await filesOf('/projects/shop/keys');
-  const { page, close } = await world.open('/docs', { expected: GONE });
+  const { page, close } = await world.open('/docs', { expected: GONE, fetchesAhead: true });
   const fetched = new Set<string>();
   const { promise: all, resolve } = Promise.withResolvers<void>();
   page.on('requestfinished', (request) => {
@@ -121,8 +115,7 @@ test('a screen that was fetched ahead opens while the server is away', async () 
 
 /** The files of the dashboard that a screen needs. */
 async function filesOf(path: string): Promise<ReadonlySet<string>> {
-  const { page, context, close } = await world.open('/docs');
-  await context.addInitScript(NEVER_IDLE);
+  const { page, close } = await world.open('/docs');
   await page.goto(path);
   await page.getByRole('heading', { level: 1 }).waitFor();
   const names = (await page.evaluate(
