@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -154,7 +155,10 @@ test.each(['light', 'dark'] as const)(
     await box.check();
     await dialog.getByRole('checkbox', { name: 'development' }).check();
     expect(unchecked).toStartWith('none');
-    expect(await look('dialog input[type="checkbox"]')).not.toBe(unchecked);
+    await until(
+      'the ticked box looks different',
+      async () => (await look('dialog input[type="checkbox"]')) !== unchecked,
+    );
     expect(await look('dialog select')).toStartWith('none');
     await page.emulateMedia({ forcedColors: 'active' });
     expect(await look('dialog input[type="checkbox"]')).toStartWith('auto');
