@@ -22,7 +22,7 @@ import {
 import { interruptFlag } from '../interruptions.ts';
 import { lockWholeProject } from '../locks.ts';
 import { readOperators } from '../people/operator-table.ts';
-import { insertProject, readProject } from '../projects/project-table.ts';
+import { announceRecords, insertProject, readProject } from '../projects/project-table.ts';
 import { changeStates } from '../states/change-states.ts';
 import { lockWebhooks } from '../webhooks/webhook-table.ts';
 import { type ImportRules, settingsOf } from './document.ts';
@@ -101,21 +101,13 @@ export function importDeclaration(
     if (rules.planned !== undefined) await requirePlan(tx, rules.planned, { rules, plan });
     refuse(judge(context, actor, { plan, people }));
 
-    const actions: string[] = [];
-    const made = await apply(context, tx, plan, { name: declaration.project, actions });
-    const created = await applySections(context, tx, plan.sections, made);
-    actions.push(...new Set(tx.journal.entries.map(({ action }) => action)));
-    return { plan, ...created };
+    const made = await apply(context, tx, plan, declaration.project);
+    return { plan, ...(await applySections(context, tx, plan.sections, made)) };
   });
 }
 
-/** Writes a plan that was made under the locks of its project. `actions` becomes a list of all that the import does. */
-async function apply(
-  context: ManagementContext,
-  tx: Tx,
-  plan: ImportPlan,
-  { name, actions }: { readonly name: string; readonly actions: readonly string[] },
-): Promise<Project> {
+/** Writes a plan that was made under the locks of its project. */
+async function apply(context: ManagementContext, tx: Tx, plan: ImportPlan, name: string): Promise<Project> {
   const project = plan.project ?? { id: context.newId(), name, createdAt: context.now() };
   if (plan.project === undefined) await insertProject(tx, project);
   const projectId = project.id;
@@ -124,9 +116,7 @@ async function apply(
     const { protected: isProtected, color } = appearance;
     await addEnvironment(context, tx, { projectId, name: made, protected: isProtected, color });
   }
-  // Its own row, before those of states: from states alone no dashboard would learn of another record.
-  if (changesRecords(plan))
-    tx.journal.change({ kind: 'records.changed', projectId, payload: { actions } }, []);
+  if (changesRecords(plan)) announceRecords(tx, projectId);
 
   const environments = await lockWholeProject(tx, projectId);
   await applyMembers(context, tx, plan.sections, project);

@@ -46,6 +46,20 @@ export async function insertProject(tx: Tx, { id, name, createdAt }: Project): P
   ]);
 }
 
+/**
+ * Announces that records of the project change, with a row of its own. For an operation that may change states as well: from
+ * rows of states alone no dashboard would learn of another record.
+ */
+export function announceRecords({ journal }: Tx, projectId: string): void {
+  const payload = {
+    // Read at the end, when the row is written: all that the operation does.
+    get actions() {
+      return [...new Set(journal.entries.map(({ action }) => action))];
+    },
+  };
+  journal.change({ kind: 'records.changed', projectId, payload }, []);
+}
+
 /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
 export async function storeUsage(
   tx: Tx,
