@@ -12,7 +12,7 @@ import { createLogger } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { processChannel, type SupervisorChannel } from '../workers/supervisor-channel.ts';
 import { SupervisorLink } from '../workers/supervisor-link.ts';
-import { findLastKnown } from './start-from-last-known.ts';
+import { CURRENT_WITHIN_MS, findLastKnown } from './start-from-last-known.ts';
 
 export { processChannel };
 
@@ -102,6 +102,8 @@ export async function runWorker(channel: SupervisorChannel): Promise<void> {
 
   const found = lastKnown && (await findLastKnown(lastKnown, log));
   plane.start(found && { ...found, continues: false });
+  // Where the first proof is old when it comes, the next one makes this process current. (Spec: S14.9)
+  await plane.attempted(CURRENT_WITHIN_MS);
   await plane.firstAttempt;
   await plane.follower.waitForApplied(await link.ready(plane.follower.seq));
   try {
