@@ -26,7 +26,22 @@ test('ten thousand flags are searched, sorted, scrolled and switched, and only t
   await page.getByText('1,000 of 10,000').waitFor();
   await page.getByLabel('Search flags').fill('09999');
   await page.getByRole('switch', { name: 'flag-09999 in production' }).waitFor();
+
+  // Without the pointer: what was typed just now is found first.
+  const head = page.getByRole('columnheader', { name: 'Flag' });
+  expect(await head.getAttribute('aria-sort')).toBe('none');
+  await page.getByLabel('Search flags').fill('00042');
+  await page.keyboard.press('Enter');
+  await page.getByRole('switch', { name: 'flag-00042 in development' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('/');
+  await page.getByLabel('Search flags').fill('9');
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('switch', { name: 'flag-00009 in development' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'flag-00009' }).waitFor();
+  await page.goBack();
   await page.getByLabel('Search flags').fill('');
+  expect(await head.getAttribute('aria-sort')).toBe('ascending');
   await page.getByLabel('Order').selectOption('-key');
   await page.getByRole('switch', { name: 'flag-09999 in production' }).waitFor();
   await page.getByLabel('Order').selectOption('');

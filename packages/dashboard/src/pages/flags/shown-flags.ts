@@ -54,7 +54,7 @@ export function useShownFlags(
     params,
     setFilter,
     words: useMemo(() => wordsOf(later.query), [later.query]),
-    sort: useMemo(() => sortOf(filter.sort, setFilter), [filter.sort, setFilter]),
+    sort: useMemo(() => sortOf(filter, setFilter), [filter, setFilter]),
     favorites,
     toggleFavorite,
     readTimes,
@@ -63,8 +63,9 @@ export function useShownFlags(
 }
 
 /** The order of the list as its heads know it: the newest change is the first when that head is pressed. */
-function sortOf(sort: FlagFilter['sort'], setFilter: (members: { sort: string }) => void): Sort {
-  const [by, isReversed] = ORDERS[sort];
+function sortOf({ sort, query }: FlagFilter, setFilter: (members: { sort: string }) => void): Sort {
+  // A search without a choice lists the best match first.
+  const [by, isReversed] = sort === 'key' && query.trim() !== '' ? ORDERS.created : ORDERS[sort];
   const nextOf = (column: string): string => {
     if (sort === column) return `-${column}`;
     // By key is the order without a choice.

@@ -1,7 +1,15 @@
-import { type KeyboardEvent, type MouseEvent, type RefObject, useEffect, useRef } from 'react';
+import {
+  type MouseEvent,
+  type KeyboardEvent as ReactKeyboardEvent,
+  type RefObject,
+  useEffect,
+  useEffectEvent,
+  useRef,
+} from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useShortcut } from '../../browser/use-shortcut.ts';
 import { offsetIn, scrollBoxOf, useWindow } from '../../components/windowing.ts';
+import { wordsOf } from '../../flags/flag-filter.ts';
 import type { Selection } from '../../flags/selection.ts';
 import type { Columns } from './column-choice.ts';
 
@@ -79,7 +87,7 @@ export function useFlagRows(
     startPx: topPx,
     spare: SPARE_ROWS,
   });
-  useRowKeys(scroller, { count, ...sizes });
+  useRowKeys(scroller, { count, words, ...sizes });
   useShortcut('x', () => {
     const key = focusedRow(scroller.current)?.dataset.flag;
     if (selection !== undefined && key !== undefined) onToggle(key, false);
@@ -112,6 +120,8 @@ export function useFlagRows(
 
 interface RowList extends RowSizes {
   readonly count: number;
+  /** The words of the search that the rows match. */
+  readonly words: readonly string[];
 }
 
 /** How many frames a row may take to be drawn after the list was scrolled to it. */
@@ -119,10 +129,11 @@ const PATIENCE_FRAMES = 60;
 
 /**
  * Moves through the rows with `j` and `k`, and through a row's switches with `h` and `l`; Space flips a
- * switch, Enter opens the flag ({@link OPEN_ROW}). The focus itself moves, so that everything else works with it.
+ * switch, Enter opens the flag ({@link OPEN_ROW}). From the search above the list, the arrow down or Enter leads to the first row.
+ * The focus itself moves, so that everything else works with it.
  */
 function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): void {
-  const { count, heightPx, topPx, columns, showColumn } = options;
+  const { count, words, heightPx, topPx, columns, showColumn } = options;
   // The next key may come before the place of the last one is drawn and has the focus.
   const pending = useRef<Place>(undefined);
   function move(rowStep: number, columnStep: number): void {
@@ -148,6 +159,32 @@ function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): 
   useShortcut('k', () => move(-1, 0));
   useShortcut('l', () => move(0, 1));
   useShortcut('h', () => move(0, -1));
+  useWayFromSearch(words, () => move(1, 0));
+}
+
+/** Runs `enter` after the arrow down or Enter in the search of the screen, as soon as the rows match its text: they follow it later. */
+function useWayFromSearch(words: readonly string[], enter: () => void): void {
+  const wanted = useRef<string>(undefined);
+  const enterOnce = useEffectEvent(() => {
+    if (wanted.current !== words.join(' ')) return;
+    wanted.current = undefined;
+    enter();
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other words are other rows
+  useEffect(() => enterOnce(), [words]);
+
+  useEffect(() => {
+    function onKey(event: KeyboardEvent): void {
+      const { target, key, isComposing, defaultPrevented } = event;
+      if (!(target instanceof HTMLInputElement) || target.closest('main search') === null) return;
+      if ((key !== 'Enter' && key !== 'ArrowDown') || isComposing || defaultPrevented) return;
+      event.preventDefault();
+      wanted.current = wordsOf(target.value).join(' ');
+      enterOnce();
+    }
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
 }
 
 function clamp(index: number, count: number): number {
@@ -168,7 +205,7 @@ export const OPEN_ROW = {
     if (event.ctrlKey || event.metaKey || event.shiftKey) window.open(link?.href, '_blank', 'noopener');
     else link?.click();
   },
-  onKeyDown: (event: KeyboardEvent<HTMLElement>): void => {
+  onKeyDown: (event: ReactKeyboardEvent<HTMLElement>): void => {
     // A key is pressed in an element.
     const target = event.target as Element;
     if (event.key !== 'Enter' || event.repeat || !target.matches('input')) return;

@@ -28,6 +28,7 @@ const GROUPS: readonly (readonly [
   [
     words.table,
     [
+      ['/ ↓', words.fromSearch],
       ['j', words.next],
       ['k', words.previous],
       ['h', words.left],

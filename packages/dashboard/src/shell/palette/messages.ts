@@ -47,6 +47,7 @@ export const messages = {
     message: 'Go to the newest message, for example to undo',
     escape: 'Close, or clear the search',
     table: 'Flag table',
+    fromSearch: 'First flag that the search finds',
     next: 'Next flag',
     previous: 'Previous flag',
     left: 'Environment to the left',
