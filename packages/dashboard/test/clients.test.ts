@@ -14,6 +14,7 @@ describe('clients', () => {
   test('the first client that connects is celebrated, and a change that reaches it is timed', async () => {
     const { page, check } = await world.open('/projects/shop/clients');
     await page.getByRole('heading', { name: 'Connect your first client' }).waitFor();
+    await page.getByText('No deliveries yet. Connect a client and change a flag.').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await check();
     const { key } = await world.management.createKey('shop', ['staging', 'production'], { name: 'website' });
@@ -21,6 +22,7 @@ describe('clients', () => {
       headers: { 'X-Service-Key': key },
     });
     await page.getByText('A client is connected.').waitFor();
+    await page.getByText('No deliveries yet. Change a flag and watch it arrive.').waitFor();
     const card = page.getByRole('region', { name: 'production', exact: true });
     await card.getByRole('listitem').getByText('1 stream').waitFor();
     // The key is used, but not in staging.

@@ -127,7 +127,10 @@ test('the archiving of several flags is proposed, which one message says', async
       body: { key, states },
       headers: { 'X-Change-Note': 'INC-814' },
     });
-  const { page } = await world.open(`${FLAGS}?q=old-`);
+  const { page } = await world.open(`${FLAGS}/old-3`);
+  const notice = page.getByRole('region', { name: 'Changed in an emergency' });
+  await notice.getByText('Another person must acknowledge it.').waitFor();
+  await page.goto(`${FLAGS}?q=old-`);
   await page.getByLabel('Select all listed flags').check();
   await page.getByRole('button', { name: 'Archive' }).click();
   await page.getByRole('button', { name: 'Propose…' }).click();

@@ -15,11 +15,13 @@ export function FlagProposals({ project, flag }: FlagPanelProps) {
   const id = useId();
   const proposals = useWaitingProposals(project.name).filter((each) => keysOf(each).includes(flag.key));
   if (proposals.length === 0) return null;
+  const areAllMade = proposals.every(({ status }) => status === 'emergency');
 
   return (
     <section aria-labelledby={id} className="rounded-lg border border-accent bg-accent-soft px-4 py-3">
       <h2 id={id} className="flex items-center gap-2 font-medium">
-        <UserCheck size={16} aria-hidden className="shrink-0 text-accent" /> {messages.notice}
+        <UserCheck size={16} aria-hidden className="shrink-0 text-accent" />{' '}
+        {areAllMade ? messages.emergencyNotice : messages.notice}
       </h2>
       <ul className="mt-1.5 space-y-1">
         {proposals.map((proposal) => (
@@ -38,7 +40,7 @@ export function FlagProposals({ project, flag }: FlagPanelProps) {
           </li>
         ))}
       </ul>
-      <p className="mt-1.5 text-xs text-ink-2">{messages.noticeHint}</p>
+      <p className="mt-1.5 text-xs text-ink-2">{areAllMade ? messages.emergencyHint : messages.noticeHint}</p>
     </section>
   );
 }

@@ -8,6 +8,8 @@ export const messages = {
   waits: (count: number) => (count === 1 ? '1 waits for you' : `${count} wait for you`),
   notice: 'Open proposals for this flag',
   noticeHint: 'If the flag changes before they are applied, they become outdated.',
+  emergencyNotice: 'Changed in an emergency',
+  emergencyHint: 'Another person must acknowledge it.',
   proposes: 'proposes:',
   emergency: 'changed without approval:',
   in: 'in',
@@ -16,7 +18,7 @@ export const messages = {
   titles: {
     on: (flag: string) => `Turn on ${flag}`,
     off: (flag: string) => `Turn off ${flag}`,
-    set: (flag: string) => `Set ${flag}`,
+    setOff: (flag: string) => `Set ${flag} to off`,
     remove: (flag: string) => `Remove the state of ${flag}`,
     change: (flag: string) => `Change ${flag}`,
     several: (count: number) => `Change ${flags(count)}`,

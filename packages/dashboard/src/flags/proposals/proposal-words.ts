@@ -22,8 +22,8 @@ export function titleOf({ operation, effects, environments, project }: ProposalR
 function stateTitle({ target, before, after }: Effect): string {
   const { titles } = messages;
   if (after === undefined) return titles.remove(target);
-  if (before === undefined) return titles.set(target);
   const { enabled } = membersOf(after);
+  if (before === undefined) return enabled === true ? titles.on(target) : titles.setOff(target);
   if (membersOf(before).enabled === enabled) return titles.change(target);
   return enabled === true ? titles.on(target) : titles.off(target);
 }

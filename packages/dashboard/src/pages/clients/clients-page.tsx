@@ -39,7 +39,7 @@ export function ClientsPage() {
               ))}
             </div>
             {streams === 0 && <HowToConnect project={project} />}
-            <RecentDeliveries project={project} />
+            <RecentDeliveries project={project} areConnected={streams > 0} />
           </>
         )}
       </Loaded>
@@ -62,7 +62,7 @@ function EnvironmentPresence({ presence }: { presence: EnvironmentClients }) {
     <section aria-label={name} className="rounded-lg border border-line bg-surface">
       <div className="flex items-baseline justify-between gap-3 px-4 pt-3 pb-2">
         <h2 className="min-w-0 font-medium">
-          <EnvironmentName name={name} className="max-w-full" />
+          <EnvironmentName name={name} />
         </h2>
         <p className="shrink-0 text-ink-2">
           <strong className="text-lg font-semibold text-ink">{streams}</strong> {messages.streams(streams)}

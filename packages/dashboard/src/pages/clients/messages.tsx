@@ -38,7 +38,10 @@ export const messages = {
   // Recent deliveries
   deliveries: 'Recent deliveries',
   deliveriesIntro: 'Time from commit to the slowest client.',
-  noDeliveries: 'No deliveries yet. Connect a client and change a flag.',
+  noDeliveries: (areConnected: boolean) =>
+    areConnected
+      ? 'No deliveries yet. Change a flag and watch it arrive.'
+      : 'No deliveries yet. Connect a client and change a flag.',
   showFewer: 'Show fewer',
   showAll: (count: number) => `Show all ${count}`,
   ms,

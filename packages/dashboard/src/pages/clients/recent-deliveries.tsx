@@ -16,7 +16,7 @@ const FEW = 12;
 const NONE: readonly DeliveryRecord[] = [];
 
 /** How fast the newest changes reached the open streams. */
-export function RecentDeliveries({ project }: { project: string }) {
+export function RecentDeliveries({ project, areConnected }: { project: string; areConnected: boolean }) {
   const reading = useProjectDeliveries(project);
   const { data } = reading;
   const [isWhole, setWhole] = useState(false);
@@ -33,7 +33,7 @@ export function RecentDeliveries({ project }: { project: string }) {
         {() =>
           reached.length === 0 ? (
             <p className="rounded-lg border border-line bg-surface px-4 py-8 text-center text-ink-2">
-              {messages.noDeliveries}
+              {messages.noDeliveries(areConnected)}
             </p>
           ) : (
             <div className="grid items-start gap-3 lg:grid-cols-[20rem_1fr]">
