@@ -54,21 +54,31 @@ export const ENVIRONMENT_FILL: Readonly<Record<EnvironmentColor, string>> = {
   pink: 'forced-color-adjust-none bg-env-pink',
 };
 
-/** An environment: its color, its name, and a lock if it is protected. */
+/**
+ * An environment: its color, its name, and a lock if it is protected. A name that does not fit is cut, with the whole name as its title;
+ * on a narrow screen, where nothing hovers, it gets more lines, except in a row of a fixed height (`isOneLine`).
+ */
 export function EnvironmentBadge({
   environment,
   className,
+  isOneLine = false,
 }: {
   environment: { readonly name: string; readonly color: EnvironmentColor; readonly protected: boolean };
   className?: string | undefined;
+  isOneLine?: boolean;
 }) {
   return (
-    <span className={classNames('inline-flex min-w-0 items-center gap-1.5', className)}>
+    <span className={classNames('inline-flex max-w-full min-w-0 items-center gap-1.5', className)}>
       <span
         aria-hidden
         className={classNames('size-2 shrink-0 rounded-full', ENVIRONMENT_FILL[environment.color])}
       />
-      <span className="truncate">{environment.name}</span>
+      <span
+        className={classNames('truncate', !isOneLine && 'max-md:wrap-anywhere max-md:whitespace-normal')}
+        title={environment.name}
+      >
+        {environment.name}
+      </span>
       {environment.protected && (
         <Lock size={12} className="shrink-0 text-ink-3" aria-label="protected" role="img" />
       )}

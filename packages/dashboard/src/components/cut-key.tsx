@@ -12,7 +12,8 @@ export function CutKey({ flag, words = NO_WORDS }: { flag: string; words?: reado
     // As wide as whole characters, so that no gap remains between the ellipsis and the end. A pixel more: rounded widths
     // must not cut a key that fits.
     <span className="flex max-w-[round(down,calc(100%+1px),1ch)] min-w-0">
-      <span className="truncate whitespace-pre">
+      {/* Never so narrow that the ellipsis is lost: the end alone looks like another key. */}
+      <span className={cut < flag.length ? 'min-w-[4ch] truncate whitespace-pre' : 'truncate whitespace-pre'}>
         <Highlight text={flag} words={words} to={cut} />
       </span>
       {cut < flag.length && (

@@ -161,7 +161,7 @@ export function ChoiceField<Value extends string>({
   const name = useId();
   const { list, item } = CHOICE_LAYOUTS[layout];
   return (
-    <fieldset className="min-w-0">
+    <fieldset>
       <legend className="mb-1 font-medium">{legend}</legend>
       <div className={list}>
         {choices.map(([value, label]) => (

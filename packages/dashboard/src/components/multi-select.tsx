@@ -95,7 +95,7 @@ function OptionList({
   const shown = options.filter(({ value }) => value.toLowerCase().includes(query.trim().toLowerCase()));
 
   return (
-    <fieldset id={id} className="min-w-0">
+    <fieldset id={id}>
       <legend className="sr-only">{label}</legend>
       {isLong && (
         <div className="sticky -top-1 z-20 -m-1 mb-1 border-b border-line bg-raised p-1.5">

@@ -187,7 +187,7 @@ function ProjectRoles({
     );
 
   return (
-    <fieldset className="min-w-0" data-invalid={isWrong || undefined}>
+    <fieldset data-invalid={isWrong || undefined}>
       <legend className="mb-1 font-medium">{legend}</legend>
       <div className="space-y-1.5">
         {roles.map(({ project, role, canChangeProtected }) => (

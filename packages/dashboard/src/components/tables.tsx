@@ -127,7 +127,10 @@ const CELL =
 /** The name of the record; on narrow screens the card's heading. */
 export function RecordHead({ children }: { children: ReactNode }) {
   return (
-    <th scope="row" className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full lg:max-w-120')}>
+    <th
+      scope="row"
+      className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full lg:max-w-120 lg:min-w-44')}
+    >
       {children}
     </th>
   );

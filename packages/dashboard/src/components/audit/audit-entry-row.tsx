@@ -28,8 +28,8 @@ export interface RowFrame {
   readonly footer?: ReactNode;
   /** Shown beside the words, such as that it was an emergency. */
   readonly mark?: ReactNode;
-  /** Shown beside the time: how many streams took the change. */
-  readonly delivery?: ReactNode;
+  /** Shown beside the time: how many streams took the change; among changes of several projects, of which one it is. */
+  readonly fact?: ReactNode;
   /** Shows only the time of the day: the row is below its date. */
   readonly isDated?: boolean;
 }
@@ -43,7 +43,7 @@ export function ChangeRow({
   children,
   details,
   body,
-  frame: { isOpen, onToggle, onRevert, footer, mark, delivery, isDated = false },
+  frame: { isOpen, onToggle, onRevert, footer, mark, fact, isDated = false },
 }: {
   entry: AuditEntryRecord;
   children: ReactNode;
@@ -84,7 +84,8 @@ export function ChangeRow({
             <span
               className={classNames(
                 'min-w-0 text-ink-2',
-                isOpen ? 'wrap-anywhere' : 'grow basis-0 truncate max-md:basis-auto',
+                // Also beside the longest names something of it is in view: that there is a reason.
+                isOpen ? 'wrap-anywhere' : 'grow basis-0 truncate max-md:basis-auto md:min-w-24',
               )}
             >
               “{noteText(note)}”
@@ -94,7 +95,7 @@ export function ChangeRow({
 
         <span className="flex h-6 shrink-0 items-center gap-1.5">
           <RevertButton seq={seq} isShown={isOpen} onRevert={onRevert} />
-          {delivery}
+          {fact}
           {isDated ? <ClockTime at={at} /> : <TimeAgo at={at} className={TIME} />}
         </span>
       </div>
@@ -238,16 +239,25 @@ export function FlagLink({ project, flag }: { project: string; flag: string }) {
       href={links.flag(project, flag)}
       // Long keys may be cut down to this; a short one would stand before a gap.
       className={classNames(TARGET_LINK, flag.length > SHORT ? 'min-w-16' : 'min-w-max')}
+      title={flag}
     >
       {flag}
     </Link>
   );
 }
 
+/** Names of environments of this many characters are never cut. */
+const SHORT_NAME = 24;
+
 /** The environment of an entry. */
 export function EntryPlace({ name }: { name: string }) {
   return (
-    <span className="inline-flex max-w-full shrink-0 items-center gap-1.5 leading-6 text-ink-2">
+    <span
+      className={classNames(
+        'inline-flex max-w-full items-center gap-1.5 leading-6 text-ink-2',
+        name.length > SHORT_NAME ? 'min-w-40' : 'shrink-0',
+      )}
+    >
       in <EnvironmentName name={name} />
     </span>
   );

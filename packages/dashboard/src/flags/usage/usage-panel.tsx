@@ -105,7 +105,7 @@ function EnvironmentRow({ reads: { name, hours, days, lastReadAt } }: { reads: E
   });
   return (
     <tr className="border-t border-line" data-usage={name}>
-      <th scope="row" className="max-w-24 py-1.5 text-left font-normal">
+      <th scope="row" className="w-full max-w-0 py-1.5 text-left font-normal">
         <EnvironmentName name={name} />
       </th>
       <td className={`py-1.5 ${alignment(1)}`} title={lastDay?.title}>

@@ -113,7 +113,7 @@ function EnvironmentRow({
   return (
     <RecordRow>
       <RecordHead>
-        <EnvironmentBadge environment={environment} className="max-w-full font-medium" />
+        <EnvironmentBadge environment={environment} className="font-medium" />
       </RecordHead>
       <RecordCell label={protectionColumn.label}>
         <span className="flex flex-wrap gap-1">

@@ -52,7 +52,7 @@ function PublicationRow(props: PublicationProps) {
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-t border-line py-3">
       <div className="flex min-w-0 flex-1 basis-64 flex-col gap-1">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <EnvironmentBadge environment={environment} className="max-w-full font-medium" />
+          <EnvironmentBadge environment={environment} className="font-medium" />
           <Progress publication={publication} />
         </div>
         {publication && (

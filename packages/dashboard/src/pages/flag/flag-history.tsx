@@ -77,7 +77,7 @@ const FlagEntry = memo(function FlagEntry({
     <AuditEntryRow
       entry={entry}
       target="hidden"
-      frame={{ isOpen, onToggle, onRevert: revert, delivery: <LineDelivery changes={[[entry]]} /> }}
+      frame={{ isOpen, onToggle, onRevert: revert, fact: <LineDelivery changes={[[entry]]} /> }}
     />
   );
 });

@@ -49,7 +49,7 @@ export function RolloutField({
   }
 
   return (
-    <fieldset className="min-w-0" disabled={isReadOnly}>
+    <fieldset disabled={isReadOnly}>
       <legend className="mb-1 font-medium">{words.title}</legend>
       <div className="flex flex-wrap gap-x-4">
         {[true, false].map((isEveryone) => (

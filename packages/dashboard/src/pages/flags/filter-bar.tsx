@@ -134,7 +134,7 @@ function ColumnPicker({ project }: { project: ProjectRecord }) {
       options={[
         ...project.environments.map((environment) => ({
           value: environment.name,
-          label: <EnvironmentBadge environment={environment} className="max-w-full" />,
+          label: <EnvironmentBadge environment={environment} />,
         })),
         { value: OWNER, label: words.ownerColumn },
         ...(all.includes(READ) ? [{ value: READ, label: words.readColumn }] : []),

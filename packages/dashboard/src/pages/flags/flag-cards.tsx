@@ -48,7 +48,7 @@ function FlagLines({ environment, ...list }: FlagListProps & { environment: Envi
           className="sticky top-0 z-10 flex items-center border-b border-line bg-bg px-4"
           style={{ height: ONE_HEAD_PX }}
         >
-          <EnvironmentBadge environment={environment} className="text-xs text-ink-2" />
+          <EnvironmentBadge environment={environment} isOneLine className="text-xs text-ink-2" />
         </div>
       }
     >
@@ -185,7 +185,11 @@ const FlagCard = memo(function FlagCard(
             style={{ height: LINE_PX }}
             data-column={column}
           >
-            <EnvironmentBadge environment={environment} className="w-36 shrink-0 text-xs text-ink-2" />
+            <EnvironmentBadge
+              environment={environment}
+              isOneLine
+              className="w-36 shrink-0 text-xs text-ink-2"
+            />
             <StateCell
               className="flex-1"
               project={project}

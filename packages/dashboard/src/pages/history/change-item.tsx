@@ -87,7 +87,7 @@ export function ChangeItem({
     onRevert: canRevert ? () => onRevert(change) : undefined,
     footer: <ChangeFooter change={change} list={list} />,
     mark: made.length > 0 && <ProposalMark entries={shown} />,
-    delivery: <LineDelivery changes={[change.entries]} />,
+    fact: <LineFact project={first.project} changes={[change]} list={list} />,
   };
   return entries.length === 1 ? (
     <AuditEntryRow entry={only} frame={frame} />
@@ -118,7 +118,7 @@ function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list
         onToggle,
         isDated: true,
         mark: <ProposalMark entries={emergencies} />,
-        delivery: <LineDelivery changes={changes.map((change) => change.entries)} />,
+        fact: <LineFact project={newest.first.project} changes={changes} list={list} />,
       }}
       body={
         <div className="divide-y divide-line overflow-hidden rounded-md border border-line bg-surface">
@@ -139,6 +139,26 @@ function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list
       </span>{' '}
       <Flags project={newest.first.project} flags={flags} /> <Places names={places} />
     </ChangeRow>
+  );
+}
+
+/** In the log of all projects the name of the project, elsewhere how many streams took the changes. */
+function LineFact({
+  project,
+  changes,
+  list: { showsProject },
+}: {
+  project: string | undefined;
+  changes: readonly Change[];
+  list: ListFacts;
+}) {
+  if (!showsProject) return <LineDelivery changes={changes.map((change) => change.entries)} />;
+  if (project === undefined) return null;
+  return (
+    <span className="max-w-48 truncate text-xs text-ink-3 max-lg:hidden" title={messages.project(project)}>
+      <span className="sr-only">{messages.project('')}</span>
+      {project}
+    </span>
   );
 }
 

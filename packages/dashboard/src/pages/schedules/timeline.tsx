@@ -17,7 +17,8 @@ import { Track } from './timeline-track.tsx';
 import { WhoAndWhy } from './who-and-why.tsx';
 
 /** The columns of the axis and of all lines; on narrow screens the axis is below the name. */
-const COLUMNS = 'grid grid-cols-1 md:grid-cols-[minmax(0,17rem)_minmax(0,1fr)] md:gap-x-4';
+const COLUMNS =
+  'grid grid-cols-1 md:grid-cols-[minmax(0,20rem)_minmax(0,1fr)] md:gap-x-4 lg:grid-cols-[minmax(0,24rem)_minmax(0,1fr)]';
 
 /** What will happen: a line for each plan and each change on one axis of seven days, and what comes after them. */
 export function Timeline({
@@ -144,10 +145,12 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
           )}
           onClick={() => setOpen(!isOpen)}
         >
-          <span className="flex min-w-0 items-center gap-2">
-            <Icon size={13} aria-hidden className={classNames('shrink-0', ICON_COLORS[item.status])} />
-            <Flags keys={item.keys} />
-            <span className="flex max-w-1/2 shrink-0 text-xs text-ink-2 md:ml-auto">
+          <span className="flex min-w-0 items-center gap-x-2 max-md:flex-wrap">
+            <span className="flex max-w-full min-w-0 items-center gap-2">
+              <Icon size={13} aria-hidden className={classNames('shrink-0', ICON_COLORS[item.status])} />
+              <Flags keys={item.keys} />
+            </span>
+            <span className="flex max-w-full shrink-0 text-xs text-ink-2 md:ml-auto md:max-w-2/5">
               <span className="sr-only"> {messages.inEnvironment} </span>
               {environment === undefined ? item.environment : <EnvironmentBadge environment={environment} />}
             </span>

@@ -240,7 +240,7 @@ function EnvironmentNames({ project, names }: { project: ProjectRecord; names: r
             {environment === undefined ? (
               <span className="text-ink-3">{texts.deletedEnvironment(name)}</span>
             ) : (
-              <EnvironmentBadge environment={environment} className="max-w-full" />
+              <EnvironmentBadge environment={environment} />
             )}
           </li>
         );

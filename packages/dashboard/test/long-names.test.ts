@@ -1,0 +1,139 @@
+import { expect, test } from 'bun:test';
+import type { Locator } from 'playwright-core';
+import { openSqlite } from '../../server/src/storage/engines/sqlite.ts';
+import { databaseFile } from '../../server/src/storage/schema.ts';
+import { sharedWorld } from './support/world.ts';
+
+/** The longest name of an environment, and the end of it. */
+const PLACE = `${'production-of-a-customer-in-'.repeat(3).slice(0, 60)}-eu1`;
+const FLAG = `checkout.${'payment-provider-migration-'.repeat(3)}japan-of-2026`;
+const PATIENCE_MS = 60_000;
+
+// A test writes to the database itself.
+const world = sharedWorld(
+  async ({ management }) => {
+    await management.createProject('shop');
+    await management.createEnvironment('shop', PLACE);
+    for (const key of [FLAG, 'other']) await management.putState('shop', PLACE, key, { enabled: true });
+    await management.createKey('shop', ['development', 'staging', PLACE], {
+      name: 'search-indexer-of-the-shop',
+    });
+    const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    for (const days of [1, 20]) {
+      const changes = [{ key: FLAG, state: { enabled: false } }];
+      await management.request('POST', '/api/projects/shop/schedules', {
+        body: { environment: PLACE, dueAt: later(days), changes, anyway: true },
+      });
+    }
+  },
+  { engine: 'SQLite' },
+);
+
+/** Whether the text of an element is shown without a cut. */
+function isWhole(place: Locator): Promise<boolean> {
+  return place.evaluate((element) => element.scrollWidth <= element.clientWidth);
+}
+
+test(
+  'an environment’s name that is cut has the whole one as its title, and is whole on a phone',
+  async () => {
+    const { page, check } = await world.open('/projects/shop/flags');
+    const head = page.getByRole('columnheader').getByTitle(PLACE);
+    await head.waitFor();
+    expect(await isWhole(head)).toBe(false);
+
+    for (const path of ['clients', 'schedules', 'history', 'keys', 'environments', `flags/${FLAG}`]) {
+      await page.setViewportSize({ width: 320, height: 800 });
+      await page.goto(`/projects/shop/${path}`);
+      const name = page.getByTitle(PLACE).filter({ visible: true }).first();
+      await name.waitFor();
+      expect([path, await isWhole(name)]).toEqual([path, true]);
+    }
+    await check();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the switches of a new flag are inside its dialog, beside the longest name of an environment',
+  async () => {
+    const { page, check } = await world.open('/projects/shop/flags?new', { width: 390 });
+    const dialog = page.getByRole('dialog', { name: 'New flag' });
+    const control = dialog.getByRole('switch', { name: `Initial state in ${PLACE}` });
+    await control.waitFor();
+    const [inner, outer] = [await control.boundingBox(), await dialog.boundingBox()];
+    const right = (box: typeof inner) => (box?.x ?? 0) + (box?.width ?? 0);
+    expect(right(inner)).toBeLessThan(right(outer) - 10);
+    await check();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the reads of an environment stand beside its name, however long',
+  async () => {
+    await world.management.request('PATCH', '/api/projects/shop', { body: { usage: true } });
+    const database = await openSqlite({ path: databaseFile(world.node.dataFolder) });
+    await database.query(
+      `INSERT INTO flag_last_reads (environment_id, flag_key, hour) SELECT id, 'other', $1 FROM environments WHERE name = $2`,
+      [Math.floor(Date.now() / 3_600_000) * 3_600_000, PLACE],
+    );
+    await database.close();
+
+    const { page, check } = await world.open('/projects/shop/flags/other');
+    const row = page.locator(`[data-usage="${PLACE}"]`);
+    const name = await row.getByTitle(PLACE).boundingBox();
+    const reads = await row.getByRole('cell').first().boundingBox();
+    expect((name?.x ?? 0) + (name?.width ?? 0)).toBeLessThanOrEqual(reads?.x ?? 0);
+    await check();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a key that is cut shows that it is, and the names of records are not squeezed by the columns beside them',
+  async () => {
+    const { page } = await world.open('/projects/shop/schedules', { width: 1024 });
+    const keys = page.getByTitle(FLAG);
+    await keys.first().waitFor();
+    expect(await keys.count()).toBe(2);
+    for (const key of await keys.all()) {
+      const begin = key.locator('.truncate');
+      // Three characters and the ellipsis.
+      expect(
+        await begin.evaluate((it) => it.clientWidth / Number.parseFloat(getComputedStyle(it).fontSize)),
+      ).toBeGreaterThan(2);
+      const [own, box] = [await key.boundingBox(), await begin.boundingBox()];
+      expect(box?.x ?? 0).toBeGreaterThanOrEqual(own?.x ?? Number.POSITIVE_INFINITY);
+    }
+
+    await page.goto('/projects/shop/keys');
+    const name = page.getByText('search-indexer-of-the-shop', { exact: true });
+    expect((await name.boundingBox())?.height).toBeLessThan(45);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'in the history a reason is in view beside the longest names, and the audit log says of which project a change is',
+  async () => {
+    await world.management.putState(
+      'shop',
+      PLACE,
+      FLAG,
+      { enabled: false },
+      { headers: { 'X-Change-Note': 'INC-812' } },
+    );
+    const { page, check } = await world.open('/projects/shop/history');
+    const reason = page.getByText('“INC-812”');
+    expect(await isWhole(reason)).toBe(true);
+    expect((await reason.boundingBox())?.width).toBeGreaterThan(40);
+    await check();
+
+    await page.goto('/audit');
+    const row = page.locator('[data-seq]').filter({ hasText: 'INC-812' });
+    await row.getByTitle('Project shop').waitFor();
+    await check();
+  },
+  PATIENCE_MS,
+);
