@@ -15,7 +15,7 @@ const world = sharedWorld(
     await management.createProject('shop');
     await management.createEnvironment('shop', PLACE);
     for (const key of [FLAG, 'other']) await management.putState('shop', PLACE, key, { enabled: true });
-    await management.createKey('shop', ['development', 'staging', PLACE], {
+    await management.createKey('shop', ['development', 'staging', 'production', PLACE], {
       name: 'search-indexer-of-the-shop',
     });
     const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
@@ -45,7 +45,7 @@ test(
     for (const path of ['clients', 'schedules', 'history', 'keys', 'environments', `flags/${FLAG}`]) {
       await page.setViewportSize({ width: 320, height: 800 });
       await page.goto(`/projects/shop/${path}`);
-      const name = page.getByTitle(PLACE).filter({ visible: true }).first();
+      const name = page.getByText(PLACE, { exact: true }).filter({ visible: true }).first();
       await name.waitFor();
       expect([path, await isWhole(name)]).toEqual([path, true]);
     }
@@ -65,6 +65,23 @@ test(
     const right = (box: typeof inner) => (box?.x ?? 0) + (box?.width ?? 0);
     expect(right(inner)).toBeLessThan(right(outer) - 10);
     await check();
+  },
+  PATIENCE_MS,
+);
+
+test.each([1024, 1280])(
+  '%d px wide, no table is wider than its frame, which would hide its buttons',
+  async (width) => {
+    const { page } = await world.open('/projects/shop/keys', { width });
+    for (const path of ['keys', 'environments', 'compare', 'members', 'webhooks', 'clients', 'clean-up']) {
+      await page.goto(`/projects/shop/${path}?from=staging&to=${PLACE}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+      const wide = await page.evaluate(
+        `[...document.querySelectorAll('main table')].filter((it) => it.offsetWidth > it.parentElement.clientWidth).length`,
+      );
+      expect([path, wide]).toEqual([path, 0]);
+    }
   },
   PATIENCE_MS,
 );

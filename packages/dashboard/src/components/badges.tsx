@@ -54,18 +54,24 @@ export const ENVIRONMENT_FILL: Readonly<Record<EnvironmentColor, string>> = {
   pink: 'forced-color-adjust-none bg-env-pink',
 };
 
-/**
- * An environment: its color, its name, and a lock if it is protected. A name that does not fit is cut, with the whole name as its title;
- * on a narrow screen, where nothing hovers, it gets more lines, except in a row of a fixed height (`isOneLine`).
- */
+/** What becomes of a name that does not fit: it gets more lines, or is cut, everywhere or only where a pointer may hover. */
+export type NameFit = 'wraps' | 'cut' | 'cutIfWide';
+
+const FITS: Readonly<Record<NameFit, string>> = {
+  wraps: 'min-w-0 break-words',
+  cut: 'truncate',
+  cutIfWide: 'min-w-0 max-md:break-words md:truncate',
+};
+
+/** An environment: its color, its name, and a lock if it is protected. A name that is cut has the whole one as its title. */
 export function EnvironmentBadge({
   environment,
   className,
-  isOneLine = false,
+  fit = 'wraps',
 }: {
   environment: { readonly name: string; readonly color: EnvironmentColor; readonly protected: boolean };
   className?: string | undefined;
-  isOneLine?: boolean;
+  fit?: NameFit | undefined;
 }) {
   return (
     <span className={classNames('inline-flex max-w-full min-w-0 items-center gap-1.5', className)}>
@@ -73,10 +79,7 @@ export function EnvironmentBadge({
         aria-hidden
         className={classNames('size-2 shrink-0 rounded-full', ENVIRONMENT_FILL[environment.color])}
       />
-      <span
-        className={classNames('truncate', !isOneLine && 'max-md:wrap-anywhere max-md:whitespace-normal')}
-        title={environment.name}
-      >
+      <span className={FITS[fit]} title={fit === 'wraps' ? undefined : environment.name}>
         {environment.name}
       </span>
       {environment.protected && (

@@ -258,7 +258,7 @@ export function EntryPlace({ name }: { name: string }) {
         name.length > SHORT_NAME ? 'min-w-40' : 'shrink-0',
       )}
     >
-      in <EnvironmentName name={name} />
+      in <EnvironmentName name={name} fit="cutIfWide" />
     </span>
   );
 }

@@ -106,7 +106,7 @@ function EnvironmentRow({ reads: { name, hours, days, lastReadAt } }: { reads: E
   return (
     <tr className="border-t border-line" data-usage={name}>
       <th scope="row" className="w-full max-w-0 py-1.5 text-left font-normal">
-        <EnvironmentName name={name} />
+        <EnvironmentName name={name} fit="cut" />
       </th>
       <td className={`py-1.5 ${alignment(1)}`} title={lastDay?.title}>
         {lastDay?.text}

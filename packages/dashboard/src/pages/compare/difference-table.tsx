@@ -64,8 +64,8 @@ export function DifferenceTable({
         label={messages.differences}
         columns={[
           { label: messages.flag },
-          { label: from.name, head: <EnvironmentBadge environment={from} /> },
-          { label: to.name, head: <EnvironmentBadge environment={to} /> },
+          { label: from.name, head: <EnvironmentBadge environment={from} className="whitespace-normal" /> },
+          { label: to.name, head: <EnvironmentBadge environment={to} className="whitespace-normal" /> },
           { label: messages.differsIn },
         ]}
       >

@@ -166,7 +166,7 @@ function Expander({
         aria-hidden
         className={classNames('shrink-0 text-ink-3 transition-transform', isOpen && 'rotate-90')}
       />
-      <EnvironmentBadge environment={environment} />
+      <EnvironmentBadge environment={environment} fit="cutIfWide" />
     </button>
   );
 }

@@ -134,7 +134,7 @@ function ColumnPicker({ project }: { project: ProjectRecord }) {
       options={[
         ...project.environments.map((environment) => ({
           value: environment.name,
-          label: <EnvironmentBadge environment={environment} />,
+          label: <EnvironmentBadge environment={environment} fit="cut" />,
         })),
         { value: OWNER, label: words.ownerColumn },
         ...(all.includes(READ) ? [{ value: READ, label: words.readColumn }] : []),

@@ -48,7 +48,7 @@ function FlagLines({ environment, ...list }: FlagListProps & { environment: Envi
           className="sticky top-0 z-10 flex items-center border-b border-line bg-bg px-4"
           style={{ height: ONE_HEAD_PX }}
         >
-          <EnvironmentBadge environment={environment} isOneLine className="text-xs text-ink-2" />
+          <EnvironmentBadge environment={environment} fit="cut" className="text-xs text-ink-2" />
         </div>
       }
     >
@@ -187,7 +187,7 @@ const FlagCard = memo(function FlagCard(
           >
             <EnvironmentBadge
               environment={environment}
-              isOneLine
+              fit="cut"
               className="w-36 shrink-0 text-xs text-ink-2"
             />
             <StateCell

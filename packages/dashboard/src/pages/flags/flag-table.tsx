@@ -183,7 +183,7 @@ function EnvironmentHead({ column: { environment, ariaIndex, leftPx, isLast } }:
       style={{ left: leftPx }}
     >
       <span aria-hidden className={`absolute inset-x-0 top-0 h-0.5 ${ENVIRONMENT_FILL[environment.color]}`} />
-      <EnvironmentBadge environment={environment} isOneLine />
+      <EnvironmentBadge environment={environment} fit="cut" />
     </th>
   );
 }

@@ -152,7 +152,11 @@ function Line({ project, item, now }: { project: string; item: TimelineItem; now
             </span>
             <span className="flex max-w-full shrink-0 text-xs text-ink-2 md:ml-auto md:max-w-2/5">
               <span className="sr-only"> {messages.inEnvironment} </span>
-              {environment === undefined ? item.environment : <EnvironmentBadge environment={environment} />}
+              {environment === undefined ? (
+                item.environment
+              ) : (
+                <EnvironmentBadge environment={environment} fit="cutIfWide" />
+              )}
             </span>
           </span>
 
