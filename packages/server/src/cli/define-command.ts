@@ -4,16 +4,24 @@ import type { CliCommand } from './command.ts';
 import { CONNECTION, type OptionSpec } from './options.ts';
 import type { Shell } from './shell.ts';
 
-/** Adds arguments, options, subcommands and actions to a command of commander. A list is a group of commands. */
-export function defineCommand(target: Command, tree: CliCommand | readonly CliCommand[], shell: Shell): void {
+/**
+ * Adds arguments, options, subcommands and actions to a command of commander. A list is a group of commands. Where `word`, the
+ * one after the command's name, names one of the group, the others are left out: nothing would look at them.
+ */
+export function defineCommand(
+  target: Command,
+  tree: CliCommand | readonly CliCommand[],
+  { word, shell }: { readonly word: string | undefined; readonly shell: Shell },
+): void {
   const below = 'usage' in tree ? (tree.commands ?? []) : tree;
   if ('usage' in tree) defineOne(target.description(tree.about), tree, shell);
   if (below.length === 0) return;
 
   // Options after the name of a command belong to it, even if the command above has the same ones.
   target.enablePositionalOptions();
-  for (const each of below) {
-    const one = target.command(wordsOf(each.usage)[0] ?? '', { hidden: each.isRedirect === true });
+  const chosen = below.filter((each) => nameOf(each) === word);
+  for (const each of chosen.length > 0 ? chosen : below) {
+    const one = target.command(nameOf(each), { hidden: each.isRedirect === true });
     defineOne(one.description(each.about), each, shell);
   }
   target.helpCommand('help [command]', 'Show help for a command');
@@ -40,6 +48,10 @@ const VARIABLES: Readonly<Record<string, string>> = { project: 'HALYARD_PROJECT'
 
 /** The options that nearly every command has: help lists them below its own. */
 const SERVER: readonly OptionSpec[] = [CONNECTION.url, CONNECTION.token, CONNECTION.data, CONNECTION.profile];
+
+function nameOf({ usage }: CliCommand): string {
+  return wordsOf(usage)[0] ?? '';
+}
 
 function wordsOf(usage: string): readonly string[] {
   return usage.split(' ');

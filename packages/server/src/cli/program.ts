@@ -14,7 +14,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
   const isHelp = argv[0] === 'help';
   const words = isHelp ? argv.slice(argv[1] === 'help' ? 2 : 1) : argv;
   try {
-    const program = await buildProgram(words[0], shell);
+    const program = await buildProgram(words, shell);
     await program.parseAsync([...(isHelp ? helpFor(program, words) : words)], { from: 'user' });
     return EXIT.ok;
   } catch (error) {
@@ -35,7 +35,7 @@ function helpFor(program: Command, words: readonly string[]): readonly string[] 
   return [...words, '--help'];
 }
 
-async function buildProgram(chosen: string | undefined, shell: Shell): Promise<Command> {
+async function buildProgram([chosen, word]: readonly string[], shell: Shell): Promise<Command> {
   const program = new Command('halyard')
     .description(
       'Serve and manage feature flags. "halyard serve" starts a server; the other commands talk to one.',
@@ -58,7 +58,7 @@ async function buildProgram(chosen: string | undefined, shell: Shell): Promise<C
   )) {
     const command = program.command(name, { hidden: isInternal }).summary(summary).description(about);
     if (name !== chosen) continue;
-    defineCommand(command, await load(), shell);
+    defineCommand(command, await load(), { word, shell });
   }
   return program;
 }
