@@ -68,26 +68,32 @@ async function measureSqlite(
   const large = await measureNode(bench, LARGE);
   await using loop = await startBareStreams(bench.machine, { frame: large.frame });
   const floor = delaysAt(0, await measureChanges(loop.stream, PLAN));
+  const pausedFloor = delaysAt(0, await measureChanges(loop.stream, PAUSED));
+  const LOOP = 'a loop over bare Bun.serve streams';
   const what = 'SQLite: from sending a change to the first byte of its frame';
   const paused = `${what}, each after ${PAUSE_MS} ms without one`;
+  const before = PLAN.warmUp + PLAN.count;
   return [
     propagationRow(what, small.changes, [COMMIT, commits], { p50Ms: 1.5, p99Ms: 5 }),
-    propagationRow(paused, small.paused, [`${COMMIT} after as long`, pausedCommits], { p50Ms: 1.5 }),
+    propagationRow(`${paused}, new node`, small.paused, [`${COMMIT} after as long`, pausedCommits], {}),
     propagationRow(
-      `${what} of ${LARGE} flags`,
-      large.changes,
-      ['a loop over bare Bun.serve streams', floor],
-      { p50Ms: 3 },
+      `${paused}, after ${before} changes in a row`,
+      small.pausedLater,
+      [`${LOOP} after as long, without a commit`, pausedFloor],
+      { p50Ms: 1.5 },
     ),
+    propagationRow(`${what} of ${LARGE} flags`, large.changes, [LOOP, floor], { p50Ms: 3 }),
   ];
 }
 
-/** Changes one after another, and as people make them. */
+/** Changes as people make them, one after another, and as people make them once more: by then the code is compiled. */
 async function measureNode(bench: Bench, flags: number, options: StartNodeOptions = {}) {
   await using node = await openFilled(bench, flags, options);
   const frame = frameOf(await answersOf(node));
-  const paused = options.databaseUrl === undefined ? await measureChanges(node.stream, PAUSED) : [];
-  return { frame, paused, changes: await measureChanges(node.stream, PLAN) };
+  const isPaused = options.databaseUrl === undefined;
+  const paused = isPaused ? await measureChanges(node.stream, PAUSED) : [];
+  const changes = await measureChanges(node.stream, PLAN);
+  return { frame, paused, changes, pausedLater: isPaused ? await measureChanges(node.stream, PAUSED) : [] };
 }
 
 let serial = 0;
