@@ -157,3 +157,53 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'after a draft is saved the keyboard is at its environment, and before that the bar says why it cannot be saved',
+  async () => {
+    const { page, check } = await world.open(FLAG);
+    const bar = page.getByRole('form', { name: /development/ });
+    await write(page, '{"limit": ');
+    await bar.getByText(/^Line 1, column \d+: /).waitFor();
+    expect(await bar.getByRole('button', { name: 'Save in development' }).isDisabled()).toBe(true);
+    await check();
+
+    // What a keyboard passes on its way to the bar are other things.
+    await write(page, '8');
+    await page.getByRole('button', { name: 'More actions' }).focus();
+    const save = bar.getByRole('button', { name: 'Save in development' });
+    await save.focus();
+    await page.keyboard.press('Enter');
+    await save.waitFor({ state: 'detached' });
+    await page
+      .getByRole('button', { name: 'development', exact: true })
+      .and(page.locator(':focus'))
+      .waitFor();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'an owner is replaced by typing, and the field of a description is as high as its text',
+  async () => {
+    const owner = 'Team Checkout';
+    const description = Array.from({ length: 8 }, (_, index) => `Line ${index}`).join('\n');
+    await world.management.request('PATCH', '/api/projects/shop/flags/new-checkout', {
+      body: { owner, description },
+    });
+    const { page, check } = await world.open(FLAG);
+    await page.getByRole('button', { name: 'Edit: Owner' }).press('Enter');
+    await page.keyboard.type('Team Search');
+    const field = page.getByRole('combobox', { name: 'Owner' });
+    expect(await field.inputValue()).toBe('Team Search');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Edit: Description' }).click();
+    const text = page.getByRole('textbox', { name: 'Description' });
+    expect(await text.evaluate((it) => it.scrollHeight <= it.clientHeight)).toBe(true);
+    await check();
+  },
+  PATIENCE_MS,
+);

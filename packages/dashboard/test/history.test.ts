@@ -105,12 +105,14 @@ describe('the history', () => {
     await page
       .getByRole('button', { name: /^Revert change/ })
       .first()
-      .click();
+      .press('Enter');
     const dialog = page.getByRole('dialog', { name: /^Revert change \d+\?$/ });
     await dialog
       .getByRole('region', { name: 'What is restored' })
       .getByText('Rollout', { exact: true })
       .waitFor();
+    // It has waited for the preview.
+    await dialog.getByRole('button', { name: 'Revert', exact: true }).and(page.locator(':focus')).waitFor();
     await check();
     await dialog.getByLabel('Reason').fill('Too many complaints');
     await dialog.getByRole('button', { name: 'Revert', exact: true }).click();

@@ -1,5 +1,14 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import {
+  type FormEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { type ApiError, isMade, isProposed, isSessionEnd, messageOf } from '../api/api-error.ts';
 import { useLostAnswers } from '../api/lost-answers.ts';
 import { Button } from './button.tsx';
@@ -113,6 +122,21 @@ export function RefusalNote({ error }: { error: unknown }) {
   );
 }
 
+/** The ref of a button that takes the focus once it is ready, as after a preview has loaded, unless a person has moved the focus by then. */
+function useFocusOnceReady(isReady: boolean): RefObject<HTMLButtonElement | null> {
+  const button = useRef<HTMLButtonElement>(null);
+  const first = useRef<Element>(null);
+  // After the dialog inside has taken the focus.
+  useLayoutEffect(() => {
+    first.current = document.activeElement;
+  }, []);
+
+  useEffect(() => {
+    if (isReady && document.activeElement === first.current) button.current?.focus({ preventScroll: true });
+  }, [isReady]);
+  return button;
+}
+
 /** A dialog with a form, a submit button and a cancel button. */
 export function FormDialog({
   title,
@@ -146,6 +170,7 @@ export function FormDialog({
 }) {
   const id = useId();
   const { error } = form;
+  const submit = useFocusOnceReady(focused === 'action' && obstacle === undefined);
   useEffect(() => {
     if (isProposed(error)) onClose();
   }, [error, onClose]);
@@ -188,6 +213,7 @@ export function FormDialog({
             Cancel
           </Button>
           <Button
+            ref={submit}
             type="submit"
             kind={kind}
             disabled={obstacle !== undefined || form.isBusy}

@@ -9,6 +9,8 @@ interface Place {
   readonly label: string | null;
   /** Where it was in a list of records. */
   readonly row: RowPlace | undefined;
+  /** A selector of what it belongs to elsewhere on the screen: `data-home` of an element around it. */
+  readonly home: string | undefined;
 }
 
 /** The place of a control in a list: the row after a removed one takes its index. */
@@ -53,7 +55,9 @@ export function keepFocus(): void {
     const others = places.filter(
       ({ element }) => element !== target && (element.isConnected || isSameScreen),
     );
-    places = [...others, { element: target, label: target.ariaLabel, row: rowPlaceOf(target) }].slice(-MOST);
+    const home = target.closest<HTMLElement>('[data-home]')?.dataset.home;
+    const place = { element: target, label: target.ariaLabel, row: rowPlaceOf(target), home };
+    places = [...others, place].slice(-MOST);
     path = location.pathname;
     isWaiting = false;
     hasLeft = false;
@@ -126,8 +130,8 @@ function take(place: HTMLElement): void {
 }
 
 /**
- * The element that replaced the latest place, the same control of the next row, or the latest place that still exists, inside the
- * dialog that is open; otherwise the heading of the screen.
+ * The element that replaced the latest place, what it belongs to, the same control of the next row, or the latest place that still
+ * exists, inside the dialog that is open; otherwise the heading of the screen.
  */
 function nextPlace(): HTMLElement | null {
   const dialog = topDialog();
@@ -135,7 +139,8 @@ function nextPlace(): HTMLElement | null {
   const isInside = (place: HTMLElement) => canTake(place) && (dialog?.contains(place) ?? true);
 
   const latest = places.at(-1);
-  const [next] = [latest && presentOf(latest, screen), latest?.row && neighborOf(latest.row)].filter(
+  const home = latest?.home === undefined ? null : screen?.querySelector<HTMLElement>(latest.home);
+  const [next] = [latest && presentOf(latest, screen), home, latest?.row && neighborOf(latest.row)].filter(
     (each) => each && isInside(each),
   );
   if (next) return next;

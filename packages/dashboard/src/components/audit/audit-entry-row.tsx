@@ -281,7 +281,7 @@ function RevertButton({
     <Button
       kind="quiet"
       className={classNames(
-        'relative h-6 px-2',
+        'relative h-6 px-2 -outline-offset-2',
         !isShown && '[@media(hover:hover)]:opacity-0 group-hover:opacity-100 focus-visible:opacity-100',
       )}
       aria-label={messages.revertChange(seq)}

@@ -76,7 +76,7 @@ export function SaveBar({
   host,
   environment,
   note,
-  isSound: canSave,
+  problem,
   isSaving,
   onNote,
   onSave,
@@ -86,8 +86,8 @@ export function SaveBar({
   host: HTMLElement;
   environment: EnvironmentRecord;
   note: string;
-  /** Whether the draft can be saved. */
-  isSound: boolean;
+  /** Why the draft cannot be saved: its field may be out of view. */
+  problem: string | undefined;
   isSaving: boolean;
   onNote: (note: string) => void;
   onSave: () => void;
@@ -96,12 +96,16 @@ export function SaveBar({
 }) {
   const { name, reasonRequired } = environment;
   const isMissing = reasonRequired && note.trim() === '';
+  const canSave = problem === undefined;
+  const id = useId();
   const reason = useRef<HTMLInputElement>(null);
   const [isTried, setTried] = useState(false);
 
   return createPortal(
     <form
       data-bottom-bar
+      // Once it is saved, the keyboard goes on where it was edited, not at what stands before the bar.
+      data-home={`[data-environment=${JSON.stringify(name)}] button[aria-expanded]`}
       aria-label={words.bar(name)}
       className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2 sm:px-6"
       onSubmit={(event) => {
@@ -128,12 +132,22 @@ export function SaveBar({
         onChange={(event) => onNote(event.target.value)}
       />
 
+      {!canSave && (
+        <p id={id} className="max-w-full min-w-0 text-xs wrap-anywhere text-danger">
+          {problem}
+        </p>
+      )}
       <div className="flex flex-wrap gap-2">
         <Button onClick={onDiscard}>{words.discard}</Button>
         <Button disabled={!canSave} onClick={onSchedule}>
           {words.schedule}
         </Button>
-        <Button type="submit" kind="primary" disabled={!canSave || isSaving}>
+        <Button
+          type="submit"
+          kind="primary"
+          disabled={!canSave || isSaving}
+          aria-describedby={canSave ? undefined : id}
+        >
           {isSaving ? words.saving : words.save(name)}
         </Button>
       </div>

@@ -115,8 +115,11 @@ type EditControl = (field: {
   readonly onChange: (text: string) => void;
 }) => ReactNode;
 
+/** What is there is selected, so that typing replaces it. */
 function focusControl(element: HTMLElement | null): void {
-  element?.querySelector<HTMLElement>('input, select')?.focus();
+  const control = element?.querySelector<HTMLElement>('input, select');
+  control?.focus();
+  if (control instanceof HTMLInputElement) control.select();
 }
 
 /** The field for a text: Enter saves (in long fields with Ctrl or Cmd), Escape cancels. */
@@ -195,7 +198,7 @@ function EditForm({
         {isLong ? (
           <textarea
             {...shared}
-            className={`${INPUT} h-20 py-1.5 sm:flex-1`}
+            className={`${INPUT} field-sizing-content h-auto max-h-80 min-h-20 py-1.5 sm:flex-1`}
             onChange={(event) => setTyped(event.target.value)}
           />
         ) : control !== undefined ? (

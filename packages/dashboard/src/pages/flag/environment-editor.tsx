@@ -13,7 +13,7 @@ import { ENVIRONMENT_PANELS, Panels } from './panels.tsx';
 import { RolloutField } from './rollout-field.tsx';
 import { controlOf, problemsOf, stateOf } from './state-draft.ts';
 import { useStateDraft, useValueText } from './use-state-draft.ts';
-import { ValueField } from './value-field.tsx';
+import { problemText, ValueField } from './value-field.tsx';
 
 const words = messages.card;
 
@@ -136,7 +136,7 @@ export function EnvironmentEditor({
           host={bars}
           environment={environment}
           note={note}
-          isSound={isSound}
+          problem={problems.value === undefined ? problems.rollout : problemText(problems.value, control)}
           isSaving={status === 'saving'}
           onNote={setNote}
           onSave={() => void save()}

@@ -13,6 +13,11 @@ import type { StateDraft, ValueControl } from './state-draft.ts';
 
 const words = messages.value;
 
+/** What is wrong with a value, and where in its JSON. */
+export function problemText({ line, column, message }: JsonProblem, control: ValueControl): string {
+  return control === 'json' ? words.problem(line, column, message) : message;
+}
+
 /** The flag's value in the control that fits its declared kind, with its problem and a warning when its type changes. */
 export function ValueField({
   environment,
@@ -81,13 +86,7 @@ export function ValueField({
         />
       )}
       <div aria-live="polite" className="mt-1 text-xs">
-        {problem !== undefined && (
-          <p className="text-danger">
-            {control === 'json'
-              ? words.problem(problem.line, problem.column, problem.message)
-              : problem.message}
-          </p>
-        )}
+        {problem !== undefined && <p className="text-danger">{problemText(problem, control)}</p>}
         {isMisfit && (
           <p className="text-warn">
             {words.otherKind(VALUE_KINDS.find(([each]) => each === declared)?.[1] ?? declared)}
