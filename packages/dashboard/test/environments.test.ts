@@ -279,7 +279,7 @@ test('a document is compared flag by flag, and imported as it was shown or not a
   await management.request('PATCH', '/api/projects/depot/environments/production', {
     body: { reasonRequired: true },
   });
-  const { page, check } = await world.open('/projects/depot/settings', { expected: /412/ });
+  const { page, check } = await world.open('/projects/depot/settings', { expected: /400|412/ });
   const choose = async (name: string, lines: readonly string[]) => {
     const buffer = Buffer.from(lines.join('\n'));
     const file = page.getByLabel('Document to import');
@@ -304,6 +304,12 @@ test('a document is compared flag by flag, and imported as it was shown or not a
   await other.getByText('The document is about the project “cellar”.').waitFor();
   await page.keyboard.press('Escape');
   await other.waitFor({ state: 'detached' });
+
+  const wrong = await choose('wrong.yaml', ['halyard: 1', 'project: depot', 'colour: red']);
+  await wrong.getByText(/^Line 3: The document has an unknown member "colour"/).waitFor();
+  await check();
+  await page.keyboard.press('Escape');
+  await wrong.waitFor({ state: 'detached' });
 
   const dialog = await choose('depot.yaml', document);
   const list = dialog.getByRole('region', { name: 'What changes' });

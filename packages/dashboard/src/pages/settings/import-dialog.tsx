@@ -19,7 +19,7 @@ import { NoteField } from '../../changes/note-field.tsx';
 import { PausedPlans } from '../../changes/production-guard.tsx';
 import { ProtectedNote } from '../../changes/protected-note.tsx';
 import { DeliveryProof } from '../../components/delivery-proof.tsx';
-import { CheckField, ChoiceField } from '../../components/field.tsx';
+import { CheckField, ChoiceField, FormError } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { SkeletonRows } from '../../components/screen-states.tsx';
@@ -100,12 +100,13 @@ export function ImportDialog({
   });
 
   const isOther = plan !== undefined && plan.project !== project.name;
+  const isUnreadable = isRefusal(preview.error, 'invalid_argument');
   const obstacle = obstacleTo(plan, { isOther, isPending: preview.isPending });
 
   return (
     <FormDialog
       title={messages.dialog(document.name)}
-      form={{ ...form, error: form.error ?? preview.error }}
+      form={{ ...form, error: form.error ?? (isUnreadable ? undefined : preview.error) }}
       action={needsApproval ? messages.propose : messages.action(count)}
       kind={plan !== undefined && thingsOf(plan).some(({ isRemoval }) => isRemoval) ? 'danger' : 'primary'}
       obstacle={obstacle}
@@ -121,6 +122,12 @@ export function ImportDialog({
         </p>
       )}
       {preview.isPending && <SkeletonRows rows={3} />}
+      {isUnreadable && (
+        // It names the line and what is wrong there, for whoever wrote the document.
+        <FormError>
+          {messages.notImportable} <span className="block wrap-anywhere">{preview.error?.message}</span>
+        </FormError>
+      )}
       {isOther && <OtherProject name={plan.project} />}
 
       {plan !== undefined && !isOther && (

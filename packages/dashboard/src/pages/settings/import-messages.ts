@@ -20,6 +20,7 @@ export const messages = {
   pruneHint: 'Removes states and archives flags, in the environments that the document lists.',
 
   comparing: 'Comparing…',
+  notImportable: 'The server cannot read this document:',
   noPreview: 'Nothing can be imported without seeing what it changes.',
   otherProject: (name: string) => `The document is about the project “${name}”. Import it there.`,
   notHere: 'This document is for another project.',
