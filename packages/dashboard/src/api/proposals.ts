@@ -17,13 +17,22 @@ const NONE: readonly ProposalRecord[] = [];
 
 /** The proposals of a project that are waiting; not read where no environment requires approvals. */
 export function useWaitingProposals(project: string): readonly ProposalRecord[] {
+  return useWaiting(project).data ?? NONE;
+}
+
+/** Whether the waiting proposals have been read, are not used, or could not be read at the first try. */
+export function useKnowsProposals(project: string): boolean {
+  const { isLoading, failureCount } = useWaiting(project);
+  return !isLoading || failureCount > 0;
+}
+
+function useWaiting(project: string) {
   const isUsed = useEnvironments(project).some(requiresApprovals);
-  const { data = NONE } = useQuery({
+  return useQuery({
     queryKey: [...queryKeys.proposals(project), 'waiting'],
     enabled: isUsed,
     queryFn: readingList<ProposalRecord>(`${api`projects/${project}/proposals`}?status=waiting`, 'proposals'),
   });
-  return data;
 }
 
 /** One proposal, with the request that it repeats. */

@@ -97,7 +97,8 @@ export function ListScreen<Data>({
         </Loaded>
       )}
 
-      {below}
+      {/* Before the list it would be moved by it. */}
+      {(!canRead || reading.data !== undefined || reading.error !== null) && below}
       {isCreating && canCreate && isReady && dialog(stop)}
     </Page>
   );

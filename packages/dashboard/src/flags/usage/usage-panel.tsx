@@ -5,7 +5,7 @@ import { useFlagUsage, useHasReads } from '../../api/usage.ts';
 import { links } from '../../browser/links.ts';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { EnvironmentName } from '../../components/environment-name.tsx';
-import { Loaded } from '../../components/screen-states.tsx';
+import { Loaded, Skeleton } from '../../components/screen-states.tsx';
 import { Section } from '../../components/section.tsx';
 import { LOCALE, ReadTime } from '../../components/time-ago.tsx';
 import type { FlagPanelProps } from '../panel-props.ts';
@@ -16,6 +16,10 @@ const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 /** Environments without reads are only counted beyond so many rows. */
 const MANY = 8;
 
+interface Named {
+  readonly environments: readonly { readonly name: string }[];
+}
+
 type EnvironmentReads = FlagUsage['environments'][number];
 type Reads = EnvironmentReads['hours'][number];
 
@@ -25,7 +29,7 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
   const [only] = useEnvironmentFilter(project.name);
   const reading = useFlagUsage(project, flag.key);
   if (project.usageSince === undefined && !isAdmin) return null;
-  const isShown = ({ name }: EnvironmentReads) => only === undefined || name === only.name;
+  const isShown = ({ name }: { readonly name: string }) => only === undefined || name === only.name;
 
   return (
     <Section title={messages.title} isBoxed>
@@ -37,11 +41,32 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
           </Link>
         </p>
       ) : (
-        <Loaded reading={reading}>
+        <Loaded
+          reading={reading}
+          skeleton={<UsageSkeleton project={project} environments={project.environments.filter(isShown)} />}
+        >
           {({ environments }) => <Usage project={project} environments={environments.filter(isShown)} />}
         </Loaded>
       )}
     </Section>
+  );
+}
+
+/** As high as the reads that come, so that the boxes below do not move. */
+function UsageSkeleton({ project, environments }: Pick<FlagPanelProps, 'project'> & Named) {
+  const lastReadAt = new Date(0).toISOString();
+  const reads = environments.map(({ name }) => ({ name, lastReadAt, hours: [], days: [] }));
+  return (
+    <div role="status" aria-label="Loading" className="relative">
+      <div className="invisible">
+        <Usage project={project} environments={reads} />
+      </div>
+      <div className="absolute inset-0 flex flex-col justify-around">
+        <Skeleton className="w-2/3" />
+        <Skeleton className="w-full" />
+        <Skeleton className="w-1/2" />
+      </div>
+    </div>
   );
 }
 

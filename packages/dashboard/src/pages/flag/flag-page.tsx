@@ -7,6 +7,7 @@ import { useFlagInCode } from '../../api/code-references.ts';
 import { useFlag } from '../../api/flags.ts';
 import { useOperators } from '../../api/operators.ts';
 import { useProject } from '../../api/projects.ts';
+import { useKnowsProposals } from '../../api/proposals.ts';
 import { useSchedules } from '../../api/schedules.ts';
 import type { AuditEntryRecord, FlagRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
@@ -46,6 +47,8 @@ export function FlagPage() {
   const project = useProject(name);
   const flag = useFlag(name, key);
   const log = useAudit({ project: name, target: key }, { pageSize: 20 });
+  // What stands above the environments would push them down later.
+  const knowsProposals = useKnowsProposals(name);
   const history = { ...log, entries: log.entries?.filter(isAboutFlag) };
   useEffect(() => {
     // The fields are there until it is loaded, and if it cannot be.
@@ -53,7 +56,7 @@ export function FlagPage() {
   }, []);
   if (isRefusal(flag.error, 'flag_not_found')) return <MissingFlag project={name} flagKey={key} />;
   const error = flag.error ?? project.error;
-  const isShown = flag.data !== undefined && project.data !== undefined;
+  const isShown = flag.data !== undefined && project.data !== undefined && knowsProposals;
 
   // Another project may have a flag with the same key: a draft for one must not reach the other.
   return (

@@ -2,6 +2,8 @@ import type { ComponentType } from 'react';
 import { lazyPart } from '../../components/lazy-part.ts';
 import { PartBoundary } from '../../components/part-boundary.tsx';
 import type { EnvironmentPanelProps, FlagPanelProps } from '../../flags/panel-props.ts';
+import { FlagProposals } from '../../flags/proposals/flag-proposals.tsx';
+import { UsagePanel } from '../../flags/usage/usage-panel.tsx';
 
 /** A panel. `name` is unique in its list; `Content` may be `lazy`. */
 interface Panel<Props> {
@@ -11,10 +13,8 @@ interface Panel<Props> {
 
 /** Above the environments. */
 export const TOP_PANELS: readonly Panel<FlagPanelProps>[] = [
-  {
-    name: 'proposals',
-    Content: lazyPart(() => import('../../flags/proposals/flag-proposals.tsx'), 'FlagProposals'),
-  },
+  // Not loaded later: it would push the environments down.
+  { name: 'proposals', Content: FlagProposals },
 ];
 
 /** In an expanded environment, below its value and rollout. */
@@ -27,10 +27,8 @@ export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [
 
 /** Boxes at the side of the tab "Overview", above "Who gets it?". */
 export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [
-  {
-    name: 'usage',
-    Content: lazyPart(() => import('../../flags/usage/usage-panel.tsx'), 'UsagePanel'),
-  },
+  // The first box.
+  { name: 'usage', Content: UsagePanel },
 ];
 
 /** Above the snippets of the tab "Code". */
