@@ -190,3 +190,27 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'what is typed while a dialog is loaded for the first time goes into its first field',
+  async () => {
+    const { page } = await world.open(FLAGS);
+    await page.getByRole('switch').first().waitFor();
+    const release = Promise.withResolvers<void>();
+    await page.route('**/assets/**', async (route) => {
+      await release.promise;
+      await route.continue();
+    });
+    await page.keyboard.press('n');
+    await page.getByRole('dialog', { name: 'New flag' }).getByRole('status', { name: 'Loading' }).waitFor();
+    await page.keyboard.type('typed-');
+    release.resolve();
+    const key = page.getByRole('dialog', { name: 'New flag' }).getByLabel('Key');
+    await key.waitFor();
+    await page.keyboard.type('ahead');
+    expect(await key.inputValue()).toBe('typed-ahead');
+    await page.getByRole('button', { name: 'Create flag' }).click();
+    await page.getByRole('switch', { name: 'typed-ahead in development' }).waitFor();
+  },
+  PATIENCE_MS,
+);
