@@ -94,3 +94,13 @@ test('a key with the longest names can be revoked on a narrow window', async () 
   expect((button?.x ?? 1024) + (button?.width ?? 0)).toBeLessThan(1000);
   await check();
 }, 60_000);
+
+test('on a phone the button of folded filters shows that some are set, because they hide rows', async () => {
+  await world.management.createProject('folded');
+  await world.management.putState('folded', 'production', 'checkout', { enabled: true });
+  const { page, check } = await world.open('/projects/folded/flags', { width: 390 });
+  await page.getByRole('button', { name: 'Filters', exact: true }).waitFor();
+  await page.goto('/projects/folded/flags?state=production:on');
+  await page.getByRole('button', { name: 'Filters, some are set' }).waitFor();
+  await check();
+}, 60_000);

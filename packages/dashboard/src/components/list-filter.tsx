@@ -64,12 +64,17 @@ export function useListSearch(): (text: string) => boolean {
   return (text) => words.every((word) => text.toLowerCase().includes(word));
 }
 
-/** Filters beside a search. On a narrow screen a button opens them below it; `startsOpen`: they are open at once. */
+/**
+ * Filters beside a search. On a narrow screen a button opens them below it, and shows whether one of them is set (`isSet`): they hide
+ * rows, also while they are closed. `startsOpen`: they are open at once.
+ */
 export function FoldedFilters({
   startsOpen = false,
+  isSet,
   children,
 }: {
   startsOpen?: boolean;
+  isSet: boolean;
   children: ReactNode;
 }) {
   const [isOpen, setOpen] = useState(startsOpen);
@@ -78,8 +83,12 @@ export function FoldedFilters({
     <>
       <IconButton
         icon={SlidersHorizontal}
-        label={messages.filters}
-        className="size-8 border border-line md:hidden"
+        label={isSet ? messages.filtersSet : messages.filters}
+        className={classNames(
+          'size-8 border md:hidden',
+          isSet ? 'border-accent bg-accent-soft' : 'border-line',
+        )}
+        iconClassName={isSet ? 'text-accent' : undefined}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       />

@@ -6,6 +6,7 @@ export const messages = {
   noResults: 'No matches',
   found: (count: number, total: number) => `${count} of ${total}`,
   filters: 'Filters',
+  filtersSet: 'Filters, some are set',
   clear: 'Clear',
   showMore: (count: number) => `Show ${count} more`,
   findOption: 'Find',

@@ -50,7 +50,7 @@ export const FilterBar = memo(function FilterBar({
         <SearchField label={words.search} value={filter.query} onChange={(q) => onChange({ q })} />
       </search>
 
-      <FoldedFilters>
+      <FoldedFilters isSet={isFiltering({ ...filter, query: '' }) || filter.isArchived}>
         <FilterSelects
           filter={filter}
           onChange={onChange}

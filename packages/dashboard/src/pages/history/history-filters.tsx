@@ -67,7 +67,7 @@ export function HistoryFilters({
         onChange={setText}
       />
 
-      <FoldedFilters startsOpen={isFiltered}>
+      <FoldedFilters startsOpen={isFiltered} isSet={isFiltered}>
         <FilterSelects filter={filter} entries={entries} />
 
         <span className="flex flex-wrap items-center gap-2">
