@@ -57,10 +57,13 @@ describe('the screen itself never scrolls, only its list', () => {
   );
 });
 
-test.each([1280, 390])(
-  'a new flag far down the list is scrolled to and marked, %d px wide',
-  async (width) => {
-    const { page, check } = await openList({ width });
+test.each([
+  [1280, 'no-preference'],
+  [390, 'reduce'],
+] as const)(
+  'a new flag far down the list is scrolled to and marked, %d px wide, also without motion: %s',
+  async (width, reducedMotion) => {
+    const { page, check } = await openList({ width, reducedMotion });
     await page.getByRole('button', { name: 'New flag' }).click();
     const key = `zebra-${width}`;
     await page.getByRole('textbox', { name: 'Key' }).fill(key);
