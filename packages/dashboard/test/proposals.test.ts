@@ -140,7 +140,6 @@ test('the archiving of several flags is proposed, which one message says', async
   await page.getByText('Archiving of 2 flags proposed').waitFor();
   await page.getByRole('region', { name: 'Messages' }).getByText('2 flags archived').waitFor();
   expect(await page.getByText(/proposed$/).count()).toBe(1);
-  await page.close();
 }, 60_000);
 
 test('the import of a document is proposed as a whole', async () => {

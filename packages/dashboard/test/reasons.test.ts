@@ -74,7 +74,6 @@ test('flags are archived with their reason, and restored with another', async ()
   const answer = await world.management.request('GET', '/api/audit?project=depot&target=old-1&limit=4');
   const { entries } = answer as { entries: readonly { note?: string }[] };
   expect([...new Set(entries.map(({ note }) => note))]).toEqual(['Too early', 'Shipped', undefined]);
-  await page.close();
 }, 60_000);
 
 test('the bar of a draft does not cover the control that began it, and fills no low window', async () => {
@@ -93,7 +92,6 @@ test('the bar of a draft does not cover the control that began it, and fills no 
   await check();
   await page.setViewportSize({ width: 320, height: 256 });
   expect(await bar.evaluate((it) => getComputedStyle(it.parentElement ?? it).position)).toBe('static');
-  await page.close();
 }, 60_000);
 
 test('the bar of a draft stays at the foot of the window, and its reason is the only one', async () => {

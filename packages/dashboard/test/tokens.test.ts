@@ -86,7 +86,6 @@ test('after a row is revoked, the focus is at the same button of the next one, i
     return document.elementFromPoint(left + width / 2, top + height / 2) === document.activeElement;
   })()`;
   await until('the button is in view', async () => (await page.evaluate(isSeen)) === true);
-  await page.close();
 }, 60_000);
 
 test('a person makes a token of their own under Account, with few rights at first, and revokes it', async () => {

@@ -69,5 +69,4 @@ test('a question that is taller than the window opens at its title, with the foc
   expect(await question.evaluate((it) => it.scrollHeight > it.clientHeight)).toBe(true);
   expect(await question.evaluate((it) => it.scrollTop)).toBe(0);
   await check();
-  await page.close();
 }, 60_000);

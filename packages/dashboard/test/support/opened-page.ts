@@ -66,14 +66,13 @@ export async function openPage(
     baseURL: node.url,
     reducedMotion: options.reducedMotion ?? 'no-preference',
     locale: options.locale ?? 'en-US',
-    hasTouch: options.isTouched ?? false,
-    isMobile: options.isTouched ?? false,
+    isTouched: options.isTouched ?? false,
+    script: options.fetchesAhead === true ? undefined : NEVER_IDLE,
   });
   // Enough for a busy machine; a wait that fails names the element it waited for.
   context.setDefaultTimeout(PATIENCE_MS);
   if (as === ADMIN) await signInAdministrator(context, node);
   else if (as !== 'visitor') await signIn(context, as);
-  if (options.fetchesAhead !== true) await context.addInitScript(NEVER_IDLE);
   const complaints: string[] = [];
   page.on('console', (message) => {
     const text = `${message.text()} (${message.location().url})`;
@@ -108,9 +107,9 @@ type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>;
 async function signInAdministrator(context: BrowserContext, node: NodeProcess): Promise<void> {
   const known = signedIn.get(node);
   if (known !== undefined) {
-    await context.addCookies(known);
-    if ((await context.request.get('/api/projects')).ok()) return;
-    await context.clearCookies();
+    const cookie = known.map(({ name, value }) => `${name}=${value}`).join('; ');
+    const isValid = (await fetch(`${node.url}/api/projects`, { headers: { cookie } })).ok;
+    if (isValid) return context.addCookies(known);
   }
   await signIn(context, ADMIN);
   signedIn.set(node, await context.cookies());
