@@ -28,7 +28,7 @@ describe('a switch', () => {
   test(
     'reaches a reader of the stream, shows that it is saved and its delivery, and can be undone',
     async () => {
-      const { page, check } = await world.open(FLAGS);
+      const { page, check } = await world.open(FLAGS, { reducedMotion: 'no-preference' });
       const stream = await openSse(`${world.node.url}/v1/stream?env=development`, {
         headers: { 'X-Service-Key': key },
       });

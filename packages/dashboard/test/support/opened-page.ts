@@ -20,6 +20,7 @@ export interface OpenOptions {
   readonly as?: { readonly email: string; readonly password: string } | 'visitor';
   /** Console errors that the test expects, such as the 412 of a refused request. */
   readonly expected?: RegExp;
+  /** Default: `reduce`. */
   readonly reducedMotion?: 'reduce' | 'no-preference';
   /** Whether the page fetches the parts of other screens when it is idle, which costs as much as a tenth of its opening. Default: not. */
   readonly fetchesAhead?: boolean;
@@ -64,7 +65,7 @@ export async function openPage(
     viewport: { width, height },
     colorScheme: theme,
     baseURL: node.url,
-    reducedMotion: options.reducedMotion ?? 'no-preference',
+    reducedMotion: options.reducedMotion ?? 'reduce',
     locale: options.locale ?? 'en-US',
     isTouched: options.isTouched ?? false,
     script: options.fetchesAhead === true ? undefined : NEVER_IDLE,
