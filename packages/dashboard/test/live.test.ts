@@ -256,6 +256,32 @@ test(
 );
 
 test(
+  'a change before a stream that opens while the list loads is in the list',
+  async () => {
+    await world.management.putState('shop', 'development', 'between', { enabled: false });
+    const { page } = await world.open('/projects');
+    const [read, live] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route('**/api/projects/shop/flags?*', async (route) => {
+      const answer = await route.fetch();
+      read.resolve();
+      await live.promise;
+      await route.fulfill({ response: answer });
+    });
+    // The list does not wait for ever.
+    await page.route('**/api/events?project=shop', async (route) => {
+      await read.promise;
+      await world.management.putState('shop', 'development', 'between', { enabled: true });
+      await route.continue();
+    });
+    await page.goto('/projects/shop/flags');
+    await page.getByText('Live', { exact: true }).waitFor();
+    live.resolve();
+    await page.locator('[aria-label="between in development"]:checked').waitFor();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'a change that is committed while the list loads is in the loaded list',
   async () => {
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });

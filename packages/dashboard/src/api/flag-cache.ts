@@ -162,7 +162,7 @@ export function namelessAfter(
 /** How long a list waits for the event stream: changes between the list and the stream would be missed. */
 const STREAM_WAIT_MS = 1_500;
 
-/** How often flags are read if each time a change arrives whose event lacks some data. */
+/** How often flags are read if each time something arrives that the answer may lack. */
 const MOST_READS = 3;
 
 /** Where flags are read from. */
@@ -226,7 +226,10 @@ interface Reading {
   readonly concerns: (change: LiveChange) => LiveChange;
 }
 
-/** Reads flags and applies the changes that arrive during the request, or reads again if an event lacks some data. */
+/**
+ * Reads flags and applies the changes that arrive during the request. Reads again if an event lacks some data, or if the stream opens
+ * during the request: it has no changes from before.
+ */
 async function readWithStream(
   { project, live }: FlagReader,
   { read, concerns }: Reading,
@@ -234,12 +237,18 @@ async function readWithStream(
   await live?.opened(STREAM_WAIT_MS);
   for (let reads = 1; ; reads++) {
     const arrived: LiveChange[] = [];
-    const stop = live?.on('change', (change) => {
-      if (change.project === project) arrived.push(concerns(change));
-    });
+    let isCurrent = true;
+    const stops = [
+      live?.on('hello', () => {
+        isCurrent = false;
+      }),
+      live?.on('change', (change) => {
+        if (change.project === project) arrived.push(concerns(change));
+      }),
+    ];
+
     try {
       let flags = await read();
-      let isCurrent = true;
       for (const change of arrived) {
         const merged = mergeChange(flags, change);
         const changed = merged.flags.filter((flag, index) => flag !== flags[index]);
@@ -249,7 +258,7 @@ async function readWithStream(
       }
       if (isCurrent || reads === MOST_READS) return flags;
     } finally {
-      stop?.();
+      for (const stop of stops) stop?.();
     }
   }
 }
