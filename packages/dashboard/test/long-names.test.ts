@@ -127,6 +127,13 @@ test(
     await page.goto('/projects/shop/keys');
     const name = page.getByText('search-indexer-of-the-shop', { exact: true });
     expect((await name.boundingBox())?.height).toBeLessThan(45);
+
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const places = ['development', 'staging', 'production'].map((place) =>
+      page.getByRole('row', { name: /search-indexer/ }).getByText(place, { exact: true }),
+    );
+    const tops = await Promise.all(places.map(async (place) => (await place.boundingBox())?.y));
+    expect(new Set(tops).size).toBe(1);
   },
   PATIENCE_MS,
 );

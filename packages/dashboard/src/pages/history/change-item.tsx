@@ -208,10 +208,11 @@ function ChangeEntries({
   const places = placesOf(entries);
   // Changes are listed newest first, but the entries of one in the order in which they happened.
   const listed = entries.toReversed();
-  // A project comes and goes with its environments and flags, an environment ends with its plans and schedules.
+  // A project comes and goes with its environments and flags, an environment ends with its plans and schedules, and a key that is
+  // replaced has a successor.
   const whole =
     entries.find(({ action }) => action.startsWith('project.')) ??
-    entries.find(({ action }) => action === 'environment.deleted');
+    entries.find(({ action }) => action === 'environment.deleted' || action === 'key.replaced');
   const { verb, details } =
     whole === undefined ? summaryOf(entries, flags.length, nameOf) : changeWords(whole, nameOf);
 
