@@ -87,3 +87,22 @@ test(
   },
   PATIENCE_MS,
 );
+
+test.each(['history', 'schedules', 'flags', 'flags/new-checkout'])(
+  'while the server does not answer, the screen %s says that it is tried again',
+  async (path) => {
+    const { page, check } = await world.open('/account', { expected: /ERR_FAILED/ });
+    let isAway = true;
+    await page.route(/\/api\/(audit|projects\/shop\/(schedules|rollouts|flags))/, (route) =>
+      isAway ? route.abort() : route.continue(),
+    );
+    await page.goto(`/projects/shop/${path}`);
+    const note = page.locator('main').getByText('The server does not answer. Trying again…').first();
+    await note.waitFor();
+    await check();
+    isAway = false;
+    await note.waitFor({ state: 'detached' });
+    expect(await page.getByText('This could not be loaded').count()).toBe(0);
+  },
+  PATIENCE_MS,
+);

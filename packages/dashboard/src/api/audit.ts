@@ -55,7 +55,7 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
           : { entries: [...log.entries, ...page.entries], next: page.next },
       ),
   });
-  const { data, error, isPending, refetch } = newest;
+  const { data, error, failureReason, isPending, refetch } = newest;
   const cursor = data?.next;
 
   return {
@@ -67,6 +67,7 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
     isLoadingOlder: older.isPending,
     olderError: older.error,
     error,
+    failureReason,
     isPending,
     refetch,
   };

@@ -39,6 +39,8 @@ export const messages = {
     reload: 'Reload the page',
   },
 
+  triedAgain: 'The server does not answer. Trying again…',
+
   environmentFilter: 'Environment filter',
   allEnvironments: 'All environments',
   signOutFailed: 'Not signed out',

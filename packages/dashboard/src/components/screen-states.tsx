@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { ApiError, isRefusal, messageOf } from '../api/api-error.ts';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
+import { messages } from './messages.ts';
 
 /** Shown in place of an empty list: what it is for, and how to begin. */
 export function EmptyState({
@@ -59,6 +60,8 @@ export interface Reading<Data> {
   /** `undefined` until it has been read once. */
   readonly data: Data | undefined;
   readonly error: unknown;
+  /** Why the latest attempt failed, while it is tried again. */
+  readonly failureReason?: unknown;
   readonly refetch: () => unknown;
 }
 
@@ -68,13 +71,14 @@ export function bothOf<One, Other>(one: Reading<One>, other: Reading<Other>): Re
   return {
     data: isRead ? [one.data, other.data] : undefined,
     error: one.error ?? other.error,
+    failureReason: one.failureReason ?? other.failureReason,
     refetch: () => Promise.all([one.refetch(), other.refetch()]),
   };
 }
 
-/** Shows what was read: until then gray rows, or why it could not be read, with a retry. */
+/** Shows what was read: until then gray rows, and that it is tried again, or why it could not be read, with a retry. */
 export function Loaded<Data>({
-  reading: { data, error, refetch },
+  reading: { data, error, failureReason, refetch },
   rows,
   skeleton = <SkeletonRows rows={rows} />,
   children,
@@ -86,7 +90,23 @@ export function Loaded<Data>({
   children: (data: Data) => ReactNode;
 }) {
   if (data !== undefined) return children(data);
-  return error === null ? skeleton : <Problem error={error} onRetry={() => void refetch()} />;
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  return (
+    <>
+      <TriedAgain reason={failureReason} />
+      {skeleton}
+    </>
+  );
+}
+
+/** Says above gray rows that the server has not answered yet; nothing without a failed attempt. */
+export function TriedAgain({ reason }: { reason: unknown }) {
+  const hasFailed = reason !== undefined && reason !== null;
+  return (
+    <p role="status" className={hasFailed ? 'mb-3 text-ink-2' : 'sr-only'}>
+      {hasFailed && messages.triedAgain}
+    </p>
+  );
 }
 
 /** An error with a link to its documentation and, for invalid input, the API's message in a collapsed part. */

@@ -19,7 +19,7 @@ import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
 import { Page } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { EmptyState, Problem, SkeletonRows, TriedAgain } from '../../components/screen-states.tsx';
 import { RecordHeading } from '../../components/section.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import type { FlagPanelProps } from '../../flags/panel-props.ts';
@@ -67,7 +67,10 @@ export function FlagPage() {
       ) : (
         <Page title={`${key} · ${name}`} heading={<span className="font-mono wrap-anywhere">{key}</span>}>
           {error === null ? (
-            <FlagSkeleton environments={project.data?.environments.length ?? 3} />
+            <>
+              <TriedAgain reason={flag.failureReason ?? project.failureReason} />
+              <FlagSkeleton environments={project.data?.environments.length ?? 3} />
+            </>
           ) : (
             <Problem error={error} onRetry={() => void flag.refetch()} />
           )}

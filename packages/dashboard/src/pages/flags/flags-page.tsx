@@ -52,7 +52,12 @@ export function FlagsPage() {
     );
   }
   if (project.data === undefined || flags.data === undefined)
-    return <FlagListSkeleton environments={project.data?.environments.length ?? 3} />;
+    return (
+      <FlagListSkeleton
+        environments={project.data?.environments.length ?? 3}
+        failure={project.failureReason ?? flags.failureReason}
+      />
+    );
   return <FlagList key={name} project={project.data} flags={flags.data} />;
 }
 

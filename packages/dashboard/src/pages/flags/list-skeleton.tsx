@@ -1,14 +1,17 @@
 import { classNames } from '../../components/class-names.ts';
 import { GRID } from '../../components/page.tsx';
-import { Alike, Skeleton } from '../../components/screen-states.tsx';
+import { Alike, Skeleton, TriedAgain } from '../../components/screen-states.tsx';
+import { messages } from './messages.ts';
 
 /** Rows that fill a window, and columns of environments that fit beside the key. */
 const [ROWS, MOST_COLUMNS] = [9, 5];
 
-/** Shown in place of the flag list while it is loading: nothing moves when it appears. */
-export function FlagListSkeleton({ environments }: { environments: number }) {
+/** Shown in place of the flag list while it is loading: nothing moves when it appears. `failure`: why the latest attempt failed. */
+export function FlagListSkeleton({ environments, failure }: { environments: number; failure: unknown }) {
   return (
     <div role="status" aria-label="Loading" className={classNames(GRID, 'pt-4')}>
+      <h1 className="sr-only">{messages.flags}</h1>
+      <TriedAgain reason={failure} />
       <div className="flex h-8 items-center justify-between">
         <Skeleton className="h-5 w-28" />
         <Skeleton className="h-8 w-26 rounded-md" />

@@ -18,7 +18,7 @@ const NO_ENTRIES: readonly AuditEntryRecord[] = [];
 
 /** The changes that match a filter. */
 export function Timeline({ filter }: { filter: AuditFilter }) {
-  const { entries, error, refetch, ...log } = useAudit(filter);
+  const { entries, error, failureReason, refetch, ...log } = useAudit(filter);
   const days = useMemo(
     () => groupChanges(entries ?? []).map(({ day, changes }) => ({ day, bursts: burstsOf(changes) })),
     [entries],
@@ -46,7 +46,7 @@ export function Timeline({ filter }: { filter: AuditFilter }) {
     <>
       <HistoryFilters filter={filter} entries={entries ?? NO_ENTRIES} />
 
-      <Loaded reading={{ data: entries, error, refetch }} skeleton={<ChangesSkeleton />}>
+      <Loaded reading={{ data: entries, error, failureReason, refetch }} skeleton={<ChangesSkeleton />}>
         {({ length }) =>
           length === 0 ? (
             <NothingFound isFiltered={isFiltered} />

@@ -6,7 +6,7 @@ import type { ProposalRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
 import { Author } from '../../components/badges.tsx';
 import { Page } from '../../components/page.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { EmptyState, Problem, SkeletonRows, TriedAgain } from '../../components/screen-states.tsx';
 import { RecordHeading, Section } from '../../components/section.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { isWaiting } from '../../flags/proposals/part-of.ts';
@@ -19,7 +19,7 @@ import { meaningOf, ProposalStatusBadge, useNeeded } from './proposal-status.tsx
 
 /** One proposal: what it changes, who decides, and what became of it. */
 export function ProposalPage({ project, id }: { project: string; id: string }) {
-  const { data: proposal, error, refetch } = useProposal(project, id);
+  const { data: proposal, error, failureReason, refetch } = useProposal(project, id);
 
   const title = proposal === undefined ? messages.title : titleOf(proposal);
   return (
@@ -36,7 +36,10 @@ export function ProposalPage({ project, id }: { project: string; id: string }) {
       ) : isRefusal(error, 'not_found') ? (
         <EmptyState title={messages.missingTitle}>{messages.missing}</EmptyState>
       ) : error === null ? (
-        <SkeletonRows rows={4} />
+        <>
+          <TriedAgain reason={failureReason} />
+          <SkeletonRows rows={4} />
+        </>
       ) : (
         <Problem error={error} onRetry={() => void refetch()} />
       )}
