@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { CHANGED, columnsOf, OWNER, parseChoice, READ } from './column-choice.ts';
+import { columnsOf, parseChoice } from './column-choice.ts';
 
 const ENVIRONMENTS = ['development', 'staging', 'production'].map(
   (name, position): EnvironmentRecord => ({
@@ -18,34 +18,35 @@ const ENVIRONMENTS = ['development', 'staging', 'production'].map(
 
 function shown(text: string | undefined, only?: string): string {
   const one = ENVIRONMENTS.find(({ name }) => name === only);
-  const { environments, pinned, hasOwner, hasChange } = columnsOf(
-    { environments: ENVIRONMENTS },
-    parseChoice(text),
-    one,
-  );
-  return [...environments.map(({ name }) => name), pinned, hasOwner, hasChange].join(' ');
+  const { environments, pinned, extra } = columnsOf({ environments: ENVIRONMENTS }, parseChoice(text), one);
+  return [...environments, pinned, ...extra]
+    .map((each) => (typeof each === 'number' ? each : each.name))
+    .join(' ');
 }
 
 test.each([
-  [undefined, 'development staging production 0 false true'],
-  ['nonsense', 'development staging production 0 false true'],
-  ['{"hidden":7}', 'development staging production 0 false true'],
-  [JSON.stringify({ hidden: ['staging', 'gone'] }), 'development production 0 false true'],
-  [JSON.stringify({ pinned: ['production'] }), 'production development staging 1 false true'],
-  [JSON.stringify({ hidden: [CHANGED], added: [OWNER] }), 'development staging production 0 true false'],
+  [undefined, 'development staging production 0 :changed'],
+  ['nonsense', 'development staging production 0 :changed'],
+  ['{"hidden":7}', 'development staging production 0 :changed'],
+  [JSON.stringify({ hidden: ['staging', 'gone'] }), 'development production 0 :changed'],
+  [JSON.stringify({ pinned: ['production'] }), 'production development staging 1 :changed'],
+  [JSON.stringify({ hidden: [':changed'], added: [':owner'] }), 'development staging production 0 :owner'],
 ])('the stored choice %j shows %s', (text, columns) => {
   expect(shown(text)).toBe(columns);
 });
 
 test('when flags were last read has a column where the project counts reads', () => {
   const hasRead = (usageSince: string | undefined, text?: string) =>
-    columnsOf({ environments: ENVIRONMENTS, ...(usageSince && { usageSince }) }, parseChoice(text), undefined)
-      .hasRead;
+    columnsOf(
+      { environments: ENVIRONMENTS, ...(usageSince && { usageSince }) },
+      parseChoice(text),
+      undefined,
+    ).extra.some(({ name }) => name === ':read');
   expect(hasRead(undefined)).toBe(false);
   expect(hasRead('2026-01-01T00:00:00Z')).toBe(true);
-  expect(hasRead('2026-01-01T00:00:00Z', JSON.stringify({ hidden: [READ] }))).toBe(false);
+  expect(hasRead('2026-01-01T00:00:00Z', JSON.stringify({ hidden: [':read'] }))).toBe(false);
 });
 
 test('an environment that all screens are limited to is shown even if its column is hidden', () => {
-  expect(shown(JSON.stringify({ hidden: ['staging'] }), 'staging')).toBe('staging 0 false true');
+  expect(shown(JSON.stringify({ hidden: ['staging'] }), 'staging')).toBe('staging 0 :changed');
 });

@@ -1,6 +1,7 @@
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
+import { type ExtraColumn, extraColumnsOf } from './extra-columns.tsx';
 
-/** What the person hides and pins, by the names of environments; `owner`, `read` and `changed` are columns too. */
+/** What the person hides and pins, by the names of environments and of {@link ExtraColumn}. */
 export interface ColumnChoice {
   readonly hidden: readonly string[];
   readonly pinned: readonly string[];
@@ -14,16 +15,9 @@ export interface Columns {
   readonly environments: readonly EnvironmentRecord[];
   /** How many of them are pinned: they stay in view when the others scroll. */
   readonly pinned: number;
-  readonly hasOwner: boolean;
-  /** When the flags were last read in these environments; only where the project counts reads. */
-  readonly hasRead: boolean;
-  readonly hasChange: boolean;
+  /** The columns after them. */
+  readonly extra: readonly ExtraColumn[];
 }
-
-/** The names of the columns beside the environments. A colon is not allowed in names of environments. */
-export const OWNER = ':owner';
-export const CHANGED = ':changed';
-export const READ = ':read';
 
 /** Reads a stored choice; anything else is no choice. */
 export function parseChoice(text: string | undefined): ColumnChoice {
@@ -51,17 +45,18 @@ function namesIn(list: unknown): readonly string[] {
 
 /** The columns that a choice leaves. `only` is the one environment that all screens are limited to. */
 export function columnsOf(
-  { environments, usageSince }: Pick<ProjectRecord, 'environments' | 'usageSince'>,
+  project: Pick<ProjectRecord, 'environments' | 'usageSince'>,
   { hidden, pinned, added }: ColumnChoice,
   only: EnvironmentRecord | undefined,
 ): Columns {
-  const listed = only === undefined ? environments.filter(({ name }) => !hidden.includes(name)) : [only];
+  const listed =
+    only === undefined ? project.environments.filter(({ name }) => !hidden.includes(name)) : [only];
   const first = listed.filter(({ name }) => pinned.includes(name));
   return {
     environments: [...first, ...listed.filter((environment) => !first.includes(environment))],
     pinned: first.length,
-    hasOwner: added.includes(OWNER),
-    hasRead: usageSince !== undefined && !hidden.includes(READ),
-    hasChange: !hidden.includes(CHANGED),
+    extra: extraColumnsOf(project).filter(({ name, isOnRequest }) =>
+      isOnRequest === true ? added.includes(name) : !hidden.includes(name),
+    ),
   };
 }

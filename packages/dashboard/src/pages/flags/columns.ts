@@ -2,7 +2,8 @@ import { useMemo } from 'react';
 import type { ProjectRecord } from '../../api/types.ts';
 import { useStored } from '../../browser/stored.ts';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
-import { CHANGED, type ColumnChoice, columnsOf, OWNER, parseChoice, READ } from './column-choice.ts';
+import { type ColumnChoice, columnsOf, parseChoice } from './column-choice.ts';
+import { extraColumnsOf } from './extra-columns.tsx';
 
 /** The columns of a project's flag table, and functions to change them. They outlive the page. */
 export function useColumns(project: ProjectRecord) {
@@ -17,7 +18,7 @@ export function useColumns(project: ProjectRecord) {
       show: (names: readonly string[]) =>
         set({
           hidden: hideable(project).filter((name) => !names.includes(name)),
-          added: names.includes(OWNER) ? [OWNER] : [],
+          added: extraNames(project, true).filter((name) => names.includes(name)),
         }),
       togglePin: (name: string) => {
         const others = choice.pinned.filter((each) => each !== name);
@@ -33,6 +34,11 @@ export function useColumns(project: ProjectRecord) {
 }
 
 /** The columns of a project that are shown until the person hides them. */
-export function hideable({ environments, usageSince }: ProjectRecord): readonly string[] {
-  return [...environments.map(({ name }) => name), ...(usageSince === undefined ? [] : [READ]), CHANGED];
+export function hideable(project: ProjectRecord): readonly string[] {
+  return [...project.environments.map(({ name }) => name), ...extraNames(project, false)];
+}
+
+function extraNames(project: ProjectRecord, isOnRequest: boolean): readonly string[] {
+  const columns = extraColumnsOf(project).filter((each) => (each.isOnRequest ?? false) === isOnRequest);
+  return columns.map(({ name }) => name);
 }

@@ -13,8 +13,8 @@ import { useOwnerName } from '../../components/people-picker.tsx';
 import { Select } from '../../components/select.tsx';
 import { FILTER_MEMBERS, type FlagFilter, isFiltering, MINE, tagList } from '../../flags/flag-filter.ts';
 import type { Choices } from '../../flags/flag-tags.ts';
-import { CHANGED, OWNER, READ } from './column-choice.ts';
 import { hideable, useColumns } from './columns.ts';
+import { extraColumnsOf } from './extra-columns.tsx';
 import { messages } from './messages.ts';
 import { ViewsMenu } from './views.tsx';
 
@@ -117,7 +117,7 @@ function ColumnPicker({ project }: { project: ProjectRecord }) {
   const names = project.environments.map(({ name }) => name);
   const all = hideable(project);
   const shown = all.filter((name) => !choice.hidden.includes(name)).concat(choice.added);
-  const hidden = all.length - shown.filter((name) => name !== OWNER).length;
+  const hidden = all.filter((name) => !shown.includes(name)).length;
 
   return (
     <MultiSelect
@@ -136,9 +136,7 @@ function ColumnPicker({ project }: { project: ProjectRecord }) {
           value: environment.name,
           label: <EnvironmentBadge environment={environment} fit="cut" />,
         })),
-        { value: OWNER, label: words.ownerColumn },
-        ...(all.includes(READ) ? [{ value: READ, label: words.readColumn }] : []),
-        { value: CHANGED, label: words.changedColumn },
+        ...extraColumnsOf(project).map(({ name, label }) => ({ value: name, label })),
       ]}
       selected={shown}
       clear={{

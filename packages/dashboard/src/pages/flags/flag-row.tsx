@@ -1,8 +1,7 @@
 import { memo } from 'react';
 import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { useOwnerName } from '../../components/people-picker.tsx';
-import { FlagName, LastChange, LastRead } from './flag-name.tsx';
+import { FlagName } from './flag-name.tsx';
 import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';
 import { type DrawnColumns, EDGE, isGap, STAYS } from './table-columns.ts';
@@ -71,30 +70,14 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
         ),
       )}
 
-      {drawn.hasOwner && (
-        <td className="max-w-0 border-b border-line px-3">
-          <Owner owner={flag.owner} />
+      {drawn.extra.map(({ name, align, Cell }) => (
+        <td
+          key={name}
+          className={classNames('max-w-0 border-b border-line px-3', align === 'right' && 'text-right')}
+        >
+          <Cell flag={flag} />
         </td>
-      )}
-      {drawn.hasRead && (
-        <td className="max-w-0 border-b border-line px-3 text-right">
-          <LastRead flag={flag.key} />
-        </td>
-      )}
-      {drawn.hasChange && (
-        <td className="max-w-0 border-b border-line px-3 text-right">
-          <LastChange flag={flag} className="flex-col items-end leading-4" />
-        </td>
-      )}
+      ))}
     </tr>
   );
 });
-
-function Owner({ owner }: { owner: string }) {
-  const name = useOwnerName()(owner);
-  return (
-    <span className="block truncate text-xs text-ink-2" title={owner}>
-      {name}
-    </span>
-  );
-}

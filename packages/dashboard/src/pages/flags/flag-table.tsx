@@ -4,6 +4,7 @@ import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { ariaSort, type Sort } from '../../components/sort.ts';
 import { SortButton } from '../../components/tables.tsx';
+import type { ExtraColumn } from './extra-columns.tsx';
 import { FlagRow } from './flag-row.tsx';
 import { messages } from './messages.ts';
 import {
@@ -26,8 +27,7 @@ export function FlagTable({ sort, ...props }: FlagListProps & { sort: Sort }) {
   const scroller = useRef<HTMLDivElement>(null);
   const hasCheck = selection !== undefined;
   const { drawn, sizes, showColumn } = useDrawnColumns(scroller, columns, { hasCheck });
-  const { hasOwner, hasRead, hasChange } = columns;
-  const columnCount = [hasCheck, true, hasOwner, hasRead, hasChange].filter(Boolean).length;
+  const columnCount = (hasCheck ? 2 : 1) + columns.environments.length + columns.extra.length;
 
   const selected = useMemo(() => selectedOf(flags, selection?.keys), [flags, selection?.keys]);
   const latest = useRef(props);
@@ -60,7 +60,7 @@ export function FlagTable({ sort, ...props }: FlagListProps & { sort: Sort }) {
         className="table-fixed border-separate border-spacing-0 text-left"
         style={{ width: sizes.totalPx }}
         aria-rowcount={flags.length + 1}
-        aria-colcount={columnCount + columns.environments.length}
+        aria-colcount={columnCount}
         aria-label={messages.list.label(project.name)}
       >
         <colgroup>
@@ -69,9 +69,9 @@ export function FlagTable({ sort, ...props }: FlagListProps & { sort: Sort }) {
           {drawn.slots.map((slot) => (
             <col key={slot.key} style={{ width: isGap(slot) ? slot.widthPx : sizes.statePx }} />
           ))}
-          {hasOwner && <col style={{ width: WIDTHS.owner }} />}
-          {hasRead && <col style={{ width: WIDTHS.read }} />}
-          {hasChange && <col style={{ width: WIDTHS.changed }} />}
+          {columns.extra.map(({ name, widthPx }) => (
+            <col key={name} style={{ width: widthPx }} />
+          ))}
         </colgroup>
 
         <FlagTableHead drawn={drawn} sort={sort} selected={selected} onToggleAll={toggleAll} />
@@ -107,7 +107,7 @@ const CELL = 'border-b border-line bg-surface px-3 text-xs font-medium';
 
 /** The heads of the columns; they stay when the rows scroll. */
 const FlagTableHead = memo(function FlagTableHead({
-  drawn: { hasCheck, isKeyLast, slots, hasOwner, hasRead, hasChange },
+  drawn: { hasCheck, isKeyLast, slots, extra },
   sort,
   selected,
   onToggleAll,
@@ -151,24 +151,31 @@ const FlagTableHead = memo(function FlagTableHead({
           ),
         )}
 
-        {hasOwner && (
-          <th scope="col" className={`${CELL} text-ink-3`}>
-            {messages.list.owner}
-          </th>
-        )}
-        {hasRead && <TimeHead sort={sort} sortKey="read" />}
-        {hasChange && <TimeHead sort={sort} sortKey="changed" />}
+        {extra.map((column) => (
+          <ExtraHead key={column.name} column={column} sort={sort} />
+        ))}
       </tr>
     </thead>
   );
 });
 
-/** The head of a column of times, which stand at its right edge. */
-function TimeHead({ sort, sortKey }: { sort: Sort; sortKey: 'read' | 'changed' }) {
+function ExtraHead({ column: { head, sortKey, align }, sort }: { column: ExtraColumn; sort: Sort }) {
+  const className = classNames(CELL, 'text-ink-3', align === 'right' && 'text-right');
+  if (sortKey === undefined)
+    return (
+      <th scope="col" className={className}>
+        {head}
+      </th>
+    );
+
   return (
-    <th scope="col" aria-sort={ariaSort(sort, sortKey)} className={`${CELL} text-right text-ink-3`}>
-      <SortButton sort={sort} sortKey={sortKey} className="flex-row-reverse">
-        {messages.list[sortKey]}
+    <th scope="col" aria-sort={ariaSort(sort, sortKey)} className={className}>
+      <SortButton
+        sort={sort}
+        sortKey={sortKey}
+        className={classNames(align === 'right' && 'flex-row-reverse')}
+      >
+        {head}
       </SortButton>
     </th>
   );

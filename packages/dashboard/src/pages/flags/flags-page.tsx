@@ -151,7 +151,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           <FlagMarks
             project={project}
             flags={flags}
-            readTimes={columns.hasRead ? shown.readTimes : undefined}
+            readTimes={columns.extra.some(({ name }) => name === ':read') ? shown.readTimes : undefined}
           >
             <List
               project={project}

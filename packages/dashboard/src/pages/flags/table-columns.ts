@@ -9,9 +9,6 @@ export const WIDTHS = {
   leastKey: 320,
   mostKey: 560,
   leastState: 164,
-  owner: 150,
-  read: 112,
-  changed: 150,
 } as const;
 
 /** The classes of cells that stay at the left; the edge shows while other columns are below it. */
@@ -25,9 +22,7 @@ export interface DrawnColumns {
   readonly isKeyLast: boolean;
   /** The columns of the environments, the pinned ones first; gaps take the place of those that are not in view. */
   readonly slots: readonly (PlacedColumn | Gap)[];
-  readonly hasOwner: boolean;
-  readonly hasRead: boolean;
-  readonly hasChange: boolean;
+  readonly extra: Columns['extra'];
 }
 
 /** The column of an environment. */
@@ -105,16 +100,10 @@ export function useDrawnColumns(
   return { drawn, sizes, showColumn };
 }
 
-function sizesOf(
-  { environments, pinned, hasOwner, hasRead, hasChange }: Columns,
-  width: number,
-  hasCheck: boolean,
-): Sizes {
+function sizesOf({ environments, pinned, extra }: Columns, width: number, hasCheck: boolean): Sizes {
   const leastKeyPx = Math.round(Math.max(WIDTHS.leastKey, Math.min(WIDTHS.mostKey, width * 0.28)));
   const checkPx = hasCheck ? WIDTHS.check : 0;
-  const lastPx =
-    (hasOwner ? WIDTHS.owner : 0) + (hasRead ? WIDTHS.read : 0) + (hasChange ? WIDTHS.changed : 0);
-  const besidePx = checkPx + lastPx;
+  const besidePx = extra.reduce((sum, { widthPx }) => sum + widthPx, checkPx);
   const sharePx = Math.floor((width - besidePx - leastKeyPx) / Math.max(1, environments.length));
   const statePx = Math.max(WIDTHS.leastState, sharePx);
   const statesPx = environments.length * statePx;
@@ -143,7 +132,7 @@ interface View {
 }
 
 function drawnOf(
-  { environments, pinned, hasOwner, hasRead, hasChange }: Columns,
+  { environments, pinned, extra }: Columns,
   { keyPx, statePx, staying }: Sizes,
   { hasCheck, first, end, before, after }: View,
 ): DrawnColumns {
@@ -163,5 +152,5 @@ function drawnOf(
   if (before > 0) slots.push({ key: ':before', widthPx: before });
   slots.push(...placed.slice(pinned + first, pinned + end));
   if (after > 0) slots.push({ key: ':after', widthPx: after });
-  return { hasCheck, isKeyLast: staying === 0, slots, hasOwner, hasRead, hasChange };
+  return { hasCheck, isKeyLast: staying === 0, slots, extra };
 }
