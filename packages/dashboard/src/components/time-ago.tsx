@@ -61,6 +61,13 @@ export function timeAgo(at: number, now: number): string {
   return format.format(Math.round(distance / ms), unit).replace('.', '');
 }
 
+const short = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A time on one line, in local time to the minute. */
+export function localTime(date: Date): string {
+  return short.format(date);
+}
+
 /** A full time: local, and UTC. */
 export function fullTime(date: Date): string {
   return `${absolute.format(date)} (${date.toISOString().replace('T', ' ').slice(0, 19)} UTC)`;

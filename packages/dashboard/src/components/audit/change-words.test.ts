@@ -109,3 +109,9 @@ test('several changes of a state add up', () => {
   expect(netDetails(undefined, { ...on, rolloutPct: 5 }).map(textOf)).toEqual(['on', 'rollout 5 %']);
   expect(netDetails(on, on)).toEqual([]);
 });
+
+test('a time is shown as people write it, not as the server does', () => {
+  const expiresAt = '2026-12-06T09:43:45.467Z';
+  const words = read('key.replaced', { name: 'ops' }, { name: 'ops', expiresAt });
+  expect(words).toMatch(/^replaced the project key · expires none → Dec [5-7], 2026, \d+:\d\d\s[AP]M$/);
+});

@@ -1,4 +1,5 @@
 import type { AuditEntryRecord, Json } from '../../api/types.ts';
+import { localTime } from '../time-ago.tsx';
 import { actionText, membersOf } from './action-text.ts';
 import { diffFields } from './diff-fields.ts';
 import { fieldNames, VALUE_KINDS, words } from './messages.ts';
@@ -183,9 +184,13 @@ function labelOf(field: string): string {
   return (fieldNames[field] ?? field).toLowerCase();
 }
 
+/** A time, as the server writes it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
 function plain(value: Json | undefined): string | undefined {
   if (typeof value === 'boolean') return value ? words.yes : words.no;
   if (value === undefined || value === '') return words.none;
+  if (typeof value === 'string' && TIME.test(value)) return localTime(new Date(value));
   if (typeof value === 'string' && value.length <= LONG) return value;
   return typeof value === 'number' ? String(value) : undefined;
 }
