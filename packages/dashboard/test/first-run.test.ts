@@ -54,9 +54,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
         .getByRole('region', { name: 'Command that creates a flag' })
         .getByText('--on', { exact: true });
       expect(await option.evaluate((word) => word.getClientRects().length)).toBe(1);
-      await page.getByRole('button', { name: 'New flag…' }).click();
+      // By keyboard, past the button that hides the steps.
+      await page.getByRole('button', { name: 'Hide “Get started”' }).focus();
+      await page.getByRole('button', { name: 'New flag…' }).press('Enter');
       await page.getByRole('dialog').getByLabel('Key').fill('new-checkout');
-      await page.getByRole('button', { name: 'Create flag' }).click();
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'New key…' }).and(page.locator(':focus')).waitFor();
       const control = page.getByRole('switch', { name: 'new-checkout in development' });
       await control.waitFor();
       const { key } = await world.management.createKey('shop', ['development']);

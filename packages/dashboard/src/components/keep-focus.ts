@@ -139,16 +139,22 @@ function nextPlace(): HTMLElement | null {
   const isInside = (place: HTMLElement) => canTake(place) && (dialog?.contains(place) ?? true);
 
   const latest = places.at(-1);
-  const home = latest?.home === undefined ? null : screen?.querySelector<HTMLElement>(latest.home);
-  const [next] = [latest && presentOf(latest, screen), home, latest?.row && neighborOf(latest.row)].filter(
+  const [next] = [latest && nowOf(latest, screen), latest?.row && neighborOf(latest.row)].filter(
     (each) => each && isInside(each),
   );
   if (next) return next;
 
-  const inside = places.flatMap((place) => presentOf(place, screen) ?? []).filter(isInside);
+  const inside = places.flatMap((place) => nowOf(place, screen) ?? []).filter(isInside);
   if (dialog) return inside.at(-1) ?? dialog.querySelector<HTMLElement>('button, input');
   // Outside of dialogs single keys are commands, which a field would take as text.
   return inside.findLast((place) => !place.matches(FIELD)) ?? document.querySelector<HTMLElement>('main h1');
+}
+
+/** What stands for a place now: its element, the one that has replaced it, or what it belongs to. */
+function nowOf(place: Place, screen: Element | null): HTMLElement | null | undefined {
+  const present = presentOf(place, screen);
+  if (place.home === undefined || (present && canTake(present))) return present;
+  return screen?.querySelector<HTMLElement>(place.home);
 }
 
 /** The element of a place, or the one that has replaced it, as a button that edits replaces one that adds. */

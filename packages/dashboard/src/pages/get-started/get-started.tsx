@@ -67,7 +67,12 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
           </span>
           <IconButton icon={X} iconSize={15} label={messages.dismiss} onClick={() => store('hidden')} />
         </div>
-        <ol aria-label={messages.steps} className="mt-1 grid gap-x-6 gap-y-2 sm:grid-cols-2 lg:grid-cols-4">
+        <ol
+          aria-label={messages.steps}
+          // The button of a step that is done gives way to that of the next one.
+          data-home="[data-get-started] ol button"
+          className="mt-1 grid gap-x-6 gap-y-2 sm:grid-cols-2 lg:grid-cols-4"
+        >
           {steps.map((step, index) => (
             <StepItem key={step.title} step={step} number={index + 1} isNext={index === next} />
           ))}
