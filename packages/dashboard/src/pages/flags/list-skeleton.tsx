@@ -1,5 +1,5 @@
 import { classNames } from '../../components/class-names.ts';
-import { GRID } from '../../components/page.tsx';
+import { GRID, HEADING } from '../../components/page.tsx';
 import { Alike, Skeleton, TriedAgain } from '../../components/screen-states.tsx';
 import { messages } from './messages.ts';
 
@@ -10,12 +10,11 @@ const [ROWS, MOST_COLUMNS] = [9, 5];
 export function FlagListSkeleton({ environments, failure }: { environments: number; failure: unknown }) {
   return (
     <div role="status" aria-label="Loading" className={classNames(GRID, 'pt-4')}>
-      <h1 className="sr-only">{messages.flags}</h1>
-      <TriedAgain reason={failure} />
       <div className="flex h-8 items-center justify-between">
-        <Skeleton className="h-5 w-28" />
+        <h1 className={HEADING}>{messages.flags}</h1>
         <Skeleton className="h-8 w-26 rounded-md" />
       </div>
+      <TriedAgain reason={failure} />
 
       <div className="my-3 flex gap-2">
         <Skeleton className="h-8 flex-1 rounded-md sm:max-w-xs" />
