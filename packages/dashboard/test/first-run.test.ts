@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { openSse, until } from '@halyard/testing';
+import { BLANK } from './support/opened-page.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 120_000;
@@ -83,7 +84,7 @@ test('an empty project shows no second button for its first flag while “Get st
   const world = await startWorld();
   worlds.push(world);
   await world.management.createProject('shop');
-  const { page } = await world.open('/tokens');
+  const { page } = await world.open(BLANK);
   const held = Promise.withResolvers<void>();
   await page.route('**/api/projects/shop/keys', async (route) => {
     await held.promise;

@@ -10,6 +10,7 @@ import {
   write,
   writeRaw,
 } from './support/flag-screen.ts';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -92,10 +93,10 @@ test(
 test(
   'undoing a change that was overwritten asks first, and does not name the author of the newer one',
   async () => {
-    const { page, check } = await world.open(FLAG, { expected: /412|ERR_/ });
+    const { page, check } = await world.open(BLANK, { expected: /412|ERR_/ });
     // The stream would remove the message as soon as the state changes.
     await page.context().route('**/api/events*', (route) => route.abort());
-    await page.reload();
+    await page.goto(FLAG);
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
     await control.click();
     await page.getByText('new-checkout is off in development').first().waitFor();

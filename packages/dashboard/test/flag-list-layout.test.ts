@@ -2,9 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { until, within } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.tsx';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
+const LIST = '/projects/shop/flags';
 const FLAGS = 100;
 const LONG_VALUE = { title: 'a value that fits into no cell', limit: 100 };
 
@@ -27,7 +29,7 @@ const world = sharedWorld(async ({ management }) => {
 });
 
 async function openList(options?: Parameters<World['open']>[1]) {
-  const opened = await world.open('/projects/shop/flags', options);
+  const opened = await world.open(LIST, options);
   await opened.page.locator('[data-row="0"]').waitFor();
   return opened;
 }
@@ -41,21 +43,29 @@ async function slack(page: Page, selector: string): Promise<readonly [down: numb
   return [down, sideways];
 }
 
-describe('the screen itself never scrolls, only its list', () => {
-  test.each([1280, 1024, 768, 390])(
-    '%d px wide',
-    async (width) => {
-      const { page } = await openList({ width });
-      expect(await slack(page, 'main')).toEqual([0, 0]);
-      await page.evaluate(
-        `document.querySelector('[data-row]').closest('div').scrollTo({ top: 1e6, left: 1e6 })`,
-      );
+test(
+  'the screen itself never scrolls, only its list, in windows of every width',
+  async () => {
+    const { page } = await openList();
+    for (const width of [1280, 1024, 768, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await scrollList(page, 0);
+      await page.locator('[data-row="0"]').waitFor();
+      expect([width, ...(await slack(page, 'main'))]).toEqual([width, 0, 0]);
+      await scrollList(page, 1e6);
       await page.locator(`[data-row="${FLAGS - 1}"]`).waitFor();
-      expect(await slack(page, 'main')).toEqual([0, 0]);
-    },
-    PATIENCE_MS,
+      expect([width, ...(await slack(page, 'main'))]).toEqual([width, 0, 0]);
+    }
+  },
+  PATIENCE_MS,
+);
+
+/** Scrolls the list to a place, in pixels down and sideways. */
+function scrollList(page: Page, place: number): Promise<unknown> {
+  return page.evaluate(
+    `document.querySelector('[data-row]').closest('div').scrollTo({ top: ${place}, left: ${place} })`,
   );
-});
+}
 
 test.each([
   [1280, 'no-preference'],
@@ -86,13 +96,18 @@ test.each([
 );
 
 describe('a row', () => {
-  test.each([1280, 1920, 390])(
-    'shows the whole key however many tags and environments there are, %d px wide',
-    async (width) => {
-      const { page } = await openList({ width });
+  test(
+    'shows the whole key however many tags and environments there are, in windows of every width',
+    async () => {
+      const { page } = await openList();
       const link = page.getByRole('link', { name: 'flag-000-with-a-key-as-they-are' });
-      expect((await slack(page, '[data-row="0"] a span'))[1]).toBe(0);
-      expect((await link.boundingBox())?.width).toBeGreaterThanOrEqual(160);
+      for (const width of [1280, 1920, 390]) {
+        await page.setViewportSize({ width, height: 800 });
+        // Cards for narrow windows take the place of the table.
+        await page.locator(width === 390 ? 'main:not(:has(table))' : 'main table').waitFor();
+        expect([width, (await slack(page, '[data-row="0"] a span'))[1]]).toEqual([width, 0]);
+        expect((await link.boundingBox())?.width).toBeGreaterThanOrEqual(160);
+      }
     },
     PATIENCE_MS,
   );
@@ -100,9 +115,9 @@ describe('a row', () => {
   test(
     'in compact density, gives its room to the key first and to the tags second',
     async () => {
-      const { page, context } = await openList();
-      await context.addInitScript(`localStorage.setItem('halyard.density', 'compact')`);
-      await page.reload();
+      const { page } = await world.open(BLANK);
+      await page.evaluate(`localStorage.setItem('halyard.density', 'compact')`);
+      await page.goto(LIST);
       const link = page.getByRole('link', { name: 'flag-000-with-a-key-as-they-are' });
       expect((await link.boundingBox())?.width).toBeGreaterThanOrEqual(160);
     },
@@ -322,9 +337,9 @@ async function untilStill(page: Page): Promise<void> {
 test(
   'a change by another person renders only its cell and what counts, not the list',
   async () => {
-    const { page, context } = await world.open('/projects/shop/flags');
-    await context.addInitScript(COUNT_RENDERS);
-    await page.reload();
+    const { page } = await world.open(BLANK);
+    await page.addInitScript(COUNT_RENDERS);
+    await page.goto(LIST);
     await page.locator('[data-row="0"]').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     expect(Number(await page.evaluate('renders'))).toBeGreaterThan(300);
@@ -354,8 +369,8 @@ test(
         headers: { 'x-change-note': `Step ${value}` },
       });
     for (let value = 0; value < 30; value++) await put(value);
-    const { page, context } = await world.open('/projects/busy/flags/rate-limit?tab=history');
-    await context.addInitScript(COUNT_RENDERS);
+    const { page } = await world.open(BLANK);
+    await page.addInitScript(COUNT_RENDERS);
     for (const [address, rows] of [
       ['/projects/busy/history', 31],
       ['/projects/busy/flags/rate-limit?tab=history', 20],

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -208,11 +209,11 @@ test(
 test(
   'without browser storage, a pause of the guard lasts as long as the page',
   async () => {
-    const { page } = await world.open(FLAGS);
+    const { page } = await world.open(BLANK);
     await page.addInitScript(
       "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError'); } })",
     );
-    await page.reload();
+    await page.goto(FLAGS);
     const control = page.getByRole('switch', { name: 'dark-mode in production' });
     await control.click();
     await consentForAWhile(page);

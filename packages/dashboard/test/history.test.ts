@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
-import { ADMIN } from './support/opened-page.ts';
+import { ADMIN, BLANK } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
 import { sharedWorld } from './support/world.ts';
 
@@ -134,13 +134,13 @@ describe('the history', () => {
 
   test('a message about a state leaves once the state is reverted or changed by another person', async () => {
     await world.management.putState('shop', 'development', 'winter-sale', { enabled: false });
-    const { page } = await world.open('/projects/shop/flags', { expected: /ERR_/ });
+    const { page } = await world.open(BLANK, { expected: /ERR_/ });
     // Messages do not leave by themselves.
     await page.addInitScript(`
       const later = window.setTimeout;
       window.setTimeout = (run, ms, ...rest) => (ms === 10_000 ? 0 : later(run, ms, ...rest));
     `);
-    await page.reload();
+    await page.goto('/projects/shop/flags');
     const messages = page.getByRole('region', { name: 'Messages' });
     const isOn = messages.getByText('winter-sale is on in development', { exact: true });
     const flip = page.getByRole('switch', { name: 'winter-sale in development' });
@@ -207,7 +207,7 @@ describe('the history', () => {
   }, 60_000);
 
   test('a short answer is not taken for the end, and a list that stays short is not loaded endlessly', async () => {
-    const { page, context } = await world.open('/account');
+    const { page, context } = await world.open(BLANK);
     // The server ends a long search early, and says where to continue.
     await context.route('**/api/audit?*', (route) =>
       route.continue({

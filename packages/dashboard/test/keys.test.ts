@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
 import type { Page } from 'playwright-core';
+import { BLANK } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
 import { sharedWorld, startWorld, type World } from './support/world.ts';
 
@@ -179,9 +180,9 @@ test('a key that expires while it is on the screen is shown as expired', async (
   await own.management.request('POST', '/api/projects/shop/keys', {
     body: { name: 'trial', environments: ['staging'], expiresAt },
   });
-  const { page } = await own.open('/projects/shop/keys');
+  const { page } = await own.open(BLANK);
   await page.clock.install();
-  await page.reload();
+  await page.goto('/projects/shop/keys');
   const row = page.getByRole('row', { name: /trial/ });
   await row.getByText(/^expires in/).waitFor();
   await page.clock.fastForward(180_000);

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const world = sharedWorld(async ({ management }) => {
@@ -57,10 +58,10 @@ test('going back does not drop a secret without a question', async () => {
 }, 60_000);
 
 test('a copied secret is announced to screen readers, and the focus stays', async () => {
-  const { page, context } = await world.open('/projects/shop/keys');
+  const { page, context } = await world.open(BLANK);
   // As on an address that is not https, where browsers have no clipboard for pages.
   await context.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
-  await page.reload();
+  await page.goto('/projects/shop/keys');
   await page.getByRole('button', { name: 'New key' }).first().click();
   await page.getByLabel('Name').fill('worker');
   await page.getByRole('checkbox', { name: 'staging' }).check();

@@ -3,6 +3,7 @@ import { startTcpProxy } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -61,12 +62,11 @@ test.each([1280, 390])(
 test(
   'a tab that is hidden for half a minute disconnects, and reconnects when it is shown',
   async () => {
-    const { page } = await world.open('/projects/shop/flags');
-    await page.getByText('Live', { exact: true }).waitFor();
+    const { page } = await world.open(BLANK);
     await page.clock.install();
     const streams: string[] = [];
     page.on('request', (request) => request.url().includes('/api/events') && streams.push(request.url()));
-    await page.reload();
+    await page.goto('/projects/shop/flags');
     await page.getByText('Live', { exact: true }).waitFor();
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
     await control.waitFor();
@@ -93,7 +93,7 @@ test(
 test(
   'a stream that is silent for 45 seconds counts as lost, one with keep-alives does not',
   async () => {
-    const { page } = await world.open('/projects/shop/flags');
+    const { page } = await world.open(BLANK);
     await page.addInitScript(`
       const Source = EventSource;
       window.streams = [];
@@ -102,7 +102,7 @@ test(
       };
     `);
     await page.clock.install();
-    await page.reload();
+    await page.goto('/projects/shop/flags');
     await page.getByText('Live', { exact: true }).waitFor();
     for (let beats = 0; beats < 4; beats++) {
       await page.clock.fastForward(30_000);
@@ -133,7 +133,7 @@ test(
   async () => {
     for (const key of ['alone-a', 'alone-b'])
       await world.management.putState('shop', 'development', key, { enabled: false });
-    const { page, context } = await world.open('/projects/shop/history', { expected: /ERR_/ });
+    const { page, context } = await world.open(BLANK, { expected: /ERR_/ });
     await context.route('**/api/events*', (route) => route.abort());
     await page.goto('/projects/shop/flags?q=alone');
     await page.getByText('Offline', { exact: true }).waitFor();

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startTcpProxy } from '@halyard/testing';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const world = sharedWorld(async ({ management }) => {
@@ -11,7 +12,7 @@ const world = sharedWorld(async ({ management }) => {
 const GONE = /404|ERR_/;
 
 test('a page from before an upgrade reloads when the file of a screen has a new name', async () => {
-  const { page, check } = await world.open('/docs', { expected: GONE });
+  const { page, check } = await world.open(BLANK, { expected: GONE });
   await page.goto('/projects/shop/flags');
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
   await page.route('**/assets/*.js', (route) => route.fulfill({ status: 404, body: '{}' }));
@@ -49,7 +50,7 @@ test('a bug in a screen is called a bug, with what to report, and the other scre
 }, 60_000);
 
 test('a screen whose file is permanently missing shows an error, without endless reloads', async () => {
-  const { page, check } = await world.open('/docs', { expected: GONE });
+  const { page, check } = await world.open(BLANK, { expected: GONE });
   const compare = await filesOf('/projects/shop/compare');
   const flags = await filesOf('/projects/shop/flags');
   const missing = [...compare.difference(flags)][0] ?? '';
@@ -70,14 +71,13 @@ test('a screen whose file is permanently missing shows an error, without endless
 
   // The stream was open all the time: the file is asked for again, and the screen appears once it is there.
   await page.unroute(`**${missing}`);
-  await page.evaluate('sessionStorage.clear()');
-  await page.evaluate(`dispatchEvent(new Event('online'))`);
+  await page.evaluate(`sessionStorage.clear(); dispatchEvent(new Event('online'))`);
   await page.getByRole('heading', { name: 'Compare', exact: true }).waitFor();
 }, 60_000);
 
 test('a screen that could not be loaded appears once the server is back', async () => {
   const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
-  const { page, close } = await world.open('/docs', { expected: GONE });
+  const { page, close } = await world.open(BLANK, { expected: GONE });
   await page.goto(`http://127.0.0.1:${proxy.port}/projects/shop/flags`);
   await page.getByText('Live', { exact: true }).waitFor();
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
@@ -94,7 +94,7 @@ test('a screen that could not be loaded appears once the server is back', async 
 test('a screen that was fetched ahead opens while the server is away', async () => {
   const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
   const needed = await filesOf('/projects/shop/keys');
-  const { page, close } = await world.open('/docs', { expected: GONE, fetchesAhead: true });
+  const { page, close } = await world.open(BLANK, { expected: GONE, fetchesAhead: true });
   const fetched = new Set<string>();
   const { promise: all, resolve } = Promise.withResolvers<void>();
   page.on('requestfinished', (request) => {
@@ -115,7 +115,7 @@ test('a screen that was fetched ahead opens while the server is away', async () 
 
 /** The files of the dashboard that a screen needs. */
 async function filesOf(path: string): Promise<ReadonlySet<string>> {
-  const { page, close } = await world.open('/docs');
+  const { page, close } = await world.open(BLANK);
   await page.goto(path);
   await page.getByRole('heading', { level: 1 }).waitFor();
   const names = (await page.evaluate(

@@ -10,6 +10,9 @@ export const ADMIN = {
   password: 'correct horse battery',
 } as const;
 
+/** A page of the server that does nothing: for tests that prepare the window before they go on to a screen. */
+export const BLANK = '/healthz';
+
 /** The browser that opens a page. */
 export interface OpenOptions {
   readonly theme?: 'light' | 'dark';
@@ -72,8 +75,6 @@ export async function openPage(
   });
   // Enough for a busy machine; a wait that fails names the element it waited for.
   context.setDefaultTimeout(PATIENCE_MS);
-  if (as === ADMIN) await signInAdministrator(context, node);
-  else if (as !== 'visitor') await signIn(context, as);
   const complaints: string[] = [];
   page.on('console', (message) => {
     const text = `${message.text()} (${message.location().url})`;
@@ -81,7 +82,16 @@ export async function openPage(
     if (options.expected?.test(text) !== true) complaints.push(text);
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
-  await page.goto(path);
+
+  try {
+    if (as === ADMIN) await signInAdministrator(context, node);
+    else if (as !== 'visitor') await signIn(context, as);
+    await page.goto(path);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
   return {
     page,
     context,

@@ -62,7 +62,7 @@ export async function openWindow(browser: Browser, options: WindowOptions): Prom
   windows.set(browser, open);
 
   const kind = JSON.stringify([options.baseURL, options.locale, options.isTouched, options.script]);
-  const found = open.idle.findIndex((each) => each.kind === kind);
+  const found = open.idle.findLastIndex((each) => each.kind === kind);
   const [idle] = found === -1 ? [] : open.idle.splice(found, 1);
   if (idle !== undefined) await dress(idle, options);
   const window = idle ?? (await newWindow(browser, open, options, kind));
