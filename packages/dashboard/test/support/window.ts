@@ -128,6 +128,8 @@ function watch(window: Kept): void {
     noteCalls(each, 'route', () => {
       window.hasRoutes = true;
     });
+  // Another tab may be anywhere, and closing it in the middle of a navigation can hang.
+  context.on('page', mark);
   // What another server stores in the browser is out of reach.
   page.on('framenavigated', (frame) => {
     const { origin } = new URL(frame.url());
@@ -157,7 +159,7 @@ const EVENTS = {
     'popup',
     'download',
   ],
-  context: ['page', 'request', 'requestfinished', 'requestfailed', 'response'],
+  context: ['request', 'requestfinished', 'requestfailed', 'response'],
 } as const;
 
 /** Ends what the page does and forgets what it stored, for the next test. Resolves with whether that can be done here. */
@@ -172,7 +174,6 @@ async function empty(window: Kept): Promise<boolean> {
     await context.unrouteAll({ behavior: 'ignoreErrors' });
     window.hasRoutes = false;
   }
-  for (const other of context.pages()) if (other !== page) await other.close();
   // A page of the server that does nothing, from which the storage can be reached.
   await page.goto(`${baseURL}/healthz`);
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
