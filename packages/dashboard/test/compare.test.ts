@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'bun:test';
-
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { sharedWorld } from './support/world.ts';
 
+const world = sharedWorld();
+
 describe('compare and copy', () => {
-  const world = sharedWorld(async ({ management }) => {
+  beforeAll(async () => {
+    const { management } = world;
     await management.createProject('shop');
     await management.putState('shop', 'staging', 'checkout', { enabled: true, rolloutPct: 50 });
     await management.putState('shop', 'production', 'checkout', { enabled: false });
@@ -125,14 +127,15 @@ describe('compare and copy', () => {
 });
 
 describe('copying from the table of flags', () => {
-  const world = sharedWorld(async ({ management }) => {
-    await management.createProject('shop');
-    await management.putState('shop', 'development', 'checkout', { enabled: true });
-    await management.putState('shop', 'development', 'banner', { enabled: true });
+  beforeAll(async () => {
+    const { management } = world;
+    await management.createProject('stock');
+    await management.putState('stock', 'development', 'checkout', { enabled: true });
+    await management.putState('stock', 'development', 'banner', { enabled: true });
   });
 
   test('the selected flags are copied to the selected environment', async () => {
-    const { page, check } = await world.open('/projects/shop/flags');
+    const { page, check } = await world.open('/projects/stock/flags');
     await page.getByRole('checkbox', { name: 'Select checkout' }).check();
     await page.getByRole('button', { name: 'Copy to…' }).click();
     await page
@@ -144,15 +147,16 @@ describe('copying from the table of flags', () => {
     await check();
     await dialog.getByRole('button', { name: 'Copy 1 flag to production' }).click();
     await page.getByText('1 flag copied from development to production').first().waitFor();
-    const { flags } = await world.management.states('shop', 'production');
+    const { flags } = await world.management.states('stock', 'production');
     expect(flags.map(({ key }) => key)).toEqual(['checkout']);
   }, 60_000);
 });
 
 describe('the layout of compare', () => {
-  const world = sharedWorld(async ({ management }) => {
-    await management.createProject('shop');
-    await management.putState('shop', 'staging', 'a'.repeat(128), {
+  beforeAll(async () => {
+    const { management } = world;
+    await management.createProject('layout');
+    await management.putState('layout', 'staging', 'a'.repeat(128), {
       enabled: true,
       value: { text: 'long '.repeat(200) },
     });
@@ -160,14 +164,15 @@ describe('the layout of compare', () => {
 
   test('a long key and a long value fit into a narrow screen, dark and light', async () => {
     for (const theme of ['light', 'dark'] as const) {
-      const { page, check } = await world.open('/projects/shop/compare', { theme, width: 390 });
+      const { page, check, close } = await world.open('/projects/layout/compare', { theme, width: 390 });
       await page.getByText('1 flag differs').waitFor();
       await check();
+      await close();
     }
   }, 60_000);
 
   test('filters that hide every difference can be cleared', async () => {
-    const { page, check } = await world.open('/projects/shop/compare?q=nothing-like-this&field=value');
+    const { page, check } = await world.open('/projects/layout/compare?q=nothing-like-this&field=value');
     await page.getByText('No differences match these filters.').waitFor();
     await check();
     await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -176,7 +181,7 @@ describe('the layout of compare', () => {
   }, 60_000);
 
   test('equal environments match', async () => {
-    const { page, check } = await world.open('/projects/shop/compare?from=development&to=production');
+    const { page, check } = await world.open('/projects/layout/compare?from=development&to=production');
     await page.getByRole('heading', { name: 'development and production match' }).waitFor();
     await check();
   }, 60_000);

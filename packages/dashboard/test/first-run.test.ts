@@ -75,6 +75,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
 
       const again = await world.open(await setupLink(world), { as: 'visitor', expected: /410/ });
       await again.page.getByRole('heading', { name: 'Sign in' }).waitFor(); // it works once
+      await world.closePages();
     },
     PATIENCE_MS,
   );

@@ -1,16 +1,16 @@
-import { describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { BLANK } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
-import { sharedWorld, startWorld, type World } from './support/world.ts';
+import { sharedWorld, type World } from './support/world.ts';
+
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+  await management.putState('shop', 'production', 'new-checkout', { enabled: true });
+});
 
 describe('keys', () => {
-  const world = sharedWorld(async ({ management }) => {
-    await management.createProject('shop');
-    await management.putState('shop', 'production', 'new-checkout', { enabled: true });
-  });
-
   test('a new key is shown once, works, closes its streams when revoked, and stays in the list', async () => {
     const { page, check, complaints } = await world.open('/projects/shop/keys');
     await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
@@ -81,19 +81,20 @@ describe('keys', () => {
 });
 
 describe('viewers, and the list', () => {
-  const world = sharedWorld(async ({ management }) => {
-    await management.createProject('shop');
+  beforeAll(async () => {
+    const { management } = world;
+    await management.createProject('list');
     for (const name of ['one', 'two', 'three', 'four', 'five']) {
-      await management.createKey('shop', ['staging'], { name });
+      await management.createKey('list', ['staging'], { name });
     }
-    await management.createKey('shop', ['development', 'staging', 'production'], { name: 'website' });
-    const { id } = await management.createKey('shop', ['production'], { name: 'laptop' });
+    await management.createKey('list', ['development', 'staging', 'production'], { name: 'website' });
+    const { id } = await management.createKey('list', ['production'], { name: 'laptop' });
     await management.revokeKey(id);
   });
 
   test('a viewer sees the keys, why there are no buttons, and filters in the address', async () => {
     const as = await signUp(world, { email: 'vera@example.com', role: 'viewer' });
-    const { page, check } = await world.open('/projects/shop/keys?status=revoked', {
+    const { page, check } = await world.open('/projects/list/keys?status=revoked', {
       as,
       theme: 'dark',
       width: 390,
@@ -117,11 +118,11 @@ describe('viewers, and the list', () => {
   }, 60_000);
 
   test('a key is replaced: both work, on one row, until the old one is ended', async () => {
-    const { id, key: old } = await world.management.createKey('shop', ['production'], { name: 'app' });
+    const { id, key: old } = await world.management.createKey('list', ['production'], { name: 'app' });
     const stream = (key: string) =>
       openSse(`${world.node.url}/v1/stream?env=production`, { headers: { 'X-Service-Key': key } });
     const first = await stream(old);
-    const { page, check } = await world.open('/projects/shop/keys?q=app', { theme: 'dark' });
+    const { page, check } = await world.open('/projects/list/keys?q=app', { theme: 'dark' });
     await page.getByRole('button', { name: 'Replace app' }).click();
     const dialog = page.getByRole('dialog', { name: 'Replace app' });
     await dialog.getByLabel(`The old key …${old.slice(-4)} ends`).selectOption('In 3 days');
@@ -158,36 +159,32 @@ describe('viewers, and the list', () => {
 });
 
 test('a key no longer shows an environment that another person deletes, nor a new one of that name', async () => {
-  const own = await startWorld();
-  await own.management.createProject('shop');
-  await own.management.createKey('shop', ['staging', 'development'], { name: 'website' });
-  const { page } = await own.open('/projects/shop/keys');
+  await world.management.createProject('gone');
+  await world.management.createKey('gone', ['staging', 'development'], { name: 'website' });
+  const { page } = await world.open('/projects/gone/keys');
   const row = page.getByRole('row', { name: /website/ });
   await row.getByText('staging').waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
 
-  await own.management.deleteEnvironment('shop', 'staging');
-  await own.management.createEnvironment('shop', 'staging');
+  await world.management.deleteEnvironment('gone', 'staging');
+  await world.management.createEnvironment('gone', 'staging');
   await row.getByText('staging').waitFor({ state: 'detached' });
   await row.getByText('development').waitFor();
-  await own.close();
 }, 60_000);
 
 test('a key that expires while it is on the screen is shown as expired', async () => {
-  const own = await startWorld();
-  await own.management.createProject('shop');
+  await world.management.createProject('trial');
   const expiresAt = new Date(Date.now() + 120_000).toISOString();
-  await own.management.request('POST', '/api/projects/shop/keys', {
+  await world.management.request('POST', '/api/projects/trial/keys', {
     body: { name: 'trial', environments: ['staging'], expiresAt },
   });
-  const { page } = await own.open(BLANK);
+  const { page } = await world.open(BLANK);
   await page.clock.install();
-  await page.goto('/projects/shop/keys');
+  await page.goto('/projects/trial/keys');
   const row = page.getByRole('row', { name: /trial/ });
   await row.getByText(/^expires in/).waitFor();
   await page.clock.fastForward(180_000);
   await row.getByText('expired', { exact: true }).waitFor();
-  await own.close();
 }, 60_000);
 
 /** Where a page that is open keeps a text: its document, address, history and storage. */

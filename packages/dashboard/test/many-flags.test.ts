@@ -54,3 +54,15 @@ test('ten thousand flags are searched, sorted, scrolled and switched, and only t
   expect(await page.locator('[data-flag]').count()).toBeLessThan(60);
   await check();
 }, 90_000);
+
+test('the palette lists few of ten thousand flags, and the right one is among them', async () => {
+  const { page } = await world.open('/projects/shop/flags');
+  await page.getByRole('link', { name: 'flag-00000' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder(/^Search or jump/).pressSequentially('flag-07777');
+  await page
+    .getByRole('option', { name: /^flag-07777 / })
+    .first()
+    .waitFor();
+  expect(await page.getByRole('dialog').getByRole('option').count()).toBeLessThan(20);
+}, 60_000);

@@ -178,28 +178,6 @@ describe('the command palette and the keyboard', () => {
   }, 60_000);
 });
 
-describe('the palette over ten thousand flags', () => {
-  const world = sharedWorld(async ({ management }) => {
-    await management.createProject('large');
-    for (let from = 0; from < 10_000; from += 2_500) {
-      const changes = Array.from({ length: 2_500 }, (_, index) => ({
-        key: `flag-${String(from + index).padStart(5, '0')}`,
-        state: { enabled: true },
-      }));
-      await management.change('large', 'development', changes);
-    }
-  });
-
-  test('the right flag is among few results', async () => {
-    const { page } = await world.open('/projects/large/flags');
-    await page.getByRole('link', { name: 'flag-00000' }).waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByPlaceholder(/^Search or jump/).pressSequentially('flag-07777');
-    await page.getByRole('option', { name: 'flag-07777 on in development', exact: true }).waitFor();
-    expect(await page.getByRole('dialog').getByRole('option').count()).toBeLessThan(20);
-  }, 60_000);
-});
-
 async function stateOf(world: World, environment: string, key: string): Promise<unknown> {
   const { flags } = await world.management.states('shop', environment);
   return flags.find((flag) => flag.key === key)?.state;
