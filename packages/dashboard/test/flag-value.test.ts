@@ -253,6 +253,11 @@ describe('the value', () => {
 
       const menu = card(page).getByLabel('Named value in development');
       expect(await menu.inputValue()).toBe('seven');
+      expect(await menu.locator('option').allTextContents()).toEqual([
+        'Custom value',
+        'few: {"n":1.0}',
+        'seven: 7',
+      ]);
       await menu.selectOption('few');
       await card(page).getByText('For small shops').waitFor();
       await check();

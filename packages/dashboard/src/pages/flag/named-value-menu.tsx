@@ -34,7 +34,7 @@ export function NamedValueMenu({
         disabled={isReadOnly}
         value={chosen?.name ?? ''}
         none={text.trim() === '' ? words.noValue : words.custom}
-        choices={values.map((each) => [each.name, `${each.name}   ${previewOf(each.text)}`] as const)}
+        choices={values.map((each) => [each.name, `${each.name}: ${previewOf(each.text)}`] as const)}
         onSelect={(name) => {
           const value = values.find((each) => each.name === name);
           if (value !== undefined) onChoose(value.text);
