@@ -184,6 +184,20 @@ test(
 );
 
 test(
+  'after a flag is added to an environment the keyboard is at the head of its row, not at a field that would change it',
+  async () => {
+    await world.management.request('POST', '/api/projects/shop/flags', { body: { key: 'bare' } });
+    const { page } = await world.open('/projects/shop/flags/bare');
+    await page.getByRole('button', { name: 'Add to development (off)' }).press('Enter');
+    await page
+      .getByRole('button', { name: 'development', exact: true })
+      .and(page.locator(':focus'))
+      .waitFor();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'an owner is replaced by typing, and the field of a description is as high as its text',
   async () => {
     const owner = 'Team Checkout';

@@ -47,6 +47,8 @@ export const EnvironmentRow = memo(function EnvironmentRow({
   return (
     <li
       data-environment={name}
+      // The head of the row, when a control in it goes away.
+      data-home={`[data-environment=${JSON.stringify(name)}] button[aria-expanded]`}
       data-news={isForeign || undefined}
       className={classNames(
         'relative border-t border-line first:border-t-0 @3xl:first:border-t',
