@@ -125,11 +125,11 @@ const CELL =
   'align-middle wrap-anywhere lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
 
 /** The name of the record; on narrow screens the card's heading. */
-export function RecordHead({ children }: { children: ReactNode }) {
+export function RecordHead({ className, children }: { className?: string; children: ReactNode }) {
   return (
     <th
       scope="row"
-      className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full lg:max-w-120 lg:min-w-44')}
+      className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full lg:max-w-120', className)}
     >
       {children}
     </th>

@@ -147,7 +147,7 @@ function KeyRow({
         )
       }
     >
-      <RecordCell label={environmentsColumn.label} className="lg:min-w-48 xl:min-w-80">
+      <RecordCell label={environmentsColumn.label} className="lg:w-1/4">
         <KeyEnvironments project={project} names={environments} />
       </RecordCell>
       <RecordCell label={streamsColumn.label}>

@@ -120,7 +120,8 @@ export function SecretRow({
 
   return (
     <RecordRow isOver={status !== 'active'}>
-      <RecordHead>
+      {/* A share, not a least width: the table must fit its frame, which hides what is beyond. */}
+      <RecordHead className="lg:w-1/5">
         <span className="block font-medium">{name}</span>
         {detail}
       </RecordHead>
