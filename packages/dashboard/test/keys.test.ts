@@ -149,7 +149,7 @@ describe('viewers, and the list', () => {
     expect(await placesWith(page, made)).toEqual([]);
     expect(await world.management.request('GET', `/api/keys/${id}`)).toMatchObject({ status: 'revoked' });
     // The history says so in one line, although it is a new key as well.
-    await page.goto('/projects/shop/history');
+    await page.goto('/projects/list/history');
     await page
       .locator('[data-seq]')
       .filter({ hasText: /replaced the project key\s*app/ })
