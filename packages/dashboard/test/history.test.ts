@@ -80,11 +80,10 @@ describe('the history', () => {
     const headers = { 'X-Service-Key': key };
     const stream = await openSse(`${world.node.url}/v1/stream?env=development`, { headers });
     const first = await world.open('/projects/shop/history');
-    const second = await world.open('/projects/shop/flags');
     await first.page.getByText('changed 2 flags').waitFor();
     await first.page.getByText('Live', { exact: true }).waitFor();
     const flash = first.page.locator('li.animate-flash').waitFor();
-    await second.page.getByRole('switch', { name: 'banner in development' }).click();
+    await world.management.putState('shop', 'development', 'banner', { enabled: true });
     const top = first.page.locator('[data-seq]').first();
     await top.getByText('development').waitFor();
     await top.getByRole('link', { name: 'banner' }).waitFor();

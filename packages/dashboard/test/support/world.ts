@@ -44,6 +44,8 @@ export interface WorldOptions {
  */
 const ports: number[] = [];
 
+let built: Promise<void> | undefined;
+
 /** Builds the dashboard where needed, starts a node with an administrator, and a browser. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const { admin = 'ready', engine = 'SQLite' } = options;
@@ -54,7 +56,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       : { HALYARD_ADMIN_EMAIL: ADMIN.email, HALYARD_ADMIN_PASSWORD: ADMIN.password };
   const database =
     engine === 'PostgreSQL' ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {};
-  await buildDashboard();
+  // The sources are read once in a run.
+  built ??= buildDashboard();
+  await built;
   const settings = { env: { ...env, ...options.env }, ...database };
   const browser = await sharedBrowser();
   const port = ports.pop() ?? lastingPort();
