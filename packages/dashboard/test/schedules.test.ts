@@ -150,6 +150,27 @@ describe('schedules', () => {
     await page.getByRole('button', { name: 'Go to 100 % now' }).waitFor();
   }, 60_000);
 
+  test('a second press of the button that went to a step does not go to the one after it', async () => {
+    await world.management.createProject('presses');
+    await world.management.putState('presses', 'staging', 'checkout', { enabled: false });
+    const steps = [5, 25, 100].map((rolloutPct) => ({
+      rolloutPct,
+      ...(rolloutPct > 5 && { waitMinutes: 60 }),
+    }));
+    const body = { flag: 'checkout', environment: 'staging', steps };
+    await world.management.request('POST', '/api/projects/presses/rollouts', { body });
+    const { page } = await world.open('/projects/presses/flags/checkout?env=staging');
+    const go = page.getByRole('button', { name: /^Go to/ });
+    await go.click();
+    await page.getByRole('button', { name: 'Go to 100 % now' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('button:enabled', { hasText: 'Go to 100 % now' }).waitFor();
+    const { flags } = await world.management.states('presses', 'staging');
+    expect(flags.map(({ state }) => state.rolloutPct)).toEqual([25]);
+    await go.click();
+    await page.getByText('done', { exact: true }).first().waitFor();
+  }, 60_000);
+
   test('a plan is refused before sending, started with the guard, steered, interrupted by hand, and visible everywhere', async () => {
     await world.management.createProject('plans');
     await world.management.putState('plans', 'production', 'checkout', { enabled: false });

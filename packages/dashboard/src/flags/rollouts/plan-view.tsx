@@ -92,6 +92,9 @@ function Ended({ plan: { status, statusBy, statusAt, reason } }: { plan: Rollout
   );
 }
 
+/** How long after a command a press still belongs to the one before, as in a double click, in milliseconds. */
+const SECOND_PRESS_MS = 700;
+
 /** The buttons of an open plan. */
 function Commands({
   project,
@@ -124,6 +127,8 @@ function Commands({
         failed: messages.commandFailed[command],
         stale: [queryKeys.rollouts(project)],
       });
+      // The button leads to the next step by now.
+      await new Promise((resolve) => setTimeout(resolve, SECOND_PRESS_MS));
     }
     setBusy(false);
   }
