@@ -79,7 +79,7 @@ test('changes that one person made in quick succession are one burst', () => {
   }
 });
 
-test('a burst keeps its identity while changes are added on top, and is not redrawn without one', () => {
+test('a burst keeps its identity while changes are added on top or loaded below, and is not redrawn without one', () => {
   const flips = [4, 3, 2, 1].map((seq) => entry(seq));
   const burst = (entries: readonly AuditEntryRecord[]) =>
     burstsOf(groupChanges(entries)[0]?.changes ?? [])[0];
@@ -87,6 +87,7 @@ test('a burst keeps its identity while changes are added on top, and is not redr
   expect(burst([entry(9, { actor: 'operator:b' }), ...flips])).not.toBe(before);
   expect(burst(flips)).toBe(before);
   expect(burst([entry(5), ...flips])?.id).toBe(before?.id ?? '');
+  expect(burst([...flips, entry(0)])?.id).toBe(before?.id ?? '');
 });
 
 /** Each change at its own time. */

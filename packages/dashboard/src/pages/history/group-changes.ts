@@ -68,7 +68,7 @@ function localDay(date: Date): string {
 
 /** Changes that one person or token made in quick succession, newest first. Most are of a single change. */
 export interface Burst {
-  /** Stays the same while changes are added on top. */
+  /** Stays the same while newer changes are added on top, and older ones are loaded below. */
   readonly id: string;
   /** Never empty. */
   readonly changes: readonly Change[];
@@ -96,7 +96,8 @@ export function burstsOf(changes: readonly Change[]): readonly Burst[] {
 function toBurst(changes: readonly Change[]): readonly Burst[] {
   const [newest, oldest] = [changes[0], changes.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
-  const id = oldest.first.id;
+  const id = changes.map((each) => ids.get(each)).find((known) => known !== undefined) ?? oldest.first.id;
+  for (const each of changes) ids.set(each, id);
   const before = bursts.get(newest);
   const isSame =
     before?.changes.length === changes.length &&
@@ -109,6 +110,9 @@ function toBurst(changes: readonly Change[]): readonly Burst[] {
 
 /** Bursts by their newest change, so that one that is listed again is the same object and is not redrawn. */
 const bursts = new WeakMap<Change, Burst>();
+
+/** The ids of bursts by their changes. */
+const ids = new WeakMap<Change, string>();
 
 function isOneBurst(newer: Change, older: Change): boolean {
   const [one, other] = [newer.first, older.first];
