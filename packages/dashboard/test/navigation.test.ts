@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import type { Page } from 'playwright-core';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -72,7 +73,10 @@ describe('Back', () => {
         .getByRole('button', { name: /^Details of change/ })
         .first()
         .click();
-      await page.evaluate(`document.querySelector('main').scrollTo(0, 1200)`);
+      await until('the opened change is long enough to be scrolled', async () => {
+        await page.evaluate(`document.querySelector('main').scrollTo(0, 1200)`);
+        return (await scrolled(page, 'main')) === 1200;
+      });
       const address = 'flag-050';
       const link = page.getByRole('link', { name: address });
       await link.scrollIntoViewIfNeeded();
@@ -290,15 +294,15 @@ const IS_LINK_IN_VIEW = `(() => {
 test.each([1280, 390])(
   'the first Tab reaches the skip link on every screen, %d px wide',
   async (width) => {
+    const { page } = await world.open(BLANK, { width });
     for (const screen of ['flags', 'clients', 'environments']) {
-      const { page, close } = await world.open(`/projects/shop/${screen}`, { width });
+      await page.goto(`/projects/shop/${screen}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       // It comes later than the links, and takes their space.
       if (screen !== 'environments') await page.locator('header select').waitFor();
       await until(`the link of ${screen} is in view`, () => page.evaluate(IS_LINK_IN_VIEW));
       await page.keyboard.press('Tab');
       expect([screen, await focused(page)]).toEqual([screen, '#screen']);
-      await close();
     }
   },
   PATIENCE_MS,
