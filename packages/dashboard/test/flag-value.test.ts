@@ -12,6 +12,7 @@ import {
   write,
   writeRaw,
 } from './support/flag-screen.ts';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -294,8 +295,10 @@ describe('the value', () => {
         await writeRaw(world, '{"enabled":true,"value":7}');
         await route.fulfill({ response });
       };
+      // Not on the page that is there: it may be reading the list again.
+      await list.page.goto(BLANK);
       await list.page.route('**/flags?values=preview', hold, { times: 1 });
-      await list.page.reload();
+      await list.page.goto('/projects/shop/flags');
       await named('seven').waitFor();
       await list.close();
 
