@@ -58,16 +58,20 @@ test('a screen whose file is permanently missing shows an error, without endless
   await page.goto('/projects/shop/flags');
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
   const { promise: askedTwice, resolve } = Promise.withResolvers<void>();
-  let asked = 0;
+  let [asked, loads] = [0, 0];
+  page.on('load', () => loads++);
   page.on('request', (request) => {
     if (request.method() === 'HEAD' && ++asked === 2) resolve();
   });
+  // It reloads once: the page of another version would know another name for the file.
+  const reloaded = page.waitForEvent('load');
   await page.getByRole('link', { name: 'Compare' }).click();
+  await reloaded;
   await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor();
   await page.getByRole('button', { name: 'Reload the page' }).waitFor();
-  await page.evaluate(`dispatchEvent(new Event('online'))`);
   await askedTwice;
   await check();
+  expect(loads).toBe(1);
 
   // The stream was open all the time: the file is asked for again, and the screen appears once it is there.
   await page.unroute(`**${missing}`);
