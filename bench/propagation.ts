@@ -20,6 +20,7 @@ const PAUSE_MS = 200;
 const PAUSED = { warmUp: 5, count: 50, pauseMs: PAUSE_MS };
 
 const COMMIT = 'a bare commit';
+const LOOP = 'a loop over bare Bun.serve streams';
 
 /** How long a change takes, the write included, until its frame begins to arrive on one stream; on each engine. */
 export async function measurePropagation(bench: Bench): Promise<readonly Row[]> {
@@ -69,7 +70,6 @@ async function measureSqlite(
   await using loop = await startBareStreams(bench.machine, { frame: large.frame });
   const floor = delaysAt(0, await measureChanges(loop.stream, PLAN));
   const pausedFloor = delaysAt(0, await measureChanges(loop.stream, PAUSED));
-  const LOOP = 'a loop over bare Bun.serve streams';
   const what = 'SQLite: from sending a change to the first byte of its frame';
   const paused = `${what}, each after ${PAUSE_MS} ms without one`;
   const before = PLAN.warmUp + PLAN.count;
@@ -86,7 +86,7 @@ async function measureSqlite(
   ];
 }
 
-/** Changes as people make them, one after another, and as people make them once more: by then the code is compiled. */
+/** Changes with pauses on a new node, changes in a row, and changes with pauses again, once the code is compiled. */
 async function measureNode(bench: Bench, flags: number, options: StartNodeOptions = {}) {
   await using node = await openFilled(bench, flags, options);
   const frame = frameOf(await answersOf(node));

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test';
+import type { Locator, Page } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import { card, editor, FLAG, resetFlag, write } from './support/flag-screen.ts';
 import { sharedWorld } from './support/world.ts';
@@ -9,6 +10,11 @@ const world = sharedWorld(async ({ management }) => {
   await management.createProject('shop');
 });
 beforeEach(() => resetFlag(world));
+
+/** The head of the row of `development`, while it has the focus. */
+function headWithFocus(page: Page): Locator {
+  return page.getByRole('button', { name: 'development', exact: true }).and(page.locator(':focus'));
+}
 
 test(
   'leaving unsaved changes asks first: by a link, and by going back',
@@ -175,10 +181,7 @@ test(
     await save.focus();
     await page.keyboard.press('Enter');
     await save.waitFor({ state: 'detached' });
-    await page
-      .getByRole('button', { name: 'development', exact: true })
-      .and(page.locator(':focus'))
-      .waitFor();
+    await headWithFocus(page).waitFor();
   },
   PATIENCE_MS,
 );
@@ -189,10 +192,7 @@ test(
     await world.management.request('POST', '/api/projects/shop/flags', { body: { key: 'bare' } });
     const { page } = await world.open('/projects/shop/flags/bare');
     await page.getByRole('button', { name: 'Add to development (off)' }).press('Enter');
-    await page
-      .getByRole('button', { name: 'development', exact: true })
-      .and(page.locator(':focus'))
-      .waitFor();
+    await headWithFocus(page).waitFor();
   },
   PATIENCE_MS,
 );

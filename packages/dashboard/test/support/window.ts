@@ -31,7 +31,7 @@ interface Kept {
   /** Whether it is the one that Playwright can empty completely. */
   readonly isReusable: boolean;
   hasRoutes: boolean;
-  /** Whether a test did what only Playwright takes back, or nobody. */
+  /** Whether a test did something that `empty` cannot undo. */
   isMarked: boolean;
 }
 

@@ -17,7 +17,7 @@ const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 const MANY = 8;
 
 interface Named {
-  readonly environments: readonly { readonly name: string }[];
+  readonly name: string;
 }
 
 type EnvironmentReads = FlagUsage['environments'][number];
@@ -29,7 +29,7 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
   const [only] = useEnvironmentFilter(project.name);
   const reading = useFlagUsage(project, flag.key);
   if (project.usageSince === undefined && !isAdmin) return null;
-  const isShown = ({ name }: { readonly name: string }) => only === undefined || name === only.name;
+  const isShown = ({ name }: Named) => only === undefined || name === only.name;
 
   return (
     <Section title={messages.title} isBoxed>
@@ -53,7 +53,10 @@ export function UsagePanel({ project, flag }: FlagPanelProps) {
 }
 
 /** As high as the reads that come, so that the boxes below do not move. */
-function UsageSkeleton({ project, environments }: Pick<FlagPanelProps, 'project'> & Named) {
+function UsageSkeleton({
+  project,
+  environments,
+}: Pick<FlagPanelProps, 'project'> & { environments: readonly Named[] }) {
   const lastReadAt = new Date(0).toISOString();
   const reads = environments.map(({ name }) => ({ name, lastReadAt, hours: [], days: [] }));
   return (

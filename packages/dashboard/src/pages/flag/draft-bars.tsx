@@ -11,6 +11,7 @@ import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
 import { ScrollRegion } from '../../components/tables.tsx';
+import { rowHead } from './environment-row.tsx';
 import { messages } from './messages.tsx';
 import { isSound, type StateDraft, stateOf } from './state-draft.ts';
 
@@ -104,8 +105,8 @@ export function SaveBar({
   return createPortal(
     <form
       data-bottom-bar
-      // Once it is saved, the keyboard goes on where it was edited, not at what stands before the bar.
-      data-home={`[data-environment=${JSON.stringify(name)}] button[aria-expanded]`}
+      // After saving, the focus returns to the environment that was edited.
+      data-home={rowHead(name)}
       aria-label={words.bar(name)}
       className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2 sm:px-6"
       onSubmit={(event) => {

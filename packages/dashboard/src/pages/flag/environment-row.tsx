@@ -16,6 +16,11 @@ const words = messages.matrix;
 export const COLUMNS =
   '@3xl:grid-cols-[minmax(10rem,1.2fr)_6rem_minmax(6rem,9rem)_minmax(6rem,2fr)_minmax(9rem,1.2fr)] items-center gap-x-3';
 
+/** Selects the head of an environment's row: what the focus returns to from there. */
+export function rowHead(environment: string): string {
+  return `[data-environment=${JSON.stringify(environment)}] button[aria-expanded]`;
+}
+
 /** It gets no more of the flag than its own state, so that a change elsewhere does not render it again. */
 export const EnvironmentRow = memo(function EnvironmentRow({
   project,
@@ -47,8 +52,8 @@ export const EnvironmentRow = memo(function EnvironmentRow({
   return (
     <li
       data-environment={name}
-      // The head of the row, when a control in it goes away.
-      data-home={`[data-environment=${JSON.stringify(name)}] button[aria-expanded]`}
+      // When a control in it goes away.
+      data-home={rowHead(name)}
       data-news={isForeign || undefined}
       className={classNames(
         'relative border-t border-line first:border-t-0 @3xl:first:border-t',

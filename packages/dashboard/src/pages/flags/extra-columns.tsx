@@ -7,7 +7,7 @@ import { messages } from './messages.ts';
 /** A column of the flag list beside those of the environments. */
 export interface ExtraColumn {
   /** In stored choices. A colon is not allowed in names of environments. */
-  readonly name: `:${string}`;
+  readonly name: ':owner' | ':read' | ':changed';
   /** In the menu of columns. */
   readonly label: string;
   /** Over the column. */
@@ -26,7 +26,7 @@ export interface ExtraColumn {
 const { filters, list } = messages;
 
 /** All of them, from left to right. */
-export const EXTRA_COLUMNS: readonly ExtraColumn[] = [
+const EXTRA_COLUMNS: readonly ExtraColumn[] = [
   {
     name: ':owner',
     label: filters.ownerColumn,

@@ -67,6 +67,7 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
           </span>
           <IconButton icon={X} iconSize={15} label={messages.dismiss} onClick={() => store('hidden')} />
         </div>
+
         <ol
           aria-label={messages.steps}
           // The button of a step that is done gives way to that of the next one.
@@ -78,6 +79,7 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
           ))}
         </ol>
       </section>
+
       {isCreating && (
         <DialogPart title={messages.key.title} onClose={() => setCreating(false)}>
           <CreateKeyDialog

@@ -123,7 +123,7 @@ export function ImportDialog({
       )}
       {preview.isPending && <SkeletonRows rows={3} />}
       {isUnreadable && (
-        // It names the line and what is wrong there, for whoever wrote the document.
+        // The message names the line and the mistake, so the author can fix the document.
         <FormError>
           {messages.notImportable} <span className="block wrap-anywhere">{preview.error?.message}</span>
         </FormError>
