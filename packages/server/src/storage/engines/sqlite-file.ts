@@ -1,14 +1,12 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite';
 import { accessSync, closeSync, constants, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { StorageError } from '../../domain/errors.ts';
+import { IN_MEMORY } from './file-identities.ts';
 import { retryWhileBusy } from './sqlite-connection.ts';
 
 /** Marks a database file as Halyard's: "HALY" in SQLite's `application_id`. */
 const APPLICATION_ID = 0x48414c59;
-
-/** The path of a database that lives in memory and ends with its connection; for tests. */
-export const IN_MEMORY = ':memory:';
 
 /**
  * Opens the database file, creating it and its folder where missing, and checks that it belongs to Halyard and that a commit will
@@ -25,33 +23,6 @@ export async function openSqliteFile(path: string): Promise<Sqlite> {
     sqlite?.close();
     throw explained(error, path);
   }
-}
-
-/** The identities of an open database's files, by path: a replaced file has a different one. */
-export type FileIdentities = ReadonlyMap<string, string>;
-
-/** Notes which files an open database consists of. Never opens one, which would drop SQLite's locks. */
-export function identitiesOf(path: string): FileIdentities {
-  if (path === IN_MEMORY) return new Map();
-  return new Map([path, `${path}-wal`].map((file) => [file, identityOf(file)]));
-}
-
-/**
- * Throws {@link StorageError} when one of the files was removed or replaced. SQLite would still take writes, into a
- * file that no program finds again.
- */
-export function checkIdentities(identities: FileIdentities): void {
-  for (const [file, identity] of identities) {
-    if (identityOf(file) === identity) continue;
-    throw new StorageError(
-      `The file ${basename(file)} was removed or replaced while in use: restart Halyard.`,
-    );
-  }
-}
-
-function identityOf(path: string): string {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? 'missing' : `${stat.dev}:${stat.ino}`;
 }
 
 async function configure(sqlite: Sqlite, path: string): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type Statement,
   type WriteTransaction,
 } from '../database.ts';
+import { FileIdentities, IN_MEMORY } from './file-identities.ts';
 import {
   isBusy,
   retryWhileBusy,
@@ -18,13 +19,7 @@ import {
   toUnwritable,
   waitWhileBusy,
 } from './sqlite-connection.ts';
-import {
-  checkIdentities,
-  type FileIdentities,
-  IN_MEMORY,
-  identitiesOf,
-  openSqliteFile,
-} from './sqlite-file.ts';
+import { openSqliteFile } from './sqlite-file.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** Where the embedded engine keeps its data. */
@@ -73,19 +68,19 @@ class SqliteDatabase implements OpenDatabase {
   constructor(path: string, connection: SqliteConnection) {
     this.#path = path;
     this.#connection = connection;
-    this.#identities = identitiesOf(path);
+    this.#identities = new FileIdentities(path);
   }
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
     return this.#pass(async () => {
-      checkIdentities(this.#identities);
+      this.#identities.check();
       return waitWhileBusy(() => this.#connection.run<Row>(text, parameters));
     });
   }
 
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
     return this.#pass(async () => {
-      checkIdentities(this.#identities);
+      this.#identities.check();
       // BEGIN IMMEDIATE has the only write lock, so there is nothing left to lock for a migration.
       const writing = this.#between('BEGIN IMMEDIATE', async (reader) => {
         const { transaction, finish } = writer(reader);
@@ -97,7 +92,7 @@ class SqliteDatabase implements OpenDatabase {
         throw toUnwritable(error);
       });
       // A commit into a file that has been removed must not be acknowledged.
-      checkIdentities(this.#identities);
+      this.#identities.check();
       return result;
     });
   }
@@ -122,7 +117,7 @@ class SqliteDatabase implements OpenDatabase {
 
   async openLogSession(): Promise<SqlLogSession> {
     if (this.#isClosed) throw new StorageError('The database is closed.');
-    checkIdentities(this.#identities);
+    this.#identities.check();
     const session = new SqliteLogSession(await this.#openLogReader(), (ended) =>
       this.#sessions.delete(ended),
     );
@@ -200,7 +195,6 @@ class SqliteDatabase implements OpenDatabase {
   async #openLogReader(): Promise<LogReader> {
     if (this.#path === IN_MEMORY) {
       // The data lives in the one connection, and all its commits are our own.
-
       return {
         query: (text, parameters) => this.query(text, parameters),
         dataVersion: () => 0,
@@ -212,7 +206,7 @@ class SqliteDatabase implements OpenDatabase {
     connection.run('PRAGMA query_only = ON');
     return {
       query: async (text, parameters) => {
-        checkIdentities(this.#identities);
+        this.#identities.check();
         return retryWhileBusy(() => connection.run(text, parameters), LOG_PATIENCE_MS);
       },
       // Of the connection that writes: it does not count its own commits, whose rows the sessions have been handed.
