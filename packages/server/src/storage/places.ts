@@ -15,7 +15,7 @@ export const IS_NAMED_ENVIRONMENT = `deleted_at IS NULL AND name = $2 AND projec
 /** SQL for its id. */
 export const ENVIRONMENT_BY_NAME = `(SELECT id FROM environments WHERE ${IS_NAMED_ENVIRONMENT})`;
 
-/** What an index of audit entries by action leaves out: the action of most entries. Name it where an index shall find another one. */
+/** What an index of audit entries by action leaves out: the action of most entries. Exclude it in a query that looks for other actions, so that the index is used. */
 export const COMMON_ACTION = 'flag.changed';
 
 /** The entries that the index by action has. */

@@ -87,7 +87,7 @@ class SectionPlanner {
     this.#enforces = rules.policy === 'enforce';
   }
 
-  /** What of a section is removed, of what the document lacks; the rest is listed. */
+  /** Returns which of the items that the document lacks are removed; the others are only listed. */
   #removed<Item>(
     section: keyof SectionPlanner['only'],
     lacking: readonly Item[],

@@ -175,7 +175,7 @@ export async function storeAppearance(tx: Tx, environment: Environment): Promise
   });
 }
 
-/** As the audit log has it: what is as in every environment from the start is not named. */
+/** As the audit log has it: guards that still have their default are left out. */
 function appearanceOf(environment: Environment) {
   const { protected: isProtected, color, position, approvals, emergencyOff, reasonRequired } = environment;
   return {

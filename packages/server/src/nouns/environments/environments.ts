@@ -114,12 +114,21 @@ export function updateEnvironment(
     if (environment === undefined) throw environmentNotFound(input.environment);
 
     const updated = { ...environment, ...input.appearance };
-    if (loosens(environment, updated)) requireChangeOf(actor, environment);
-    if (updated.approvals > environment.approvals) await requireApprovers(tx, updated);
-
-    await storeAppearance(tx, updated);
+    await changeAppearance(actor, tx, { before: environment, after: updated });
     return updated.protected ? updated : { ...updated, approvals: 0 };
   });
+}
+
+/** Stores another appearance of a locked environment, with the conditions of {@link updateEnvironment}. */
+export async function changeAppearance(
+  actor: Actor,
+  tx: Tx,
+  { before, after }: { readonly before: Environment; readonly after: Environment },
+): Promise<void> {
+  if (loosens(before, after)) requireChangeOf(actor, before);
+  if (after.approvals > before.approvals) await requireApprovers(tx, after);
+
+  await storeAppearance(tx, after);
 }
 
 /** Whether a change of an environment takes a guard away, or a part of it. */

@@ -1,7 +1,13 @@
 import { defined, ENVIRONMENT_COLORS, membersOf, memberText, VALUE_KINDS } from '@halyard/protocol';
 import { auditMembers } from '../../domain/audit.ts';
 import { acceptedNamedValues } from '../../domain/named-values.ts';
-import { type Environment, type Flag, type FlagDetails, PLAIN_DETAILS } from '../../domain/project.ts';
+import {
+  type Environment,
+  type Flag,
+  type FlagDetails,
+  PLAIN_APPEARANCE,
+  PLAIN_DETAILS,
+} from '../../domain/project.ts';
 import type { ArchivedStates } from '../../storage/rows.ts';
 
 // The audit log is read leniently: another version may have written it, or it may be damaged.
@@ -23,14 +29,18 @@ export function readDetails(text: string | undefined): Partial<FlagDetails> {
 }
 
 /** The appearance of an environment in an entry of the audit log, read as {@link readDetails} does. */
-export function readAppearance(
-  text: string | undefined,
-): Partial<Pick<Environment, 'protected' | 'color' | 'position'>> {
-  const { protected: isProtected, color, position } = auditMembers(text);
+export function readAppearance(text: string | undefined): Partial<Environment> {
+  const { protected: isProtected, color, position, ...guards } = auditMembers(text);
+  // Guards that have their default are not written.
+  const { approvals, emergencyOff, reasonRequired } = { ...PLAIN_APPEARANCE, ...guards };
+
   return defined({
     protected: typeof isProtected === 'boolean' ? isProtected : undefined,
     color: ENVIRONMENT_COLORS.find((one) => one === color),
     position: typeof position === 'number' ? position : undefined,
+    approvals: typeof approvals === 'number' ? approvals : undefined,
+    emergencyOff: typeof emergencyOff === 'boolean' ? emergencyOff : undefined,
+    reasonRequired: typeof reasonRequired === 'boolean' ? reasonRequired : undefined,
   });
 }
 

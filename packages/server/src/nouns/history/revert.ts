@@ -10,7 +10,8 @@ import { requireChangeOf, type Written, writeRecord } from '../../management/wri
 import type { Queryable } from '../../storage/database.ts';
 import type { Tx } from '../../storage/tx.ts';
 import { readRedactedThrough } from '../audit-chain/block-table.ts';
-import { readEnvironments, storeAppearance } from '../environments/environment-table.ts';
+import { readEnvironments } from '../environments/environment-table.ts';
+import { changeAppearance } from '../environments/environments.ts';
 import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
 import { insertWholeFlag, removeFlag, storeFlag } from '../flags/flag-table.ts';
 import { interruptFlag } from '../interruptions.ts';
@@ -177,8 +178,7 @@ async function applyRevert(
   for (const environment of plan.appearance) {
     requireRole(actor, 'admin', { id: environment.projectId });
     const known = environments.find(({ id }) => id === environment.id);
-    if (known !== undefined && !environment.protected) requireChangeOf(actor, known);
-    await storeAppearance(tx, environment);
+    if (known !== undefined) await changeAppearance(actor, tx, { before: known, after: environment });
   }
 }
 

@@ -94,6 +94,22 @@ describe.each(ENGINES)('guarded environments on $name', (engine: TestEngine) => 
     expect([approved.status, approved.text]).toEqual([200, expect.stringContaining('"applied"')]);
   });
 
+  test('to revert what raised the approvals needs approval, and lowers them with it', async () => {
+    const project = await GuardedProject.make(team);
+    const filter = `project=${project.name}&action=environment.updated`;
+    const { entries } = await app.done('GET', `/api/audit?${filter}`);
+    const change = { method: 'POST', path: `/api/changes/${entries[0].operation}/revert`, body: {} };
+    const direct = await app.call(change.method, change.path, { body: {} });
+    expect([direct.status, direct.json.error]).toEqual([409, 'approval_required']);
+
+    const proposed = await project.propose(team.ben, change);
+    expect([proposed.status, proposed.text]).toEqual([403, expect.any(String)]);
+    const { json } = await project.propose(team.ada, change);
+    expect((await project.decide(team.ben, json.id, 'approve')).json.status).toBe('applied');
+    const { environments } = await app.done('GET', project.path);
+    expect(environments.find(({ name }: { name: string }) => name === 'production').approvals).toBe(0);
+  });
+
   test('what is not guarded is not proposed, and needs no approval', async () => {
     const { path, state } = await GuardedProject.make(team);
     const cleaned = await app.call('POST', `${path}/flags/archive`, { body: { keys: [FLAG] } });
