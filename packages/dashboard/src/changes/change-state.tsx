@@ -18,7 +18,6 @@ import { type ShownRecord, saidOf, writeInTurn } from '../api/state-writes.ts';
 import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord } from '../api/types.ts';
 import { toastFailure } from '../components/actions.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
-import { announce } from '../components/live-region.tsx';
 import { stateText } from '../components/state-summary.tsx';
 import { toast } from '../components/toasts.tsx';
 import { useChangeGuards } from './change-guards.tsx';
@@ -144,7 +143,6 @@ function createStateWriter({
     const { key, environment, texts } = change;
     const after = withValueOf(change.after, before?.state);
     const title = titleOf(key, environment.name, { before, after });
-    announce(messages.saved(title));
     toast({
       kind: 'done',
       about: `${project}\n${environment.name}\n${key}`,

@@ -12,13 +12,11 @@ import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { FoldedList } from '../components/folded-list.tsx';
 import { RefusalNote } from '../components/form.tsx';
-import { announce } from '../components/live-region.tsx';
 import { SkeletonRows } from '../components/screen-states.tsx';
 import { EnvironmentSelect } from '../components/select.tsx';
 import { toast } from '../components/toasts.tsx';
 import { useChangeGuards, useReadOnlyReason } from './change-guards.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
-import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './protected-note.tsx';
 import { useUndoOffer } from './undo-change.ts';
@@ -95,7 +93,6 @@ export function CopyDialog({
 
   function announceCopied({ changed, seq }: Copied): void {
     const title = dialogs.copied(changed.length, from.name, to.name);
-    announce(messages.saved(title));
     toast({
       kind: 'done',
       title,

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { onLostAnswer } from '../api/lost-answers.ts';
-import { announce } from '../components/live-region.tsx';
 import { toast } from '../components/toasts.tsx';
 import { messages } from './messages.ts';
 
@@ -13,17 +12,15 @@ export function LostAnswerWatch() {
   const queries = useQueryClient();
   useEffect(
     () =>
-      onLostAnswer(async (found) => {
-        const about = messages.checking;
-        announce(about);
+      onLostAnswer(async ({ what, outcome: found }) => {
+        const about = messages.checking(what);
         const dismiss = toast({ kind: 'news', about, title: about, durationMs: UNTIL_KNOWN_MS });
         const outcome = await found;
         dismiss();
         // The screen that sent it says that it was not saved.
         if (outcome === 'none') return;
         const isUnknown = outcome === 'unknown';
-        const title = isUnknown ? messages.outcomeUnknown : messages.answerLost;
-        announce(title);
+        const title = isUnknown ? messages.outcomeUnknown(what) : messages.answerLost(what);
         toast({
           kind: isUnknown ? 'problem' : 'done',
           title,

@@ -13,9 +13,7 @@ export const messages = {
   reasonTitle: 'Reason for the change',
 
   // Writing a state
-  saved: (title: string) => `Saved: ${title}`,
   undo: 'Undo',
-  undoneShort: 'Undone',
   undone: (seq: number) => `Change ${seq} undone`,
   undoFailed: (seq: number) => `Change ${seq} could not be undone`,
   stateIs: (key: string, state: string, environment: string) => `${key} is ${state} in ${environment}`,
@@ -24,9 +22,9 @@ export const messages = {
   stateNotChanged: (key: string, environment: string) => `${key} in ${environment} was not changed`,
 
   // The answer to a change was lost
-  checking: 'Unknown: checking whether it was saved…',
-  answerLost: 'Saved. The answer was lost.',
-  outcomeUnknown: 'Unknown whether it was saved',
+  checking: (what = 'the change') => `Unknown: checking whether ${what} was saved…`,
+  answerLost: (what?: string) => `Saved${what === undefined ? '' : `: ${what}`}. The answer was lost.`,
+  outcomeUnknown: (what = 'the change') => `Unknown whether ${what} was saved`,
   lookFirst: 'Look at the history before you try again.',
 
   // Conflict

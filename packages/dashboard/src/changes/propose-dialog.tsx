@@ -12,7 +12,6 @@ import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField, TextField } from '../components/field.tsx';
 import { useForm } from '../components/form.tsx';
-import { announce } from '../components/live-region.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
@@ -169,7 +168,6 @@ function whatOf(steps: GuardedChange['steps'], names: readonly string[]): string
 export function showProposed(text: string): void {
   // The shape is the API's contract.
   const { id, project } = JSON.parse(text) as ProposalRecord;
-  announce(words.proposed);
   toast({
     kind: 'done',
     // Of many proposals, the message of each replaces the one before it.

@@ -22,7 +22,6 @@ import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
 import { useChangeGuards } from './change-guards.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
-import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ConnectedClients } from './protected-note.tsx';
 
@@ -209,7 +208,6 @@ function useRevert(seq: number, onDone: () => void) {
     try {
       const reverted = await revertChange(seq, { force: conflict !== undefined, confirmed, ...wanted });
       const title = words.done(seq);
-      announce(messages.saved(title));
       toast({ kind: 'done', title, detail: <DeliveryProof seq={reverted.seq} /> });
       onDone();
       catchUp();

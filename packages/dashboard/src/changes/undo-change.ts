@@ -2,7 +2,6 @@ import { revertChange } from '../api/audit.ts';
 import { useCatchUp } from '../api/live.tsx';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { DONE_MS, toastFailure } from '../components/actions.tsx';
-import { announce } from '../components/live-region.tsx';
 import { toast } from '../components/toasts.tsx';
 import { messages } from './messages.ts';
 
@@ -20,7 +19,6 @@ export function useUndoOffer(): (seq: number | undefined, environment: Environme
     revertChange(seq, { confirmed, note: undoNote(reasonRequired) }).then(
       () => {
         catchUp();
-        announce(messages.undoneShort);
         toast({ kind: 'done', title: messages.undone(seq), durationMs: DONE_MS });
       },
       (error: unknown) => toastFailure(messages.undoFailed(seq), error),

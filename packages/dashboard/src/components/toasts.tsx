@@ -7,6 +7,7 @@ import { useShortcut } from '../browser/use-shortcut.ts';
 import { createWatchers } from '../browser/watchers.ts';
 import { IconButton } from './button.tsx';
 import { focusPlace } from './keep-focus.ts';
+import { announce } from './live-region.tsx';
 
 /** A message at the edge of the screen that closes by itself. */
 interface Toast {
@@ -35,7 +36,7 @@ let shown: readonly Shown[] = [];
 let lastId = 0;
 const { watch, tell } = createWatchers();
 
-/** Shows a message. Returns a function that removes it. */
+/** Shows a message, and has it read out. Returns a function that removes it. */
 export function toast(message: Toast): () => void {
   const id = ++lastId;
   const others = shown.filter(({ about }) => about === undefined || about !== message.about);
@@ -130,6 +131,12 @@ function ToastCard({
   const [isPaused, setPaused] = useState(false);
   const leftMs = useRef(durationMs);
   useEffect(() => watch?.(() => dismiss(id)), [id, watch]);
+  const words = useRef<HTMLDivElement>(null);
+  // Screen readers ignore messages outside of an open dialog, whose own region says it then.
+  useEffect(() => {
+    const texts = [...(words.current?.children ?? [])].map(({ textContent }) => textContent);
+    if (document.querySelector('dialog[open]') !== null) announce(texts.filter(Boolean).join(' '));
+  }, []);
 
   useEffect(() => {
     if (isPaused) return;
@@ -152,7 +159,7 @@ function ToastCard({
       onBlur={() => setPaused(false)}
     >
       {ICONS[kind]}
-      <div className="min-w-0 flex-1">
+      <div ref={words} className="min-w-0 flex-1">
         <p className="font-medium break-words">{title}</p>
         {detail !== undefined && <div className="text-xs break-words text-ink-2">{detail}</div>}
       </div>
@@ -169,7 +176,9 @@ function ToastCard({
           {action.label}
         </button>
       )}
-      <IconButton icon={X} label="Dismiss" className="-m-0.5 size-6" onClick={() => dismiss(id)} />
+      <span aria-live="off" className="-m-0.5 flex">
+        <IconButton icon={X} label="Dismiss" className="size-6" onClick={() => dismiss(id)} />
+      </span>
     </div>
   );
 }

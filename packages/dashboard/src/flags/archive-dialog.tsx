@@ -296,9 +296,9 @@ function useArchiveRun(
     refresh();
 
     const done = archivedOf(all);
-    if (done.length > 0) announce(words.announced(done.length, keys.length));
     const isAll = all.length === keys.length && !all.some((result) => 'error' in result);
     if (isAll || isLeft.current) showArchived(done);
+    else if (done.length > 0) announce(words.announced(done.length, keys.length));
     showProposed(all.filter((result) => 'proposed' in result).length);
     return isAll;
   }
@@ -345,11 +345,7 @@ function useArchiveRun(
     refresh();
 
     const restored = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.key] : []));
-    if (restored.length > 0) {
-      announce(words.undone);
-      toast({ kind: 'done', title: words.restored(restored), durationMs: DONE_MS });
-    }
-
+    if (restored.length > 0) toast({ kind: 'done', title: words.restored(restored), durationMs: DONE_MS });
     const title = words.notRestored(refused.length, keys.length);
     if (refused.length > 0) toast({ kind: 'problem', title, detail: refused.slice(0, 3).join(' ') });
   }

@@ -31,7 +31,6 @@ export const messages = {
   proposed: (count: number) => `Archiving of ${count} flags proposed`,
   seeProposals: 'See the proposals',
   undo: 'Undo',
-  undone: 'Undone',
   restored: (keys: readonly string[]) => `${subject(keys)} restored`,
   notRestored: (count: number, of: number) => `${count} of ${of} not restored`,
 } as const;

@@ -11,7 +11,6 @@ import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { ChoiceField, CONTROL, INPUT } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
-import { announce } from '../../components/live-region.tsx';
 import { Select } from '../../components/select.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { dueText, localZone } from '../schedules/due-text.ts';
@@ -91,7 +90,6 @@ export function StartDialog({
         // Otherwise the reason is the plan's.
         ...(consent.wish && consent),
       });
-      announce(messages.started(flagKey, environment.name));
       toast({ kind: 'done', title: messages.started(flagKey, environment.name) });
       onClose();
     },

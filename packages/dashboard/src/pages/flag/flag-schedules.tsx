@@ -10,7 +10,6 @@ import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
-import { announce } from '../../components/live-region.tsx';
 import { ErrorText } from '../../components/screen-states.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { differingFields } from '../../components/state-summary.tsx';
@@ -127,7 +126,6 @@ export function ScheduleDialog({
       const text = `{"changes":${changes},${JSON.stringify({ ...schedule, changes: undefined }).slice(1)}`;
       const confirmed = environment.protected ? environment.name : undefined;
       await create.mutateAsync({ schedule, text, anyway, confirmed, ...consent });
-      announce(words.announced(dueText(dueAt).local));
       toast({ kind: 'done', title: words.done(key), detail: dueText(dueAt).local });
       onClose();
     },

@@ -256,7 +256,6 @@ export const messages = {
     preview: (key: string, change: string) =>
       `At that time ${key} ${change}. Other changes made before then are kept.`,
     submit: 'Schedule',
-    announced: (time: string) => `Scheduled for ${time}`,
     done: (key: string) => `${key} scheduled`,
   },
 

@@ -8,7 +8,6 @@ import type { EnvironmentRecord, FlagRecord, FlagState } from '../../api/types.t
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { useUndoOffer } from '../../changes/undo-change.ts';
 import { toastFailure } from '../../components/actions.tsx';
-import { announce } from '../../components/live-region.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { messages as dialogs } from './dialog-messages.ts';
 
@@ -57,7 +56,6 @@ export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<bo
 
       catchUp();
       const title = words.done(steps.length, enabled, environment.name);
-      announce(words.saved(title));
       toast({
         kind: 'done',
         title,

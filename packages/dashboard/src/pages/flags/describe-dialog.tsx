@@ -5,7 +5,6 @@ import { updateFlagInCache } from '../../api/flag-cache.ts';
 import { changeFlagTexts, type FlagTexts } from '../../api/flags.ts';
 import type { FlagRecord } from '../../api/types.ts';
 import { FormDialog, useForm } from '../../components/form.tsx';
-import { announce } from '../../components/live-region.tsx';
 import { PeopleField } from '../../components/people-picker.tsx';
 import { TagField } from '../../components/tag-input.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -98,9 +97,7 @@ function useChangeTexts(project: string) {
     let done = 0;
     for (let start = 0; start < flags.length; start += AT_ONCE)
       await Promise.all(flags.slice(start, start + AT_ONCE).map(changeOne));
-    const title = words.done(done);
-    announce(title);
-    if (refused.length === 0) toast({ kind: 'done', title });
+    if (refused.length === 0) toast({ kind: 'done', title: words.done(done) });
     else
       toast({
         kind: 'problem',

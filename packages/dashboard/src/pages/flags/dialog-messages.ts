@@ -33,7 +33,6 @@ export const messages = {
       `All selected flags are already ${onOff(enabled)} in ${environment}`,
     done: (count: number, enabled: boolean, environment: string) =>
       `${count} ${count === 1 ? 'flag is' : 'flags are'} ${onOff(enabled)} in ${environment}`,
-    saved: (what: string) => `Saved: ${what}`,
     failed: 'No flags were changed',
   },
 

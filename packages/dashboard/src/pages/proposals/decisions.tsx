@@ -16,7 +16,6 @@ import { Button } from '../../components/button.tsx';
 import { DeliveryProof } from '../../components/delivery-proof.tsx';
 import { TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
-import { announce } from '../../components/live-region.tsx';
 import { messages as components } from '../../components/messages.ts';
 import { toast } from '../../components/toasts.tsx';
 import { isWaiting, type Part, usePartOf } from '../../flags/proposals/part-of.ts';
@@ -183,7 +182,6 @@ function Effect({
 
 function announceDone(decision: Decision, { status, seq }: ProposalRecord): void {
   const title = decision === 'approve' && status === 'applied' ? messages.madeNow : messages.done[decision];
-  announce(title);
   toast({ kind: 'done', title, detail: status === 'applied' && <DeliveryProof seq={seq} /> });
 }
 

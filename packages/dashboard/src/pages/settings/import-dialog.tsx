@@ -21,7 +21,6 @@ import { ProtectedNote } from '../../changes/protected-note.tsx';
 import { DeliveryProof } from '../../components/delivery-proof.tsx';
 import { CheckField, ChoiceField, FormError } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
-import { announce } from '../../components/live-region.tsx';
 import { SkeletonRows } from '../../components/screen-states.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { messages } from './import-messages.ts';
@@ -237,7 +236,6 @@ function useFinish(project: string, { name }: ProjectDocument, onClose: () => vo
     if (done === undefined) return;
 
     const isAsShown = JSON.stringify(thingsOf(done)) === JSON.stringify(thingsOf(shown));
-    announce(messages.done(name));
     toast({
       kind: isAsShown ? 'done' : 'problem',
       title: messages.done(name),
