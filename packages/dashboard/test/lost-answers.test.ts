@@ -37,7 +37,7 @@ test(
     const { page } = await world.open(FLAGS, { expected });
     await breakWrites(page, 'after');
     await toggle(page, 'cut').click();
-    await page.getByText(changes.answerLost, { exact: true }).first().waitFor();
+    await page.getByText(changes.answerLost('cut in staging'), { exact: true }).first().waitFor();
     await page.getByText('cut is on in staging', { exact: true }).waitFor();
     expect(await page.getByText('was not changed').count()).toBe(0);
     expect([await isOn('cut'), await toggle(page, 'cut').isChecked()]).toEqual([true, true]);
@@ -61,11 +61,11 @@ test(
     await page.clock.install();
     await breakWrites(page, 'before');
     await toggle(page, 'gone').click();
-    await page.getByText(changes.checking, { exact: true }).first().waitFor();
+    await page.getByText(changes.checking('gone in staging'), { exact: true }).first().waitFor();
     expect(await page.getByText('was not changed').count()).toBe(0);
     const failed = page.getByText('gone in staging was not changed', { exact: true });
     while (!(await failed.isVisible())) await page.clock.runFor(1_000);
-    expect(await page.getByLabel('Messages').getByText(changes.checking).count()).toBe(0);
+    expect(await page.getByLabel('Messages').getByText('checking').count()).toBe(0);
     expect([await isOn('gone'), await toggle(page, 'gone').isChecked()]).toEqual([false, false]);
   },
   PATIENCE_MS,
@@ -81,7 +81,7 @@ test(
     await page.route('**/api/changes/close?*', (route) => route.fulfill({ json }));
     await breakWrites(page, 'before');
     await toggle(page, 'gone').click();
-    const unknown = page.getByText(changes.outcomeUnknown, { exact: true });
+    const unknown = page.getByText(changes.outcomeUnknown('gone in staging'), { exact: true });
     while ((await unknown.count()) === 0) await page.clock.runFor(1_000);
     await page.getByText(changes.lookFirst, { exact: true }).waitFor();
     expect(await page.getByText('was not changed').count()).toBe(0);
@@ -102,10 +102,10 @@ test(
     await breakWrites(page, 'after');
     await toggle(page, 'away').click();
     await lookups.promise;
-    await page.getByText(changes.checking, { exact: true }).first().waitFor();
+    await page.getByText(changes.checking('away in staging'), { exact: true }).first().waitFor();
     await page.unrouteAll({ behavior: 'wait' });
     await page.getByText('away is on in staging', { exact: true }).waitFor();
-    expect(await page.getByLabel('Messages').getByText(changes.checking).count()).toBe(0);
+    expect(await page.getByLabel('Messages').getByText('checking').count()).toBe(0);
   },
   PATIENCE_MS,
 );
@@ -119,7 +119,7 @@ test(
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('lost-one');
     await dialog.getByRole('button', { name: 'Create environment' }).click();
-    await dialog.getByText(changes.answerLost, { exact: true }).first().waitFor();
+    await dialog.getByText(changes.answerLost(), { exact: true }).first().waitFor();
     expect(await dialog.getByRole('button').allTextContents()).toEqual(['', design.close]);
     await check().catch((error: unknown) => {
       if (!expected.test(String(error))) throw error;

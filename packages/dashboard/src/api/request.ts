@@ -86,7 +86,7 @@ export async function requestText(
   } catch (error) {
     const wanted = await askFor(error, path, options);
     if (wanted !== undefined) return requestText(method, path, { ...options, ...wanted });
-    throw isCertain(error) ? error : await errorOfLost(reference, error);
+    throw isCertain(error) ? error : await errorOfLost(reference, path, error);
   }
 }
 
