@@ -137,10 +137,6 @@ test('a relay token is shown once, opens the log, and closes it when it is revok
   await check();
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByLabel('Name').fill('frankfurt');
-  await page.getByLabel('Projects').fill(',');
-  await page.getByRole('button', { name: 'Create token' }).click();
-  await page.getByText('Enter a name, or leave it empty for all.').waitFor();
-  await page.getByLabel('Projects').fill('');
   await check();
   await page.getByRole('button', { name: 'Create token' }).click();
   const dialog = page.getByRole('dialog', { name: 'Your new token “frankfurt”' });
@@ -186,6 +182,35 @@ test('a relay token is shown once, opens the log, and closes it when it is revok
   const narrow = await world.open('/relay-tokens', { width: 390, theme: 'dark' });
   await narrow.page.getByText(name).waitFor();
   await narrow.check();
+}, 60_000);
+
+test('a relay token offers the projects, and the environments of those that were chosen', async () => {
+  for (const project of ['tea-house', 'toy-shop']) await world.management.createProject(project);
+  await world.management.createEnvironment('toy-shop', 'fair');
+  const { page, check } = await world.open('/relay-tokens?new');
+  const dialog = page.getByRole('dialog', { name: 'New relay token' });
+  await dialog.getByLabel('Name').fill('lisbon');
+  const [projects, environments] = ['Projects', 'Environments'].map((name) =>
+    dialog.getByRole('combobox', { name }),
+  );
+  await projects?.click();
+  await page.getByRole('option', { name: 'tea-house' }).click();
+  await environments?.click();
+  await page.getByRole('listbox', { name: 'Environments' }).getByRole('option').first().waitFor();
+  expect(await page.getByRole('option').allTextContents()).toEqual(['development', 'staging', 'production']);
+  await check();
+  await page.getByRole('option', { name: 'production' }).click();
+  await dialog.getByRole('button', { name: 'Remove the project tea-house' }).click();
+  await projects?.pressSequentially('toy');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await environments?.click();
+  await page.getByRole('option', { name: 'fair' }).click();
+  await dialog.getByRole('button', { name: 'Create token' }).click();
+  await page.getByRole('button', { name: "Done, I've saved it" }).click();
+  const row = page.getByRole('row', { name: /^lisbon/ });
+  await row.getByRole('cell', { name: 'toy-shop' }).waitFor();
+  await row.getByRole('cell', { name: 'fair, production' }).waitFor();
 }, 60_000);
 
 /** Follows the change log as a relay does, up to the headers of the answer. */

@@ -5,12 +5,16 @@ import { Combobox } from './combobox.tsx';
 import { CONTROL, Field, type FieldTexts } from './field.tsx';
 import { messages } from './messages.ts';
 
-const words = messages.tags;
-
 /** Tags, and those to suggest. */
 interface TagProps {
   readonly tags: readonly string[];
   readonly known: readonly string[];
+  /** Of chips that are no tags. */
+  readonly words?: {
+    readonly known: string;
+    readonly placeholder: string;
+    readonly remove: (tag: string) => string;
+  };
   readonly onChange: (tags: readonly string[]) => void;
 }
 
@@ -21,6 +25,7 @@ interface TagProps {
 export function TagInput({
   tags,
   known,
+  words = messages.tags,
   onChange,
   ...control
 }: TagProps & Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'list' | 'className'>) {
@@ -56,7 +61,7 @@ export function TagInput({
       )}
     >
       {tags.map((tag) => (
-        <Chip key={tag} tag={tag} onRemove={() => remove(tag)} />
+        <Chip key={tag} tag={tag} removal={words.remove(tag)} onRemove={() => remove(tag)} />
       ))}
       <Combobox
         {...control}
@@ -77,13 +82,13 @@ export function TagInput({
 }
 
 /** A tag with the button that removes it. */
-function Chip({ tag, onRemove }: { tag: string; onRemove: () => void }) {
+function Chip({ tag, removal, onRemove }: { tag: string; removal: string; onRemove: () => void }) {
   return (
     <span className="inline-flex h-6 max-w-full items-center rounded bg-hover pl-1.5 text-xs text-ink-2">
       <span className="truncate">{tag}</span>
       <button
         type="button"
-        aria-label={words.remove(tag)}
+        aria-label={removal}
         className="inline-flex size-6 shrink-0 items-center justify-center rounded text-ink-3 hover:text-ink"
         onClick={onRemove}
       >

@@ -1,24 +1,29 @@
+import { useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
+import { projectQuery, useProjects } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { createRelayToken, revokeRelayToken } from '../../api/relay-tokens.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import { CodeSection } from '../../components/copy.tsx';
-import { TextField } from '../../components/field.tsx';
-import { tagsOf } from '../../flags/flag-tags.ts';
+import { TagField } from '../../components/tag-input.tsx';
 import { CreateSecretDialog } from './create-secret-dialog.tsx';
 import { relayTokenTexts as texts } from './messages.tsx';
 
 /** Creates a relay token and shows it once. */
 export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
-  const [projects, setProjects] = useState('');
-  const [environments, setEnvironments] = useState('');
+  const [projects, setProjects] = useState<readonly string[]>([]);
+  const [environments, setEnvironments] = useState<readonly string[]>([]);
+  const { data: all = [] } = useProjects();
+  const names = all.map(({ name }) => name);
+  const isMeant = (name: string) => projects.length === 0 || projects.includes(name);
+  const environmentNames = useEnvironmentNames(names.filter(isMeant));
   const baseUrl = useEvaluationUrl();
 
   async function create(name: string) {
     const { id, token } = await createRelayToken({
       name,
-      ...namesMember('projects', projects),
-      ...namesMember('environments', environments),
+      ...(projects.length > 0 && { projects }),
+      ...(environments.length > 0 && { environments }),
     });
     return { id, secret: token };
   }
@@ -26,7 +31,7 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
   return (
     <CreateSecretDialog
       texts={texts}
-      problems={{ projects: namesProblem(projects), environments: namesProblem(environments) }}
+      problems={{}}
       create={create}
       revoke={revokeRelayToken}
       stale={[queryKeys.relayTokens]}
@@ -39,23 +44,23 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
       )}
       onClose={onClose}
     >
-      {(form) => (
+      {() => (
         <>
-          <TextField
+          <TagField
             label={texts.projects}
             hint={texts.projectsHint}
-            error={form.problem('projects')}
-            {...NAMES}
-            value={projects}
+            words={texts.projectWords}
+            tags={projects}
+            known={names}
             onChange={setProjects}
           />
 
-          <TextField
+          <TagField
             label={texts.environments}
             hint={texts.environmentsHint}
-            error={form.problem('environments')}
-            {...NAMES}
-            value={environments}
+            words={texts.environmentWords}
+            tags={environments}
+            known={environmentNames}
             onChange={setEnvironments}
           />
         </>
@@ -64,16 +69,13 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-const NAMES = { autoCapitalize: 'off', spellCheck: false } as const;
+/** The environments of how many projects are offered: each project is a request. Others can be typed. */
+const MOST = 20;
 
-/** Commas without a name must not mean all. */
-function namesProblem(text: string): string | undefined {
-  return text.trim() !== '' && tagsOf(text).length === 0 ? texts.namesMissing : undefined;
-}
-
-/** The member of a request; nothing for all. */
-function namesMember(member: 'projects' | 'environments', text: string) {
-  return text.trim() === '' ? {} : { [member]: tagsOf(text) };
+/** The names of the environments that some projects have, each once. */
+function useEnvironmentNames(projects: readonly string[]): readonly string[] {
+  const read = useQueries({ queries: projects.slice(0, MOST).map(projectQuery) });
+  return [...new Set(read.flatMap(({ data }) => data?.environments.map(({ name }) => name) ?? []))];
 }
 
 function settings(baseUrl: string, secret: string): string {

@@ -206,10 +206,19 @@ export const relayTokenTexts = {
   createTitle: 'New relay token',
   nameHint: 'Where the relay runs, such as “frankfurt”.',
   projects: 'Projects',
-  projectsHint: 'Names separated by commas. Leave empty for all projects, future ones included.',
+  projectsHint: 'Leave empty for all projects, future ones included.',
+  projectWords: {
+    known: 'Projects',
+    placeholder: 'All projects',
+    remove: (name: string) => `Remove the project ${name}`,
+  },
   environments: 'Environments',
-  environmentsHint: 'Names separated by commas. Leave empty for all environments, future ones included.',
-  namesMissing: 'Enter a name, or leave it empty for all.',
+  environmentsHint: 'Leave empty for all environments, future ones included.',
+  environmentWords: {
+    known: 'Environments',
+    placeholder: 'All environments',
+    remove: (name: string) => `Remove the environment ${name}`,
+  },
   settingsTitle: 'For the relay',
   settingsLabel: 'Settings for the relay',
 } as const;
