@@ -97,6 +97,10 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const root = useRef<HTMLDivElement>(null);
   // The place of the list has the button then.
   const isEmpty = flags.length === 0 && !filter.isArchived;
+  const hasGetStarted = isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS;
+  const nothing = (
+    <NoFlagsShown project={project.name} shown={shown} onCreate={canEdit ? setNewKey : undefined} />
+  );
   const title = filter.isArchived ? messages.archivedFlags : messages.flags;
   useScreen(root, `${title} · ${project.name}`);
 
@@ -137,15 +141,21 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         )}
       </div>
 
-      {isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS && (
+      {hasGetStarted && (
         // The screen works without it, so its failure is not worth a message.
-        <PartBoundary place="get-started" frame={() => null} fallback={<span data-get-started hidden />}>
-          <GetStarted project={project} hasFlags={flags.length > 0} onCreateFlag={create} />
+        <PartBoundary
+          place="get-started"
+          frame={() => isEmpty && nothing}
+          fallback={<span data-get-started hidden />}
+        >
+          <GetStarted project={project} hasFlags={!isEmpty} onCreateFlag={create} />
+          {/* Not before it, or it would be moved. */}
+          {isEmpty && nothing}
         </PartBoundary>
       )}
 
       {shown.flags.length === 0 ? (
-        <NoFlagsShown project={project.name} shown={shown} onCreate={canEdit ? setNewKey : undefined} />
+        !(hasGetStarted && isEmpty) && nothing
       ) : (
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
           <FlagMarks

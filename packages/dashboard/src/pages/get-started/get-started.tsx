@@ -33,10 +33,11 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
   }, [stored, isNew, store]);
   const [isCreating, setCreating] = useState(false);
   if (stored === 'hidden') return null;
-  if (isLoading) return <span data-get-started hidden />;
-  if (progress === undefined || (stored === undefined && !isNew)) return null;
+  // Without flags it is most likely new, and keeps its place until that is known.
+  if (isLoading && hasFlags) return <span data-get-started hidden />;
+  if (!isLoading && (progress === undefined || (stored === undefined && !isNew))) return null;
 
-  const { hasKey, isConnected, delivery } = progress;
+  const { hasKey, isConnected, delivery } = progress ?? NOTHING_DONE;
   const arrived = isConnected ? delivery : undefined;
   const createKey = () => setCreating(true);
   const steps: readonly Step[] = [
@@ -53,7 +54,7 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
   const next = steps.findIndex(({ isDone }) => !isDone);
 
   return (
-    <div data-get-started className={classNames(GRID, 'pb-3')}>
+    <div data-get-started className={classNames(GRID, 'pb-3', isLoading && 'invisible')}>
       <section
         aria-labelledby="get-started"
         className="rounded-lg border border-line bg-surface px-4 pt-2 pb-3"
@@ -95,6 +96,8 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
     </div>
   );
 }
+
+const NOTHING_DONE = { hasKey: false, isConnected: false, delivery: undefined };
 
 interface Step {
   readonly title: string;
