@@ -324,6 +324,11 @@ test(
     // Every screen of a project says so.
     await page.goto('/projects/nope/keys');
     await page.getByRole('heading', { name: 'Project “nope” does not exist' }).waitFor();
+    const icons = page.getByRole('main').locator('svg');
+    expect(await icons.count()).toBe(1);
+    await page.goto('/projects/shop/flags/nope');
+    await page.getByRole('heading', { name: 'Flag does not exist' }).waitFor();
+    expect(await icons.count()).toBe(1);
   },
   PATIENCE_MS,
 );

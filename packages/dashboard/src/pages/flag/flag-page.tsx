@@ -1,3 +1,4 @@
+import SearchX from 'lucide-react/icons/search-x';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
@@ -251,6 +252,7 @@ function MissingFlag({ project, flagKey }: { project: string; flagKey: string })
       heading={<span className="font-mono wrap-anywhere">{flagKey}</span>}
     >
       <EmptyState
+        icon={SearchX}
         title={words.missingTitle}
         action={
           <Link

@@ -79,6 +79,7 @@ export function NoProject({ name }: { name: string }) {
   return (
     <Page title={words.noProjectTitle} heading={<span className="wrap-anywhere">{name}</span>}>
       <EmptyState
+        icon={SearchX}
         title={words.noProject(name)}
         action={
           <Link

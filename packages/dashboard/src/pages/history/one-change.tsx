@@ -1,4 +1,5 @@
 import ArrowLeft from 'lucide-react/icons/arrow-left';
+import SearchX from 'lucide-react/icons/search-x';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { useOneChange } from '../../api/audit.ts';
@@ -49,7 +50,9 @@ export function OneChange({
       </p>
 
       {error !== null && entries === undefined ? (
-        <EmptyState title={messages.noSuchChange(seq)}>{messages.noSuchChangeWhy}</EmptyState>
+        <EmptyState icon={SearchX} title={messages.noSuchChange(seq)}>
+          {messages.noSuchChangeWhy}
+        </EmptyState>
       ) : entries === undefined ? (
         <SkeletonRows rows={2} />
       ) : (

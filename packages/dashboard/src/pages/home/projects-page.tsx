@@ -1,3 +1,4 @@
+import Folder from 'lucide-react/icons/folder';
 import { useLocation, useSearch } from 'wouter';
 import { useOverview } from '../../api/projects.ts';
 import { useCanEverywhere, useOperator } from '../../api/session.ts';
@@ -32,7 +33,11 @@ export function ProjectsPage({ isEmpty }: { isEmpty: boolean }) {
   return (
     <Page title={messages.title} actions={!isEmpty && create}>
       {isEmpty ? (
-        <EmptyState title={role === 'none' ? messages.noRoleTitle : messages.emptyTitle} action={create}>
+        <EmptyState
+          icon={Folder}
+          title={role === 'none' ? messages.noRoleTitle : messages.emptyTitle}
+          action={create}
+        >
           {role === 'none' ? messages.noRole : messages.empty}
         </EmptyState>
       ) : (
