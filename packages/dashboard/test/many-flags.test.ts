@@ -53,6 +53,17 @@ test('ten thousand flags are searched, sorted, scrolled and switched, and only t
   await page.locator('[data-row="4650"]').waitFor();
   expect(await page.locator('[data-flag]').count()).toBeLessThan(60);
   await check();
+  // Screen readers count what is not drawn, too.
+  const table = page.getByRole('table');
+  const [columns, last] = [table, page.getByRole('columnheader').last()];
+  expect(await last.getAttribute('aria-colindex')).toBe(await columns.getAttribute('aria-colcount'));
+  await page.setViewportSize({ width: 390, height: 800 });
+  const card = page.locator('li[data-row="40"]');
+  while ((await card.count()) === 0) await page.keyboard.press('j');
+  expect([await card.getAttribute('aria-posinset'), await card.getAttribute('aria-setsize')]).toEqual([
+    '41',
+    String(FLAGS),
+  ]);
 }, 90_000);
 
 test('the palette lists few of ten thousand flags, and the right one is among them', async () => {

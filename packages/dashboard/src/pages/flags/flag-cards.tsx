@@ -33,6 +33,16 @@ export function FlagCards(props: FlagListProps) {
   );
 }
 
+interface CardProps extends FlagItemProps {
+  /** How many flags the list has, drawn or not. */
+  readonly count: number;
+}
+
+/** What finds a card, and its place in the whole list. */
+function cardMarks(props: CardProps) {
+  return { ...rowMarks(props), 'aria-setsize': props.count, 'aria-posinset': props.index + 1 };
+}
+
 /** Heights of the list of one environment, in pixels: its head, and each flag. */
 const [ONE_HEAD_PX, ONE_PX] = [32, 68];
 
@@ -52,19 +62,21 @@ function FlagLines({ environment, ...list }: FlagListProps & { environment: Envi
         </div>
       }
     >
-      {(item) => <FlagLine key={item.flag.key} {...item} environment={environment} />}
+      {(item) => (
+        <FlagLine key={item.flag.key} {...item} count={list.flags.length} environment={environment} />
+      )}
     </NarrowList>
   );
 }
 
 /** One flag in one environment. */
-const FlagLine = memo(function FlagLine(props: FlagItemProps & { environment: EnvironmentRecord }) {
+const FlagLine = memo(function FlagLine(props: CardProps & { environment: EnvironmentRecord }) {
   const { project, flag, heightPx, isSelected, isMarked, onToggle, environment } = props;
 
   return (
     <li
       style={{ height: heightPx }}
-      {...rowMarks(props)}
+      {...cardMarks(props)}
       className={classNames(
         'group flex cursor-pointer items-center gap-3 border-b border-line px-4',
         isSelected && 'bg-accent-soft',
@@ -113,7 +125,15 @@ function Cards(list: FlagListProps) {
 
   return (
     <NarrowList list={list} sizes={{ heightPx, topPx: 0, columns: shown }} className="px-4 pt-3">
-      {(item) => <FlagCard key={item.flag.key} {...item} environments={environments} shown={shown} />}
+      {(item) => (
+        <FlagCard
+          key={item.flag.key}
+          {...item}
+          count={list.flags.length}
+          environments={environments}
+          shown={shown}
+        />
+      )}
     </NarrowList>
   );
 }
@@ -157,12 +177,12 @@ function NarrowList({
 
 /** One flag with its states, on a narrow screen: a line for each environment. */
 const FlagCard = memo(function FlagCard(
-  props: FlagItemProps & { environments: readonly EnvironmentRecord[]; shown: number },
+  props: CardProps & { environments: readonly EnvironmentRecord[]; shown: number },
 ) {
   const { project, flag, heightPx, isSelected, isMarked, onToggle, environments, shown } = props;
 
   return (
-    <li style={{ height: heightPx }} {...rowMarks(props)} className="group">
+    <li style={{ height: heightPx }} {...cardMarks(props)} className="group">
       <article
         aria-label={flag.key}
         className={classNames(

@@ -70,9 +70,10 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
         ),
       )}
 
-      {drawn.extra.map(({ name, align, Cell }) => (
+      {drawn.extra.map(({ name, align, Cell }, index) => (
         <td
           key={name}
+          aria-colindex={drawn.extraAriaIndex + index}
           className={classNames('max-w-0 border-b border-line px-3', align === 'right' && 'text-right')}
         >
           <Cell flag={flag} />

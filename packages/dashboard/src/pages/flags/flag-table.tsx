@@ -107,7 +107,7 @@ const CELL = 'border-b border-line bg-surface px-3 text-xs font-medium';
 
 /** The heads of the columns; they stay when the rows scroll. */
 const FlagTableHead = memo(function FlagTableHead({
-  drawn: { hasCheck, isKeyLast, slots, extra },
+  drawn: { hasCheck, isKeyLast, slots, extra, extraAriaIndex },
   sort,
   selected,
   onToggleAll,
@@ -151,25 +151,33 @@ const FlagTableHead = memo(function FlagTableHead({
           ),
         )}
 
-        {extra.map((column) => (
-          <ExtraHead key={column.name} column={column} sort={sort} />
+        {extra.map((column, index) => (
+          <ExtraHead key={column.name} column={column} ariaIndex={extraAriaIndex + index} sort={sort} />
         ))}
       </tr>
     </thead>
   );
 });
 
-function ExtraHead({ column: { head, sortKey, align }, sort }: { column: ExtraColumn; sort: Sort }) {
+function ExtraHead({
+  column: { head, sortKey, align },
+  ariaIndex,
+  sort,
+}: {
+  column: ExtraColumn;
+  ariaIndex: number;
+  sort: Sort;
+}) {
   const className = classNames(CELL, 'text-ink-3', align === 'right' && 'text-right');
   if (sortKey === undefined)
     return (
-      <th scope="col" className={className}>
+      <th scope="col" aria-colindex={ariaIndex} className={className}>
         {head}
       </th>
     );
 
   return (
-    <th scope="col" aria-sort={ariaSort(sort, sortKey)} className={className}>
+    <th scope="col" aria-colindex={ariaIndex} aria-sort={ariaSort(sort, sortKey)} className={className}>
       <SortButton
         sort={sort}
         sortKey={sortKey}

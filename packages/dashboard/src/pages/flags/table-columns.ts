@@ -23,6 +23,8 @@ export interface DrawnColumns {
   /** The columns of the environments, the pinned ones first; gaps take the place of those that are not in view. */
   readonly slots: readonly (PlacedColumn | Gap)[];
   readonly extra: Columns['extra'];
+  /** The place of the first of those among all columns, from 1. */
+  readonly extraAriaIndex: number;
 }
 
 /** The column of an environment. */
@@ -137,12 +139,13 @@ function drawnOf(
   { hasCheck, first, end, before, after }: View,
 ): DrawnColumns {
   const startPx = (hasCheck ? WIDTHS.check : 0) + keyPx;
+  const firstAria = hasCheck ? 3 : 2;
   const placed = environments.map((environment, index): PlacedColumn => {
     return {
       key: environment.name,
       environment,
       index,
-      ariaIndex: index + (hasCheck ? 3 : 2),
+      ariaIndex: index + firstAria,
       leftPx: index < staying ? startPx + index * statePx : undefined,
       isLast: index === staying - 1,
     };
@@ -152,5 +155,6 @@ function drawnOf(
   if (before > 0) slots.push({ key: ':before', widthPx: before });
   slots.push(...placed.slice(pinned + first, pinned + end));
   if (after > 0) slots.push({ key: ':after', widthPx: after });
-  return { hasCheck, isKeyLast: staying === 0, slots, extra };
+  const extraAriaIndex = environments.length + firstAria;
+  return { hasCheck, isKeyLast: staying === 0, slots, extra, extraAriaIndex };
 }
