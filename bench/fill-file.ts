@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf } from '../packages/server/src/domain/secret.ts';
 import { STRETCH } from '../packages/server/src/storage/places.ts';
@@ -26,7 +27,8 @@ export function keyOf(index: number): string {
 
 /** Changes the file in one transaction. */
 export function changeFile(dataFolder: string, change: (file: NodeFile) => void): void {
-  const database = new Database(join(dataFolder, 'halyard.db'), { readwrite: true });
+  const path = join(dataFolder, 'halyard.db');
+  const database = new Database(path, { readwrite: true });
   database.run('PRAGMA synchronous = OFF');
   // A quarter of a GiB: the indexes of a million rows are not read back from the file for each row.
   database.run('PRAGMA cache_size = -262144');
@@ -50,10 +52,14 @@ export function changeFile(dataFolder: string, change: (file: NodeFile) => void)
   });
   database.run('COMMIT');
 
-  // On disk now: otherwise the node's first checkpoint would wait for all of it, and a change for that.
-  database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
+
+  // On disk now: otherwise the node's first checkpoint would wait for all of it, and a change or a read for that. SQLite
+  // itself would only wait for the pages of the last checkpoint.
+  const file = openSync(path, 'r+');
+  fsyncSync(file);
+  closeSync(file);
 }
 
 function columnsOf(database: Database, table: string): string[] {
