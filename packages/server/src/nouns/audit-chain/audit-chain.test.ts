@@ -1,9 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import pino from 'pino';
 import { type AuditRow, REMOVED, REMOVED_PERSON, redact } from '../../domain/redaction.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, auditEntries, seed } from '../../storage/test-records.ts';
 import { BLOCK_ENTRIES } from './block.ts';
+import { readLastBlock } from './block-table.ts';
 import { ChainRunner } from './chain-runner.ts';
 import { removePersonalData } from './personal-data.ts';
 import { type Problem, verifyAudit } from './verification.ts';
@@ -79,6 +81,16 @@ describe.each(ENGINES)('the chain of the audit log on $name', (engine: TestEngin
     await runner.close();
     await runner.close();
     expect(await problemsIn(home)).toMatchObject({ entries: 1, unchained: 0 });
+  });
+
+  test('a node that stops leaves the rest of a long log to the next one', async () => {
+    await using home = await openTestStore(engine);
+    await addChanges(home, ...Array<number>(10).fill(2 * BLOCK_ENTRIES * 10));
+    const runner = runnerOf(home);
+    runner.start();
+    await until('the first block is there', async () => (await readLastBlock(home.store)).number > 0);
+    await runner.close();
+    expect((await problemsIn(home)).unchained).toBeGreaterThan(0);
   });
 
   const INSERT = 'INSERT INTO audit_log (id, seq, operation_seq, position, actor, action, target, at) VALUES';

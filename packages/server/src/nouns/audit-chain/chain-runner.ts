@@ -44,6 +44,8 @@ export class ChainRunner {
   readonly #alarm = new Alarm();
   /** When there is something to chain, on the monotonic clock; at the start, there may be something from before. */
   #dueAt: number | undefined = performance.now() + PAUSES.start;
+  /** Until when to go on, on the monotonic clock. */
+  #endsAt = Number.POSITIVE_INFINITY;
   #isRunning = false;
   #hasFailed = false;
   #running: Promise<void> | undefined;
@@ -65,13 +67,13 @@ export class ChainRunner {
     this.#alarm.ring();
   };
 
-  /** Chains everything that is in the audit log, or as much as possible until `endsAt`, on the monotonic clock. */
-  async runOnce(endsAt = Number.POSITIVE_INFINITY): Promise<void> {
+  /** Chains everything that is in the audit log, or as much of it as a node that stops has time for. */
+  async runOnce(): Promise<void> {
     const { store, now, randomBytes } = this.#parts.context;
 
     let last: Before | undefined;
     let keys: readonly EntryKey[] = [];
-    while (performance.now() < endsAt) {
+    while (performance.now() < this.#endsAt) {
       last ??= await readLastBlock(store);
       if (keys.length === 0) keys = await readEntryKeys(store, endOf(last), KEYS_AT_ONCE);
       const [part] = parts(keys);
@@ -92,9 +94,10 @@ export class ChainRunner {
   async close(): Promise<void> {
     if (!this.#isRunning) return;
     this.#isRunning = false;
+    this.#endsAt = performance.now() + CLOSING_MS;
     this.#alarm.ring();
     await this.#running;
-    if (this.#parts.isReady()) await this.#tryOnce(performance.now() + CLOSING_MS);
+    if (this.#parts.isReady()) await this.#tryOnce();
   }
 
   async #run(): Promise<void> {
@@ -113,9 +116,9 @@ export class ChainRunner {
   }
 
   /** Returns whether it succeeded. */
-  async #tryOnce(endsAt?: number): Promise<boolean> {
+  async #tryOnce(): Promise<boolean> {
     try {
-      await this.runOnce(endsAt);
+      await this.runOnce();
       this.#hasFailed = false;
       return true;
     } catch (err) {
