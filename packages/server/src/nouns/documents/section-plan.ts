@@ -101,28 +101,30 @@ class SectionPlanner {
 
   /** A key cannot be changed: one with other environments or another end is another key. One that has ended is not made again. */
   keys(declared: readonly DeclaredKey[] | undefined, working: readonly ProjectKey[], now: number) {
-    const left = [...currentKeys(working)];
-    const take = (is: (key: ProjectKey) => boolean) => {
-      const index = left.findIndex(is);
-      return index >= 0 && left.splice(index, 1).length > 0;
-    };
-    const missing = (declared ?? []).filter(
-      (key) => !take((each) => textOf(declaredKey(each)) === textOf(key)),
-    );
-    const created = missing.filter((key) => {
-      if (key.expiresAt !== undefined && key.expiresAt <= now) return false;
-      if (this.#enforces || !take(({ name }) => name === key.name)) return true;
-      this.kept++;
-      return false;
-    });
+    const left = new Set(currentKeys(working));
 
-    const lacking = declared === undefined ? [] : left;
+    const missing: DeclaredKey[] = [];
+    for (const key of declared ?? []) {
+      const same = left.values().find((each) => textOf(declaredKey(each)) === textOf(key));
+      if (same === undefined) missing.push(key);
+      else left.delete(same);
+    }
+
+    const keysCreated: DeclaredKey[] = [];
+    for (const key of missing) {
+      if (key.expiresAt !== undefined && key.expiresAt <= now) continue;
+      const other = this.#enforces ? undefined : left.values().find(({ name }) => name === key.name);
+      if (other === undefined) {
+        keysCreated.push(key);
+        continue;
+      }
+      left.delete(other);
+      this.kept++;
+    }
+
+    const lacking = declared === undefined ? [] : [...left];
     const revoked = this.#removed('keys', lacking, ({ name }) => name);
-    // With a key go those that it replaced and that still work: otherwise they would take its place.
-    const keysRevoked = [...revoked];
-    for (const { id } of keysRevoked)
-      keysRevoked.push(...working.filter(({ replacedBy }) => replacedBy === id));
-    return { keysCreated: created, keysRevoked };
+    return { keysCreated, keysRevoked: withReplaced(revoked, working) };
   }
 
   webhooks(declared: readonly DeclaredWebhook[] | undefined, found: readonly Webhook[]) {
@@ -196,6 +198,13 @@ function currentKeys(working: readonly ProjectKey[]): readonly ProjectKey[] {
     }))
     .filter(({ environments }) => environments.length > 0)
     .sort((a, b) => (textOf(declaredKey(a)) < textOf(declaredKey(b)) ? -1 : 1));
+}
+
+/** These keys, and those that they replaced and that still work: otherwise they would take their place. */
+function withReplaced(keys: readonly ProjectKey[], working: readonly ProjectKey[]): readonly ProjectKey[] {
+  const ids = new Set(keys.map(({ id }) => id));
+  const replaced = working.filter(({ replacedBy }) => replacedBy !== undefined && ids.has(replacedBy));
+  return replaced.length === 0 ? keys : [...keys, ...withReplaced(replaced, working)];
 }
 
 function declaredKey({ name, environments, expiresAt }: ProjectKey): DeclaredKey {
