@@ -125,6 +125,13 @@ test(
       expect(await page.title()).toBe(`${name} · shop · Halyard`);
       await page.getByTestId('live-region').getByText(`${name} · shop`).waitFor({ state: 'attached' });
     }
+
+    // A busy page comes to a key later than it was pressed.
+    await page.keyboard.press('g');
+    const isBusy = page.evaluate('const end = performance.now() + 1600; while (performance.now() < end);');
+    await page.keyboard.press('h');
+    await isBusy;
+    await page.locator('h1:focus', { hasText: 'History' }).waitFor();
     await page.getByRole('link', { name: 'Settings', exact: true }).click();
     await page.locator('h1:focus', { hasText: 'People' }).waitFor();
     await page

@@ -1,4 +1,4 @@
-import { type Dispatch, type SetStateAction, useCallback, useEffect, useRef, useState } from 'react';
+import { type Dispatch, type SetStateAction, useCallback, useEffect, useState } from 'react';
 import { useLocation, useRoute } from 'wouter';
 import { PROJECT_SCREENS, PROJECT_SETTINGS, useCurrentProject } from '../browser/links.ts';
 import { useShortcut } from '../browser/use-shortcut.ts';
@@ -96,12 +96,11 @@ const PAUSE_MS = 1_500;
 function useNavigationKeys(): void {
   const project = useCurrentProject();
   const [, navigate] = useLocation();
-  const startedAt = useRef(-Infinity);
-  useShortcut('g', () => {
-    startedAt.current = performance.now();
+  useShortcut('g', ({ timeStamp: startedAt }) => {
     const listener = (event: KeyboardEvent): void => {
       const screen = [...PROJECT_SCREENS, ...PROJECT_SETTINGS].find(({ key }) => key === event.key);
-      const isInTime = performance.now() - startedAt.current < PAUSE_MS;
+      // When it was pressed: a busy page comes to it later.
+      const isInTime = event.timeStamp - startedAt < PAUSE_MS;
       if (screen === undefined || project === undefined || !isInTime || event.ctrlKey || event.metaKey)
         return;
       event.preventDefault();
