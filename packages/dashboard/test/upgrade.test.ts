@@ -37,10 +37,10 @@ test('a page from before an upgrade reloads when the file of a screen has a new 
 test('a bug in a screen is called a bug, with what to report, and the other screens still work', async () => {
   const { page, check } = await world.open('/projects/shop/flags', { expected: /TypeError/ });
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
-  // A response that no screen can render.
-  await page.route('**/api/projects/shop/keys', (route) => route.fulfill({ json: { keys: [null] } }));
+  // A response that no screen can render, of a list that no other screen has loaded.
+  await page.route('**/api/projects/shop/webhooks', (route) => route.fulfill({ json: { webhooks: [null] } }));
   await page.keyboard.press('g');
-  await page.keyboard.press('k');
+  await page.keyboard.press('w');
   await page.getByRole('heading', { name: 'Something went wrong' }).waitFor();
   await page.getByText(/^TypeError: /).waitFor();
   expect(await page.getByText('upgraded').count()).toBe(0);
