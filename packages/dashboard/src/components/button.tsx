@@ -23,7 +23,7 @@ export function Button({
     <button
       type="button"
       className={classNames(
-        'inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 font-medium whitespace-nowrap transition-colors',
+        'target inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 font-medium whitespace-nowrap transition-colors',
         'disabled:opacity-55 disabled:pointer-events-none',
         KINDS[kind],
         className,
@@ -67,7 +67,7 @@ export function IconButton({
       aria-label={label}
       title={label}
       className={classNames(
-        'inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors hover:bg-hover hover:text-ink disabled:opacity-55',
+        'target inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors hover:bg-hover hover:text-ink disabled:opacity-55',
         className,
       )}
       {...rest}

@@ -144,7 +144,7 @@ function Option({
       tabIndex={-1}
       aria-selected={isActive}
       className={classNames(
-        'flex min-h-7 max-w-[min(34rem,calc(100vw-2rem))] cursor-pointer items-center gap-3 rounded px-2 py-1',
+        'flex min-h-7 pointer-coarse:min-h-10 max-w-[min(34rem,calc(100vw-2rem))] cursor-pointer items-center gap-3 rounded px-2 py-1',
         isActive ? 'bg-hover outline-2 -outline-offset-2 outline-accent' : 'hover:bg-hover',
       )}
       // The field keeps the focus.

@@ -14,7 +14,7 @@ export function FoldButton({
     <button
       type="button"
       aria-expanded={isOpen}
-      className="mt-1 min-h-6 text-xs text-accent hover:underline"
+      className="target mt-1 min-h-6 text-xs text-accent hover:underline"
       onClick={() => onToggle(!isOpen)}
     >
       {children}

@@ -110,7 +110,7 @@ function moveFocus(event: KeyboardEvent<HTMLElement>): void {
 }
 
 const ITEM =
-  'flex min-h-7 w-full cursor-pointer items-center gap-2 rounded px-2 py-1 text-left select-none -outline-offset-2 disabled:cursor-default disabled:opacity-50 focus:bg-hover';
+  'flex min-h-7 pointer-coarse:min-h-10 w-full cursor-pointer items-center gap-2 rounded px-2 py-1 text-left select-none -outline-offset-2 disabled:cursor-default disabled:opacity-50 focus:bg-hover';
 
 /** An action of a menu. */
 export function MenuItem({

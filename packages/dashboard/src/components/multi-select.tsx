@@ -58,7 +58,7 @@ export function MultiSelect({
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         className={classNames(
-          'inline-flex h-8 max-w-56 min-w-0 shrink-0 items-center gap-1.5 rounded-md border px-2.5',
+          'target inline-flex h-8 max-w-56 min-w-0 shrink-0 items-center gap-1.5 rounded-md border px-2.5',
           isFiltering
             ? 'border-accent bg-accent-soft text-ink'
             : 'border-line-strong bg-surface text-ink-2 hover:bg-hover hover:text-ink',
@@ -113,7 +113,7 @@ function OptionList({
 
       {shown.map(({ value, label: text = value }, index) => (
         <div key={value} className="flex items-center rounded hover:bg-hover">
-          <label className="flex min-h-8 min-w-0 flex-1 items-center gap-2.5 px-2">
+          <label className="flex min-h-8 pointer-coarse:min-h-10 min-w-0 flex-1 items-center gap-2.5 px-2">
             <input
               data-autofocus={!isLong && index === 0 ? true : undefined}
               type="checkbox"

@@ -89,6 +89,8 @@ function follow(layer: HTMLElement, owner: HTMLElement, align: 'start' | 'end'):
       layer.scrollHeight,
       innerHeight,
       innerWidth,
+      visualViewport?.height,
+      visualViewport?.offsetTop,
     ].join();
     if (now !== placed) placeBeside(layer, owner, align);
     placed = now;
@@ -98,14 +100,15 @@ function follow(layer: HTMLElement, owner: HTMLElement, align: 'start' | 'end'):
   return () => cancelAnimationFrame(frame);
 }
 
-/** Below the anchor, or above it where there is more space; always inside the window. */
+/** Below the anchor, or above it where there is more space; always inside the window, and not behind the keyboard of a phone. */
 function placeBeside(layer: HTMLElement, owner: HTMLElement, align: 'start' | 'end'): void {
   const { left, right, top, bottom } = owner.getBoundingClientRect();
-  const below = innerHeight - bottom - GAP_PX - EDGE_PX;
-  const above = top - GAP_PX - EDGE_PX;
+  const { height, offsetTop } = visualViewport ?? { height: innerHeight, offsetTop: 0 };
+  const below = offsetTop + height - bottom - GAP_PX - EDGE_PX;
+  const above = top - offsetTop - GAP_PX - EDGE_PX;
   const isBelow = layer.scrollHeight <= below || below >= above;
   const { style, offsetWidth } = layer;
-  style.maxHeight = `${Math.max(80, Math.min(isBelow ? below : above, innerHeight * 0.7))}px`;
+  style.maxHeight = `${Math.max(80, Math.min(isBelow ? below : above, height * 0.7))}px`;
   style.minWidth = `${Math.min(Math.max(owner.offsetWidth, LEAST_PX), innerWidth - 2 * EDGE_PX)}px`;
   style.top = `${isBelow ? bottom + GAP_PX : top - GAP_PX - layer.offsetHeight}px`;
   const wanted = align === 'start' ? left : right - offsetWidth;

@@ -33,7 +33,10 @@ export function Section({
 export function RecordHeading({ list, to, children }: { list: string; to: string; children: ReactNode }) {
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-1">
-      <Link href={to} className="text-sm font-normal text-ink-3 hover:text-ink hover:underline">
+      <Link
+        href={to}
+        className="-my-0.5 inline-flex min-h-6 items-center text-sm font-normal text-ink-3 hover:text-ink hover:underline"
+      >
         {list}
       </Link>
       <span aria-hidden className="text-sm font-normal text-line-strong">

@@ -167,7 +167,7 @@ function ToastCard({
       {action && (
         <button
           type="button"
-          className="min-h-6 rounded px-1.5 font-medium text-accent hover:underline"
+          className="target min-h-6 rounded px-1.5 font-medium text-accent hover:underline"
           onClick={() => {
             dismiss(id);
             action.run();

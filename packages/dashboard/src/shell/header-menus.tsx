@@ -132,7 +132,7 @@ export function UserMenu() {
       trigger={
         <button
           type="button"
-          className="-mr-1.5 inline-flex h-8 shrink-0 items-center gap-1.5 rounded-md px-1.5 text-ink-2 hover:bg-hover hover:text-ink"
+          className="target -mr-1.5 inline-flex h-8 shrink-0 items-center gap-1.5 rounded-md px-1.5 text-ink-2 hover:bg-hover hover:text-ink"
         >
           <CircleUser size={18} aria-hidden />
           <span className="max-w-32 truncate max-lg:sr-only">{name}</span>

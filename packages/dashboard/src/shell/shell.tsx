@@ -116,7 +116,7 @@ function SearchButton({ onOpen }: { onOpen: () => void }) {
       type="button"
       onClick={onOpen}
       aria-keyshortcuts={IS_APPLE ? 'Meta+K' : 'Control+K'}
-      className="flex h-8 min-w-8 items-center gap-2 rounded-md border border-line-strong bg-bg px-2.5 text-ink-3 hover:bg-hover hover:text-ink-2 sm:w-full sm:max-w-96 max-sm:justify-center max-sm:border-transparent max-sm:bg-transparent max-sm:px-0"
+      className="target flex h-8 min-w-8 items-center gap-2 rounded-md border border-line-strong bg-bg px-2.5 text-ink-3 hover:bg-hover hover:text-ink-2 sm:w-full sm:max-w-96 max-sm:justify-center max-sm:border-transparent max-sm:bg-transparent max-sm:px-0"
     >
       <Search size={15} className="shrink-0" aria-hidden />
       <span className="min-w-0 flex-1 truncate text-left max-sm:sr-only">{messages.palette.hint}</span>
@@ -133,7 +133,7 @@ function SettingsLink({ isHere }: { isHere: boolean }) {
       href={links.operators}
       title={messages.header.settings}
       className={classNames(
-        'inline-flex h-8 shrink-0 items-center gap-1.5 rounded-md px-1.5 hover:bg-hover hover:text-ink',
+        'target inline-flex h-8 shrink-0 items-center gap-1.5 rounded-md px-1.5 hover:bg-hover hover:text-ink',
         isHere ? 'text-ink' : 'text-ink-2',
       )}
     >
@@ -196,7 +196,7 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
       trigger={
         <button
           type="button"
-          className="inline-flex h-8 min-w-0 items-center gap-1.5 rounded-md px-2 font-medium hover:bg-hover"
+          className="target inline-flex h-8 min-w-0 items-center gap-1.5 rounded-md px-2 font-medium hover:bg-hover"
         >
           <span className="sr-only">{messages.header.project}</span>
           <span className="max-w-48 truncate">{project ?? messages.header.selectProject}</span>

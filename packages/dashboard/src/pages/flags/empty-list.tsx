@@ -84,7 +84,7 @@ export function NoProject({ name }: { name: string }) {
         action={
           <Link
             href="/?projects"
-            className="inline-flex h-8 items-center font-medium text-accent hover:underline"
+            className="inline-flex h-8 items-center rounded-md bg-accent px-3 font-medium text-accent-ink"
           >
             {words.allProjects}
           </Link>

@@ -151,7 +151,7 @@ function Results({
                 onClose();
                 run();
               }}
-              className="flex min-h-8 cursor-pointer items-center gap-3 rounded-md px-2.5 py-1 data-[selected=true]:bg-hover data-[selected=true]:outline data-[selected=true]:-outline-offset-1 data-[selected=true]:outline-line-strong"
+              className="flex min-h-8 pointer-coarse:min-h-10 cursor-pointer items-center gap-3 rounded-md px-2.5 py-1 data-[selected=true]:bg-hover data-[selected=true]:outline data-[selected=true]:-outline-offset-1 data-[selected=true]:outline-line-strong"
             >
               {Icon && <Icon size={15} className="shrink-0 text-ink-3" aria-hidden />}
               <span className="min-w-0 flex-1 break-words">{title}</span>
