@@ -70,7 +70,10 @@ export function ProposeDialog({
             ))}
           {list ??
             (steps.length > 0 && (
-              <ScrollRegion label={dialogs.whatChanges} className="max-h-[40vh] overflow-y-auto">
+              <ScrollRegion
+                label={dialogs.whatChanges}
+                className="max-h-[40vh] overflow-y-auto short:max-h-[25vh]"
+              >
                 <StepList steps={steps} />
               </ScrollRegion>
             ))}

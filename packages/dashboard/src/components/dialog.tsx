@@ -56,8 +56,8 @@ export function Dialog({
     const removeLayer = dialog ? addLayer(dialog) : undefined;
     const first = ['[data-autofocus]', FIRST_FIELD].find((each) => dialog?.querySelector(each));
     const control = first === undefined ? null : dialog?.querySelector<HTMLElement>(first);
-    // A button at the foot is in view anyway, and the browser would scroll the title away.
-    control?.focus({ preventScroll: control.matches('button') });
+    // In a low window the browser would scroll the title away. A button at the foot is in view anyway, and typing scrolls to a field.
+    control?.focus({ preventScroll: true });
 
     return () => {
       removeLayer?.();
