@@ -32,7 +32,7 @@ export function Badge({ kind = 'plain', icon: Icon, children }: BadgeLook & { ch
   return (
     <span
       className={classNames(
-        'inline-flex h-5 items-center gap-1 rounded px-1.5 text-xs font-medium whitespace-nowrap',
+        'inline-flex h-5 items-center gap-1 rounded px-1.5 text-xs font-medium whitespace-nowrap forced-colors:border',
         KINDS[kind],
       )}
     >

@@ -21,8 +21,8 @@ export function Switch({
         {...rest}
       />
       {/* Forced colors remove backgrounds, and show transparent borders. */}
-      <span className="h-4.5 w-8.5 rounded-full border border-transparent bg-line-strong transition-colors peer-checked:bg-accent peer-disabled:opacity-50" />
-      <span className="absolute left-0.5 size-3.5 rounded-full bg-surface shadow-sm transition-transform peer-checked:translate-x-4 forced-colors:bg-[CanvasText]" />
+      <span className="h-4.5 w-8.5 rounded-full border border-transparent bg-line-strong transition-colors peer-checked:bg-accent peer-disabled:opacity-50 forced-colors:peer-disabled:border-[GrayText]" />
+      <span className="absolute left-0.5 size-3.5 rounded-full bg-surface shadow-sm transition-transform peer-checked:translate-x-4 forced-colors:bg-[CanvasText] forced-colors:peer-disabled:bg-[GrayText]" />
     </span>
   );
 }
