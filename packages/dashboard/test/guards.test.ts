@@ -65,7 +65,7 @@ test(
 
     await page.getByRole('button', { name: 'Archive' }).click();
     await dialog.getByRole('button', { name: 'Archive' }).click();
-    await page.getByText('12 flags archived').waitFor();
+    await page.getByRole('region', { name: 'Messages' }).getByText('12 flags archived').waitFor();
     expect((await world.management.states('shop', 'production')).flags).toHaveLength(1);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('12 flags restored').waitFor();

@@ -137,7 +137,7 @@ test('the archiving of several flags is proposed, which one message says', async
   const dialog = page.getByRole('dialog', { name: 'Propose: archive 4 flags' });
   await dialog.getByLabel('Reason').fill('Shipped');
   await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
-  await page.getByText('Archiving of 2 flags proposed').waitFor();
+  await page.getByText('Archiving of 2 flags proposed', { exact: true }).waitFor();
   await page.getByRole('region', { name: 'Messages' }).getByText('2 flags archived').waitFor();
   expect(await page.getByText(/proposed$/).count()).toBe(1);
 }, 60_000);
