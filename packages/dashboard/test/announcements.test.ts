@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { until } from '@halyard/testing';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { Receiver } from '../../server/src/nouns/webhooks/test-receiver.ts';
 import { sharedWorld } from './support/world.ts';
 
@@ -63,4 +63,33 @@ test('what a dialog that stays open reports is read out in it, once', async () =
     .waitFor();
   expect(await heard(page, 'The receiver answered 200')).toHaveLength(1);
   receiver.stop();
+}, 60_000);
+
+/** What is read of a dialog after its title. */
+function described(dialog: Locator): Promise<string> {
+  return dialog.evaluate((it) =>
+    (it.getAttribute('aria-describedby') ?? '')
+      .split(' ')
+      .map((id) => document.getElementById(id)?.textContent)
+      .join(' '),
+  );
+}
+
+test('a question is read out with what it would change, although the focus is at Cancel', async () => {
+  await world.management.createKey('shop', ['staging'], { name: 'website' });
+  const { page } = await world.open('/projects/shop/keys');
+  await page.getByRole('button', { name: 'Revoke website' }).click();
+  expect(await described(page.getByRole('dialog'))).toContain('stops working immediately');
+  await page.goto('/projects/shop/flags');
+  await page.getByRole('switch', { name: 'new-checkout in production' }).click();
+  const question = page.getByRole('dialog', { name: 'Change new-checkout in production?' });
+  await question.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor();
+  expect(await described(question)).toMatch(/production.*is protected.*new-checkout.*Switch.*On/);
+}, 60_000);
+
+test('the headings of flags and rows are read by their names, not by the controls in them', async () => {
+  const { page } = await world.open('/projects/shop/flags/new-checkout');
+  await page.getByRole('heading', { level: 1, name: 'new-checkout', exact: true }).waitFor();
+  await page.goto('/?projects');
+  await page.getByRole('rowheader', { name: 'shop', exact: true }).waitFor();
 }, 60_000);

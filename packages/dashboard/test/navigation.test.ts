@@ -345,7 +345,7 @@ test(
   async () => {
     await world.management.createProject('a-first-by-name');
     const { page, check } = await world.open('/?projects');
-    const row = page.getByRole('row', { name: /^Star shop/ });
+    const row = page.getByRole('row', { name: /^shop/ });
     await row.getByRole('cell', { name: '100', exact: true }).waitFor();
     await row.getByText(/turned on flag-079 in staging/).waitFor();
     const names = page.getByRole('rowheader');

@@ -32,7 +32,7 @@ describe('schedules', () => {
 
     const upcoming = page.getByRole('region', { name: 'Next seven days' });
     const line = upcoming.getByRole('button', {
-      name: /^checkout in production .*12\.5 % on .*planned by ada/,
+      name: /^checkout in production .*12\.5 %, .*planned by ada/,
     });
     await line.focus();
     await page.keyboard.press('Tab');
@@ -75,7 +75,7 @@ describe('schedules', () => {
     await dialog.getByLabel('Change of flag 1').selectOption('only set rollout to');
     await dialog.getByLabel('Percentage of flag 1').fill('25');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
-    await page.getByRole('button', { name: /^flag-599 in development 25 % on / }).click();
+    await page.getByRole('button', { name: /^flag-599 in development 25 %, / }).click();
     await page.getByText('rolls out to 25 %', { exact: true }).waitFor();
     const { schedules } = (await world.management.request('GET', '/api/projects/large/schedules')) as {
       schedules: { changes: unknown }[];

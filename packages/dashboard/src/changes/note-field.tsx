@@ -61,7 +61,7 @@ export function ReasonDialog({
       isQuestion
       onClose={() => onAnswer(undefined)}
     >
-      <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
+      <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2" data-description>
         {environments.map((environment) => (
           <EnvironmentBadge
             key={environment.name}

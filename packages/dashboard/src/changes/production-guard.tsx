@@ -65,19 +65,21 @@ export function ProductionGuard({
 
   return (
     <Dialog title={title} onClose={() => onAnswer(undefined)} isQuestion>
-      {environment.protected && (
-        <ProtectedNote project={project} environment={environment} isLater={isLater} />
-      )}
-      {idle.length > 0 && (
-        <p className="mt-3 text-ink-2">
-          {idle.length === steps.length
-            ? messages.nothingToDo
-            : messages.nothingToDoFor(idle.length, steps.length)}
-        </p>
-      )}
+      <div data-description>
+        {environment.protected && (
+          <ProtectedNote project={project} environment={environment} isLater={isLater} />
+        )}
+        {idle.length > 0 && (
+          <p className="mt-3 text-ink-2">
+            {idle.length === steps.length
+              ? messages.nothingToDo
+              : messages.nothingToDoFor(idle.length, steps.length)}
+          </p>
+        )}
 
-      {list === undefined && <PausedPlans project={project} environment={environment} steps={steps} />}
-      <div className="mt-3">{list ?? <StepList steps={steps} />}</div>
+        {list === undefined && <PausedPlans project={project} environment={environment} steps={steps} />}
+        <div className="mt-3">{list ?? <StepList steps={steps} />}</div>
+      </div>
 
       <form className="mt-3" {...form.props}>
         <div className="flex flex-col gap-3 empty:hidden">

@@ -72,6 +72,7 @@ export function ProposeDialog({
             (steps.length > 0 && (
               <ScrollRegion
                 label={dialogs.whatChanges}
+                data-description
                 className="max-h-[40vh] overflow-y-auto short:max-h-[25vh]"
               >
                 <StepList steps={steps} />
@@ -120,7 +121,7 @@ export function ProposeDialog({
 function ApprovalNote({ environments }: Pick<ProposedChange, 'environments'>) {
   const needed = Math.max(1, ...environments.map(({ approvals }) => approvals));
   return (
-    <div className="flex gap-2 rounded-md bg-accent-soft px-3 py-2">
+    <div className="flex gap-2 rounded-md bg-accent-soft px-3 py-2" data-description>
       <UserCheck size={16} className="mt-0.5 shrink-0 text-accent" aria-hidden />
       <p className="flex min-w-0 flex-wrap items-center gap-x-1.5">
         {environments.map((environment) => (

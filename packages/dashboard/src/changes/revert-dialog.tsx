@@ -95,7 +95,9 @@ export function RevertDialog({
       className="w-[min(40rem,calc(100vw-2rem))]"
       onClose={onClose}
     >
-      <p className="text-ink-2">{words.hint}</p>
+      <p className="text-ink-2" data-description>
+        {words.hint}
+      </p>
 
       {conflict !== undefined && (
         <div role="alert" className="flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">

@@ -75,7 +75,9 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
       isQuestion
       onClose={() => onAnswer(false)}
     >
-      <div className="text-ink-2">{question.body}</div>
+      <div className="text-ink-2" data-description>
+        {question.body}
+      </div>
       {question.typed !== undefined && (
         <TextField
           label={messages.typeToConfirm(question.typed)}

@@ -21,7 +21,8 @@ const FIRST_FIELD =
 
 /**
  * A native modal dialog, whatever the style of the cell that it is in: the browser keeps the focus inside and restores it. Render it only while it is open. Escape, ×
- * and a click outside close it, and ask first if something was typed. Only "Cancel" does not ask.
+ * and a click outside close it, and ask first if something was typed. Only "Cancel" does not ask. What says what it is about has
+ * `data-description`.
  */
 export function Dialog({
   title,
@@ -51,6 +52,7 @@ export function Dialog({
   useLayoutEffect(() => {
     const dialog = ref.current;
     const returnTo = document.activeElement;
+    if (dialog) describe(dialog, titleId);
     dialog?.showModal();
 
     const removeLayer = dialog ? addLayer(dialog) : undefined;
@@ -64,7 +66,7 @@ export function Dialog({
       dialog?.close();
       if (returnTo instanceof HTMLElement && returnTo.isConnected) returnTo.focus();
     };
-  }, []);
+  }, [titleId]);
 
   function close(): void {
     if (isAsking) setAsking(false);
@@ -128,6 +130,13 @@ export function Dialog({
       <LiveRegion />
     </dialog>
   );
+}
+
+/** Has the elements with `data-description` read out after the title: the focus may be at a button that says too little. */
+function describe(dialog: HTMLElement, prefix: string): void {
+  const texts = [...dialog.querySelectorAll('[data-description]')];
+  for (const [index, text] of texts.entries()) text.id = `${prefix}-${index}`;
+  if (texts.length > 0) dialog.setAttribute('aria-describedby', texts.map(({ id }) => id).join(' '));
 }
 
 function TitleBar({ titleId, title, onClose }: { titleId: string; title: string; onClose: () => void }) {

@@ -15,6 +15,7 @@ export const HEADING = 'flex min-h-8 items-center text-xl font-semibold outline-
 export function Page({
   title,
   heading,
+  name,
   actions,
   intro,
   children,
@@ -23,6 +24,8 @@ export function Page({
   title: string;
   /** Default: the title. */
   heading?: ReactNode;
+  /** What is read of a heading with controls in it. */
+  name?: string;
   actions?: ReactNode;
   intro?: ReactNode;
   children: ReactNode;
@@ -32,7 +35,11 @@ export function Page({
   return (
     <div ref={root} className={classNames(GRID, 'pt-4 pb-24 sm:pb-5')}>
       <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-        <h1 tabIndex={-1} className={classNames(HEADING, actions !== undefined && 'max-w-[calc(100%-4rem)]')}>
+        <h1
+          tabIndex={-1}
+          aria-label={name}
+          className={classNames(HEADING, actions !== undefined && 'max-w-[calc(100%-4rem)]')}
+        >
           {heading ?? title}
         </h1>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

@@ -124,11 +124,20 @@ export function RecordRow({
 const CELL =
   'align-middle wrap-anywhere lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
 
-/** The name of the record; on narrow screens the card's heading. */
-export function RecordHead({ className, children }: { className?: string; children: ReactNode }) {
+/** The name of the record; on narrow screens the card's heading. `label` is read of one with controls in it. */
+export function RecordHead({
+  label,
+  className,
+  children,
+}: {
+  label?: string;
+  className?: string;
+  children: ReactNode;
+}) {
   return (
     <th
       scope="row"
+      aria-label={label}
       className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full lg:max-w-120', className)}
     >
       {children}

@@ -103,7 +103,9 @@ export function ArchiveDialog({
       <form {...form.props}>
         {results.length === 0 && (
           <>
-            <p className="text-ink-2">{words.effect(places.map(({ name }) => name))}</p>
+            <p className="text-ink-2" data-description>
+              {words.effect(places.map(({ name }) => name))}
+            </p>
             <ArchivePreview project={project.name} guarded={guarded} flags={flags} />
             {asksReason && (
               <div className="mt-3">

@@ -117,7 +117,7 @@ function CandidateRow({
 
   return (
     <RecordRow isSelected={isSelected}>
-      <RecordHead>
+      <RecordHead label={key}>
         <span className="flex items-start gap-2">
           {onToggle && <Checkbox label={messages.select(key)} isChecked={isSelected} onChange={onToggle} />}
           <span className="min-w-0">

@@ -122,7 +122,7 @@ function DifferenceRow({
   return (
     <>
       <RecordRow isSelected={isSelected ?? false}>
-        <RecordHead>
+        <RecordHead label={key}>
           <span className="flex min-w-0 items-center gap-2">
             <button
               type="button"

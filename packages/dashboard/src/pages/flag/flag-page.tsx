@@ -133,6 +133,7 @@ function FlagScreen({ project, flag, history }: ScreenProps) {
     <Page
       title={`${flag.key} · ${project.name}`}
       heading={<FlagHeading project={project.name} flag={flag} />}
+      name={flag.key}
       actions={<FlagActions project={project} flag={flag} />}
     >
       <FlagDetails project={project} flag={flag} last={history.entries?.[0]} />

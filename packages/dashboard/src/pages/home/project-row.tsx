@@ -34,7 +34,7 @@ export function ProjectRow({
 
   return (
     <RecordRow>
-      <RecordHead>
+      <RecordHead label={name}>
         <span className="flex min-w-0 items-center gap-1">
           <IconButton
             icon={Star}

@@ -127,7 +127,9 @@ function DecisionDialog({
       focused={isTyped || takesNote ? undefined : 'action'}
       onClose={onClose}
     >
-      <p className="font-medium wrap-anywhere">{messages.subject(titleOf(proposal), wanted)}</p>
+      <p className="font-medium wrap-anywhere" data-description>
+        {messages.subject(titleOf(proposal), wanted)}
+      </p>
       <Effect proposal={proposal} decision={decision} isLast={isLast} />
       {isTyped && (
         <TextField
@@ -171,7 +173,9 @@ function Effect({
   const text = decision === 'approve' ? messages.effects.approve(isLast, hold) : messages.effects[decision];
   return (
     <>
-      <p className="text-ink-2">{text}</p>
+      <p className="text-ink-2" data-description>
+        {text}
+      </p>
       {isMadeNow &&
         places.map((environment) => (
           <ProtectedNote key={environment.name} project={project} environment={environment} />

@@ -1,3 +1,4 @@
+import SearchX from 'lucide-react/icons/search-x';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
@@ -30,11 +31,14 @@ export function ProposalPage({ project, id }: { project: string; id: string }) {
           <span className="min-w-0 text-lg wrap-anywhere">{title}</span>
         </RecordHeading>
       }
+      name={title}
     >
       {proposal !== undefined ? (
         <Proposal proposal={proposal} />
       ) : isRefusal(error, 'not_found') ? (
-        <EmptyState title={messages.missingTitle}>{messages.missing}</EmptyState>
+        <EmptyState icon={SearchX} title={messages.missingTitle}>
+          {messages.missing}
+        </EmptyState>
       ) : error === null ? (
         <>
           <TriedAgain reason={failureReason} />

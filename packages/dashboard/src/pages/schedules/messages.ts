@@ -17,7 +17,7 @@ export const messages = {
     string
   >,
   overdueWhy: 'Its time has passed. It runs as soon as a node can write.',
-  stepAt: (label: string, time: string) => (label === '' ? time : `${label} on ${time}`),
+  stepAt: (label: string, time: string) => (label === '' ? time : `${label}, ${time}`),
   beyond: (count: number) => `+${count} later`,
   /** What a screen reader says of a line after its flag and environment. */
   spoken: (parts: readonly string[]) => ` ${parts.filter((part) => part !== '').join('; ')} `,
