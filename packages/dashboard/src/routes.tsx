@@ -7,6 +7,7 @@ import { useSession } from './api/session.ts';
 import { links, useCurrentProject } from './browser/links.ts';
 import { ChangeGuards } from './changes/change-guards.tsx';
 import { CommandsProvider } from './components/commands.tsx';
+import { Dialog } from './components/dialog.tsx';
 import { ScreenSkeleton } from './components/page.tsx';
 import { PartBoundary, prefetchParts } from './components/part-boundary.tsx';
 import { Problem } from './components/screen-states.tsx';
@@ -90,7 +91,7 @@ export function preloadScreen(path: string): void {
 export function Routes() {
   const [location] = useLocation();
   return (
-    <PartBoundary place={location} fallback={<ShellSkeleton />}>
+    <PartBoundary place={location} frame="screen" fallback={<ShellSkeleton />}>
       <Switch>
         <Route path="/sign-in" component={SignInPage} />
         <Route path="/setup" component={SetupPage} />
@@ -126,14 +127,22 @@ function SignedInRoutes() {
       <CommandsProvider>
         <ChangeGuards>
           <Shell>
-            <PartBoundary place={location} fallback={<ScreenSkeleton />}>
+            <PartBoundary place={location} frame="screen" fallback={<ScreenSkeleton />}>
               <Screen project={project} />
             </PartBoundary>
           </Shell>
         </ChangeGuards>
         <Toasts />
         {!session.signedIn && (
-          <PartBoundary place="sign-in">
+          // Below it may be something unsaved.
+          <PartBoundary
+            place="sign-in"
+            frame={(title, content) => (
+              <Dialog title={title} onClose={() => {}}>
+                {content}
+              </Dialog>
+            )}
+          >
             <SessionEndedDialog />
           </PartBoundary>
         )}

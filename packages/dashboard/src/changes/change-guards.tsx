@@ -1,7 +1,6 @@
 import {
   createContext,
   type ReactNode,
-  Suspense,
   useCallback,
   useContext,
   useEffect,
@@ -15,6 +14,7 @@ import type { EnvironmentRecord } from '../api/types.ts';
 import { createWatchers } from '../browser/watchers.ts';
 import { DialogPart } from '../components/dialog-part.tsx';
 import { lazyPart } from '../components/lazy-part.ts';
+import { SparePart } from '../components/parts.tsx';
 import { createQuestionSlot, type QuestionSlot } from '../components/question-slot.ts';
 import { useTimeRefresh } from '../components/time-ago.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
@@ -198,13 +198,13 @@ export function PausedGuards({ project }: { project: string }) {
     .map((environment) => ({ environment, left: leftMs({ project, environment }) }))
     .filter(({ left }) => left > 0);
   return paused.map(({ environment, left }) => (
-    <Suspense key={environment.name} fallback={null}>
+    <SparePart key={environment.name}>
       <PausedGuard
         environment={environment.name}
         minutes={Math.ceil(left / 60_000)}
         onResume={() => resumeGuards({ project, environment })}
       />
-    </Suspense>
+    </SparePart>
   ));
 }
 

@@ -10,8 +10,8 @@ const words = messages.failure;
 interface Properties {
   /** Names the part: a failed one is retried when the name changes. */
   readonly place: string;
-  /** Frames the error; by default as a screen. */
-  readonly frame?: (title: string, content: ReactNode) => ReactNode;
+  /** Frames the error. `screen`: the part is the whole screen, without anything unsaved, and also reloads by itself. */
+  readonly frame: 'screen' | ((title: string, content: ReactNode) => ReactNode);
   /** Shown until its file is loaded; by default nothing. */
   readonly fallback?: ReactNode;
   readonly children: ReactNode;
@@ -37,12 +37,13 @@ export class PartBoundary extends Component<Properties, { readonly failed: Faile
   }
 
   override render(): ReactNode {
-    const { frame = screenOf, fallback = null, children } = this.props;
+    const { frame, fallback = null, children } = this.props;
     const { failed } = this.state;
     if (failed === undefined) return <Suspense fallback={fallback}>{children}</Suspense>;
+    const framed = frame === 'screen' ? screenOf : frame;
     return isMissingFile(failed.error)
-      ? frame(words.missing, <MissingPart error={failed.error} reloads={this.props.frame === undefined} />)
-      : frame(words.broken, <BrokenPart error={failed.error} />);
+      ? framed(words.missing, <MissingPart error={failed.error} reloads={frame === 'screen'} />)
+      : framed(words.broken, <BrokenPart error={failed.error} />);
   }
 }
 

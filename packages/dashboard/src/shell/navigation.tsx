@@ -1,6 +1,7 @@
-import { type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { classNames } from '../components/class-names.ts';
+import { SparePart } from '../components/parts.tsx';
 
 /** A link of a navigation. */
 export interface Destination {
@@ -62,7 +63,7 @@ export function Navigation({
                 )}
               >
                 {name}
-                <Suspense fallback={null}>{mark?.(screen)}</Suspense>
+                <SparePart>{mark?.(screen)}</SparePart>
               </Link>
             </li>
           );

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import { useOperator, useSession, useSso } from '../../api/session.ts';
 import { useStoredChoice } from '../../browser/stored.ts';
 import { useTheme } from '../../browser/theme.ts';
@@ -9,8 +9,8 @@ import { classNames } from '../../components/class-names.ts';
 import { ChoiceField } from '../../components/field.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
 import { Page } from '../../components/page.tsx';
+import { SectionPart } from '../../components/parts.tsx';
 import { RightsText } from '../../components/permission-fields.tsx';
-import { SkeletonRows } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { messages } from './messages.ts';
 import { PasswordForm } from './password-form.tsx';
@@ -35,9 +35,9 @@ export function AccountPage() {
           </Section>
         )}
         <Section title={messages.tokens} isWide>
-          <Suspense fallback={<SkeletonRows rows={2} />}>
+          <SectionPart rows={2}>
             <OwnTokens />
-          </Suspense>
+          </SectionPart>
         </Section>
         <Section title={messages.signOut}>
           <SignOutSection />

@@ -10,7 +10,7 @@ import { useSearchState } from '../../browser/use-search-state.ts';
 import { Badge } from '../../components/badges.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
 import { Page } from '../../components/page.tsx';
-import { PartBoundary } from '../../components/part-boundary.tsx';
+import { BarPart } from '../../components/parts.tsx';
 import { bothOf, Loaded } from '../../components/screen-states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { useChoices } from '../../flags/flag-tags.ts';
@@ -101,10 +101,7 @@ function CleanUp({
 
       {selected.length > 0 && (
         <div className="sticky bottom-0 z-10">
-          <PartBoundary
-            place={messages.title}
-            fallback={<div className="h-12 border-t border-line bg-raised" />}
-          >
+          <BarPart>
             <BulkBar
               project={project}
               flags={selected}
@@ -113,7 +110,7 @@ function CleanUp({
               onDeselectHidden={() => selection.keep(shown)}
               onDone={selection.clear}
             />
-          </PartBoundary>
+          </BarPart>
         </div>
       )}
     </>

@@ -2,7 +2,7 @@ import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
 import Trash from 'lucide-react/icons/trash-2';
-import { Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { useClients, useLivePresence } from '../../api/clients.ts';
 import { updateEnvironment, useProject } from '../../api/projects.ts';
@@ -16,6 +16,7 @@ import { lazyPart } from '../../components/lazy-part.ts';
 import { TimeCell } from '../../components/lifetime.tsx';
 import { ListScreen } from '../../components/list-screen.tsx';
 import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
+import { SectionPart } from '../../components/parts.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { useDeleteEnvironment } from './deletion.tsx';
 import { CreateEnvironmentDialog, EditEnvironmentDialog } from './environment-dialogs.tsx';
@@ -43,9 +44,9 @@ export function EnvironmentsPage() {
       dialog={(stop) => project && <CreateEnvironmentDialog project={project} onClose={stop} />}
       below={
         project && (
-          <Suspense>
+          <SectionPart>
             <PublicationsSection project={project} />
-          </Suspense>
+          </SectionPart>
         )
       }
     >

@@ -1,5 +1,5 @@
 import SearchX from 'lucide-react/icons/search-x';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useAudit } from '../../api/audit.ts';
@@ -19,8 +19,8 @@ import { DialogPart } from '../../components/dialog-part.tsx';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
 import { Page } from '../../components/page.tsx';
-import { PartBoundary } from '../../components/part-boundary.tsx';
-import { EmptyState, Problem, SkeletonRows, TriedAgain } from '../../components/screen-states.tsx';
+import { SectionPart } from '../../components/parts.tsx';
+import { EmptyState, Problem, TriedAgain } from '../../components/screen-states.tsx';
 import { RecordHeading } from '../../components/section.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import type { FlagPanelProps } from '../../flags/panel-props.ts';
@@ -110,9 +110,9 @@ function FlagScreen({ project, flag, history }: ScreenProps) {
       name: 'history',
       label: words.history,
       panel: (
-        <TabPart>
+        <SectionPart rows={8}>
           <FlagHistory history={history} project={project.name} />
-        </TabPart>
+        </SectionPart>
       ),
     },
     {
@@ -121,9 +121,9 @@ function FlagScreen({ project, flag, history }: ScreenProps) {
       panel: (
         <div className="flex flex-col gap-6">
           <Panels panels={CODE_PANELS} props={{ project, flag }} />
-          <TabPart>
+          <SectionPart rows={8}>
             <CodeSnippets project={project} flag={flag} />
-          </TabPart>
+          </SectionPart>
         </div>
       ),
     },
@@ -158,24 +158,6 @@ function CodeLabel({ project, flagKey }: { project: string; flagKey: string }) {
       {words.code}
       {places > 0 && <Badge>{places}</Badge>}
     </>
-  );
-}
-
-/** A tab whose code is loaded when it is first shown. */
-function TabPart({ children }: { children: ReactNode }) {
-  return (
-    <PartBoundary
-      place="tab"
-      frame={(title, content) => (
-        <section>
-          <h2 className="mb-2 text-base font-semibold">{title}</h2>
-          {content}
-        </section>
-      )}
-      fallback={<SkeletonRows />}
-    >
-      {children}
-    </PartBoundary>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'react';
 import { lazyPart } from '../../components/lazy-part.ts';
-import { PartBoundary } from '../../components/part-boundary.tsx';
+import { SparePart } from '../../components/parts.tsx';
 import type { EnvironmentPanelProps, FlagPanelProps } from '../../flags/panel-props.ts';
 import { FlagProposals } from '../../flags/proposals/flag-proposals.tsx';
 import { UsagePanel } from '../../flags/usage/usage-panel.tsx';
@@ -48,8 +48,8 @@ export function Panels<Props extends object>({
   props: Props;
 }) {
   return panels.map(({ name, Content }) => (
-    <PartBoundary key={name} place={name} frame={() => null}>
+    <SparePart key={name}>
       <Content {...props} />
-    </PartBoundary>
+    </SparePart>
   ));
 }

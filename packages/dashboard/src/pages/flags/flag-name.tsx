@@ -1,5 +1,4 @@
 import Star from 'lucide-react/icons/star';
-import { Suspense } from 'react';
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
@@ -9,6 +8,7 @@ import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
 import { CutKey } from '../../components/cut-key.tsx';
 import { Highlight } from '../../components/highlight.tsx';
+import { SparePart } from '../../components/parts.tsx';
 import { ReadTime, TimeAgo } from '../../components/time-ago.tsx';
 import { type LastChangeFacts, lastChange } from '../../flags/flag-filter.ts';
 import { ProposalMark } from '../../flags/proposals/marks.ts';
@@ -66,9 +66,9 @@ export function FlagName({
         )}
 
         {hasProposals && (
-          <Suspense fallback={null}>
+          <SparePart>
             <ProposalMark project={project} flag={key} />
-          </Suspense>
+          </SparePart>
         )}
         {!hasDescription && mark && (
           <Mark text={mark} isWarning={isUnread} className="min-w-0 shrink-[9999]" />

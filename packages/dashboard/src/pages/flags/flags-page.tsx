@@ -1,5 +1,5 @@
 import Archive from 'lucide-react/icons/archive';
-import { Suspense, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { useParams, useSearchParams } from 'wouter';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
@@ -12,6 +12,7 @@ import { DialogPart } from '../../components/dialog-part.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
 import { GRID, HEADING, Page } from '../../components/page.tsx';
 import { PartBoundary } from '../../components/part-boundary.tsx';
+import { BarPart, SparePart } from '../../components/parts.tsx';
 import { useScreen } from '../../components/restore-place.ts';
 import { EmptyState, Problem } from '../../components/screen-states.tsx';
 import { isFiltering } from '../../flags/flag-filter.ts';
@@ -119,7 +120,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           </h1>
 
           <span className="flex items-center gap-2">
-            <Suspense>{!filter.isArchived && <CleanUpLink project={project} flags={flags} />}</Suspense>
+            <SparePart>{!filter.isArchived && <CleanUpLink project={project} flags={flags} />}</SparePart>
             {flags.length > 0 && <ViewBar project={project} density={density} onDensity={setDensity} />}
             {canEdit && !isEmpty && (
               <CreateButton onClick={create} aria-keyshortcuts="n">
@@ -250,15 +251,7 @@ function SelectedFlags({
   const selected = flags.filter(({ key }) => selection.keys.has(key));
 
   return (
-    <PartBoundary
-      place={messages.selected}
-      frame={(problem, content) => (
-        <section className="shrink-0 border-t border-line p-3">
-          {problem} {content}
-        </section>
-      )}
-      fallback={<div className="h-12 shrink-0 border-t border-line bg-raised" />}
-    >
+    <BarPart>
       <BulkBar
         project={project}
         known={choices}
@@ -267,7 +260,7 @@ function SelectedFlags({
         onDeselectHidden={() => selection.keep(shownKeys)}
         onDone={selection.clear}
       />
-    </PartBoundary>
+    </BarPart>
   );
 }
 

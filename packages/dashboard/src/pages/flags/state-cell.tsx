@@ -1,9 +1,10 @@
-import { lazy, memo, Suspense } from 'react';
+import { lazy, memo } from 'react';
 import type { EnvironmentRecord, FlagState, RolloutPlanRecord, StateRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useStateSwitch } from '../../changes/state-switch.ts';
 import { WriteMark } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { SparePart } from '../../components/parts.tsx';
 import { shownValue } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { useOpenPlan } from './flag-marks.tsx';
@@ -68,9 +69,9 @@ export const StateCell = memo(function StateCell({
         </span>
       </span>
       {plan !== undefined && (
-        <Suspense fallback={null}>
+        <SparePart>
           <PlanMark plan={plan} />
-        </Suspense>
+        </SparePart>
       )}
       {state !== undefined && <Served state={state} valueName={shown?.valueName} />}
       {/* In the gap between two cells: the text needs the whole cell. */}

@@ -10,7 +10,7 @@ import { DialogPart } from '../../components/dialog-part.tsx';
 import { lazyPart } from '../../components/lazy-part.ts';
 import { ListFilter, useListSearch } from '../../components/list-filter.tsx';
 import { ListScreen } from '../../components/list-screen.tsx';
-import { PartBoundary } from '../../components/part-boundary.tsx';
+import { SectionPart } from '../../components/parts.tsx';
 import { mayChange, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { PersonHead, useCanInvite } from '../../components/person-head.tsx';
 import { RecordActions, RecordCell, RecordRow, RecordTable } from '../../components/tables.tsx';
@@ -44,9 +44,9 @@ export function MembersPage() {
       )}
       below={
         <>
-          <PartBoundary place={texts.title}>
+          <SectionPart>
             <InvitationList project={project} />
-          </PartBoundary>
+          </SectionPart>
           {created !== undefined && (
             <DialogPart title={texts.create} onClose={() => setCreated(undefined)}>
               <LinkDialog created={created} onClose={() => setCreated(undefined)} />
