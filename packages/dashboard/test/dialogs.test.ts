@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { until } from '@halyard/testing';
+import { BLANK } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -194,13 +195,15 @@ test(
 test(
   'what is typed while a dialog is loaded for the first time goes into its first field',
   async () => {
-    const { page } = await world.open(FLAGS);
-    await page.getByRole('switch').first().waitFor();
+    const { page } = await world.open(BLANK);
     const release = Promise.withResolvers<void>();
-    await page.route('**/assets/**', async (route) => {
+    // Before the list asks for the same file.
+    await page.route('**/assets/shared-*', async (route) => {
       await release.promise;
       await route.continue();
     });
+    await page.goto(FLAGS);
+    await page.getByRole('switch').first().waitFor();
     await page.keyboard.press('n');
     await page.getByRole('dialog', { name: 'New flag' }).getByRole('status', { name: 'Loading' }).waitFor();
     await page.keyboard.type('typed-');
