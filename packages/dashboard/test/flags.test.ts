@@ -274,7 +274,7 @@ test(
     await page.getByRole('button', { name: 'Archive' }).click();
     const dialog = page.getByRole('dialog', { name: 'Archive 2 flags?' });
     await dialog.getByRole('button', { name: 'Archive' }).click();
-    await page.getByText('2 flags archived').waitFor();
+    await page.getByRole('region', { name: 'Messages' }).getByText('2 flags archived').waitFor();
     await page.getByRole('switch', { name: 'bulk-a in development' }).waitFor({ state: 'detached' });
     await page.getByLabel('Which flags').selectOption('archived');
     await page.getByRole('rowheader', { name: 'bulk-a' }).waitFor();
