@@ -1,6 +1,6 @@
 import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
-import type { ComponentProps, ReactNode } from 'react';
+import { type ComponentProps, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import { ariaSort, type Sort } from './sort.ts';
 
@@ -174,15 +174,29 @@ export function RecordActions({ children }: { children: ReactNode }) {
   );
 }
 
-/** A part of the screen that scrolls on its own, also with the keyboard. `label` names it. */
+/** A part of the screen that scrolls on its own, also with the keyboard; where all of it is in view, Tab passes it by. `label` names it. */
 export function ScrollRegion({ label, className, ...rest }: ComponentProps<'section'> & { label: string }) {
+  const ref = useRef<HTMLElement>(null);
+  const [scrolls, setScrolls] = useState(false);
+  useLayoutEffect(() => {
+    const region = ref.current;
+    if (region === null) return;
+    const look = () =>
+      setScrolls(region.scrollHeight > region.clientHeight || region.scrollWidth > region.clientWidth);
+    look();
+    const observer = new ResizeObserver(look);
+    for (const each of [region, ...region.children]) observer.observe(each);
+    return () => observer.disconnect();
+  });
+
   return (
     <section
+      ref={ref}
       aria-label={label}
       // Without `relative`, hidden text inside would be positioned relative to the screen and make it scroll.
       className={classNames('relative', className)}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable with the keyboard
-      tabIndex={0}
+      // A scrolling element must be reachable with the keyboard.
+      tabIndex={scrolls ? 0 : undefined}
       {...rest}
     />
   );
