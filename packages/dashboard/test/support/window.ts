@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { AXE_AHEAD } from './axe.ts';
 
 /** A window with its own cookies. */
 export interface Window {
@@ -43,6 +44,13 @@ interface Reusable {
   _newContextForReuse(options: BrowserContextOptions): Promise<BrowserContext>;
   _disconnectFromReusedContext(reason: string): Promise<void>;
 }
+
+/** A page of the server that does nothing, where a window forgets its storage by itself. */
+const EMPTY = '/healthz?empty';
+const FORGETS = `if (location.pathname + location.search === '${EMPTY}') {
+  localStorage.clear();
+  sessionStorage.clear();
+}`;
 
 interface Windows {
   /** Empty ones that no test uses. */
@@ -100,7 +108,7 @@ async function newWindow(
     isMobile: isTouched,
   };
   const context = await (isReusable ? reusable._newContextForReuse(settings) : browser.newContext(settings));
-  if (options.script !== undefined) await context.addInitScript(options.script);
+  for (const script of [FORGETS, AXE_AHEAD, options.script ?? '']) await context.addInitScript(script);
   const page = context.pages()[0] ?? (await context.newPage());
 
   const window: Kept = { kind, baseURL, context, page, isReusable, hasRoutes: false, isMarked: isTouched };
@@ -174,9 +182,7 @@ async function empty(window: Kept): Promise<boolean> {
     await context.unrouteAll({ behavior: 'ignoreErrors' });
     window.hasRoutes = false;
   }
-  // A page of the server that does nothing, from which the storage can be reached.
-  await page.goto(`${baseURL}/healthz`);
-  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await page.goto(`${baseURL}${EMPTY}`);
   await page.mouse.move(-1, -1);
   await context.clearCookies();
   return !window.isMarked;
