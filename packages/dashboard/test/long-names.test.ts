@@ -165,3 +165,27 @@ test(
   },
   PATIENCE_MS,
 );
+
+test.each([900, 820])(
+  'a key of usual length is whole beside a long value in the history, %d px wide',
+  async (width) => {
+    const { management, node } = world;
+    const project = `texts-${width}`;
+    await management.createProject(project);
+    const state = { enabled: true, value: 'Free shipping this week' };
+    await management.putState(project, 'staging', 'banner-text', state);
+    const { page, context, check } = await world.open('/account', { width });
+    // By another author, so that it has a line of its own.
+    await context.request.patch(`/api/projects/${project}/environments/staging/flags/banner-text`, {
+      data: { value: 'Free shipping until Sunday' },
+      headers: { origin: node.url },
+    });
+    await page.goto(`/projects/${project}/history`);
+    const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'ada' });
+    const link = row.getByRole('link', { name: 'banner-text' }).first();
+    await link.waitFor();
+    expect(await link.evaluate((it) => it.scrollWidth - it.clientWidth)).toBeLessThanOrEqual(0);
+    await check();
+  },
+  PATIENCE_MS,
+);

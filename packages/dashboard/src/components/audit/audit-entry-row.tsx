@@ -212,7 +212,7 @@ function ClockTime({ at }: { at: string }) {
 export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
   const { action, project, target } = entry;
   if (/^(flag|rollout)\./.test(action) && project !== undefined)
-    return <FlagLink project={project} flag={target} />;
+    return <FlagLink project={project} flag={target} isAlone />;
   if (action.startsWith('proposal.') && project !== undefined)
     return (
       <Link href={links.proposal(project, target)} className={`min-w-10 ${TARGET_LINK}`}>
@@ -229,16 +229,25 @@ export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
 const TARGET_LINK =
   'relative shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-md:wrap-anywhere max-md:whitespace-normal';
 
-/** Keys of this many characters are never cut. */
-const SHORT = 8;
+/** Keys of this many characters are never cut: one that is alone on its line, and one of several. */
+const [SHORT_ALONE, SHORT] = [24, 8];
 
 /** A link to a flag, which is above the button that covers its row. */
-export function FlagLink({ project, flag }: { project: string; flag: string }) {
+export function FlagLink({
+  project,
+  flag,
+  isAlone = false,
+}: {
+  project: string;
+  flag: string;
+  isAlone?: boolean;
+}) {
+  const isShort = flag.length <= (isAlone ? SHORT_ALONE : SHORT);
   return (
     <Link
       href={links.flag(project, flag)}
       // Long keys may be cut down to this; a short one would stand before a gap.
-      className={classNames(TARGET_LINK, flag.length > SHORT ? 'min-w-16' : 'min-w-max')}
+      className={classNames(TARGET_LINK, isShort ? 'min-w-max' : 'min-w-16')}
       title={flag}
     >
       {flag}
