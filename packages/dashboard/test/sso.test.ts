@@ -102,6 +102,23 @@ test(
   PATIENCE_MS,
 );
 
+test('the whole name of the provider is on its button, in the smallest window', async () => {
+  const { page, check } = await world.open('/sign-in', { as: 'visitor', width: 320, height: 256 });
+  await page.route('**/api/session', async (route) => {
+    const answer = await route.fetch();
+    const session = (await answer.json()) as { sso: { label: string } };
+    session.sso.label = 'Harbour International Identity';
+    await route.fulfill({ response: answer, json: session });
+  });
+  await page.reload();
+  const words = page.getByText('Sign in with Harbour International Identity');
+  await words.waitFor();
+  const [inside, frame] = [await words.boundingBox(), await page.getByRole('button').first().boundingBox()];
+  expect(inside?.height).toBeGreaterThan(30);
+  expect(frame?.height).toBeGreaterThan(inside?.height ?? 0);
+  await check();
+}, 60_000);
+
 test(
   'a session of single sign-on that ends during work continues after signing in in another tab',
   async () => {

@@ -46,8 +46,14 @@ function SsoSignIn({
   return (
     <div className="flex flex-col gap-4">
       {problem !== undefined && <FormError>{messages.ssoProblems[problem](sso.label)}</FormError>}
-      <Button kind="primary" autoFocus onClick={() => location.assign(ssoAddress(sso, target))}>
-        <span className="truncate">{messages.signInWith(sso.label)}</span>
+      <Button
+        kind="primary"
+        // A long name of the provider gets more lines.
+        className="h-auto! min-h-8 py-1 whitespace-normal!"
+        autoFocus
+        onClick={() => location.assign(ssoAddress(sso, target))}
+      >
+        <span className="wrap-anywhere">{messages.signInWith(sso.label)}</span>
       </Button>
       {isFirst && <p className="text-xs text-ink-3">{messages.ssoFirst}</p>}
       {!isFirst && !sso.only && (
