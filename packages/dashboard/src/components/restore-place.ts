@@ -19,7 +19,8 @@ const places = new Map<string, Place>();
 
 /** How the screen was reached; `undefined` once that was handled, and after the page was loaded. */
 let arrival: 'forward' | 'back' | undefined;
-let path = location.pathname;
+// Tests of parts without a screen have no address.
+let path = typeof location === 'undefined' ? '' : location.pathname;
 
 // Before the router's own listeners, which show the screen. A redirect counts as the navigation that led to it, or as one
 // of the person, as after signing in; while the page loads, the person has done nothing yet.
