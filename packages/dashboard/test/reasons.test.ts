@@ -42,7 +42,8 @@ test('people set that every change needs a reason, and are asked for it wherever
   await why.getByRole('button', { name: 'Continue' }).click();
   await why.waitFor({ state: 'detached' });
   await page.getByRole('switch', { name: 'new-checkout in development', checked: true }).waitFor();
-  expect(await lastNote()).toBe('The wrong flag');
+  // The switch shows what is being written.
+  await until('the undo has its reason', async () => (await lastNote()) === 'The wrong flag');
 
   const loosened = { body: { reasonRequired: false }, headers: { 'X-Change-Note': 'done' } };
   await world.management.request('PATCH', '/api/projects/shop/environments/development', loosened);
