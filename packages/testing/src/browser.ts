@@ -34,7 +34,7 @@ const SWITCHES = [
   // Pages end before compiled code pays for its compiling: 6 to 10 %. What was parsed is kept for the next page.
   '--js-flags=--no-opt --no-maglev --no-flush-bytecode',
   // A new frame, with its compositor, for every document: 30 ms of a page's 210. Without it a page that is left may hear of the
-  // end of its requests, as in other browsers. And the change to another group of pages where only one of two has an opener
+  // end of its requests. And the change to another group of pages where only one of two has an opener
   // policy, as the dashboard and the page at which a window is emptied: 45 ms. No test opens a page from another.
   `--disable-features=${[...OFF_FOR_PLAYWRIGHT, 'RenderDocument', 'CrossOriginOpenerPolicy'].join(',')}`,
 ];
