@@ -147,15 +147,14 @@ describe.each(ENGINES)('attempts to get past approvals on $name', (engine: TestE
     expect((await project.decide(team.cleo, id, 'approve')).json.status).toBe('applied');
   });
 
-  test('what was reverted needs approval again, also if it loosened the guard', async () => {
+  test('the revert of a stricter guard loosens it, and needs approval', async () => {
     const project = await GuardedProject.make(team);
     const place = `${project.path}/environments/production`;
     const { seq } = await app.done('PATCH', place, { body: { approvals: 2 } });
-    const reverted = await app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
-    expect([
-      reverted.status,
-      (await app.done('GET', `${project.path}/environments`)).environments[2].approvals,
-    ]).toEqual([200, 2]);
+    const refused = await app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
+    expect([refused.status, refused.json.error]).toEqual([409, 'approval_required']);
+    const { environments } = await app.done('GET', `${project.path}/environments`);
+    expect(environments[2].approvals).toBe(2);
   });
 
   test('a token that may only set states proposes, and does not decide', async () => {
