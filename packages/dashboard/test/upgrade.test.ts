@@ -103,15 +103,15 @@ test('a screen that was fetched ahead opens while the server is away', async () 
   const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
   const needed = await filesOf('/projects/shop/keys');
   const { page, close } = await world.open(BLANK, { expected: GONE, fetchesAhead: true });
-  const fetched = new Set<string>();
-  const { promise: all, resolve } = Promise.withResolvers<void>();
-  page.on('requestfinished', (request) => {
-    fetched.add(new URL(request.url()).pathname);
-    if (needed.isSubsetOf(fetched)) resolve();
-  });
   await page.goto(`http://127.0.0.1:${proxy.port}/projects/shop/flags`);
   await page.getByText('Live', { exact: true }).waitFor();
-  await all;
+  await page.waitForFunction(
+    (names) => {
+      const fetched = performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname);
+      return names.every((name) => fetched.includes(name));
+    },
+    [...needed],
+  );
   proxy.refuse();
   await page.getByText('Offline', { exact: true }).waitFor();
   await page.keyboard.press('g');

@@ -134,10 +134,11 @@ export async function prefetchParts(): Promise<void> {
   }
 }
 
+/** Resolves at the next moment without work; on a busy page, after two seconds. */
 function idle(): Promise<void> {
   return new Promise((resolve) => {
     // Safari has no idle callbacks.
-    if (typeof requestIdleCallback === 'function') requestIdleCallback(() => resolve());
+    if (typeof requestIdleCallback === 'function') requestIdleCallback(() => resolve(), { timeout: 2_000 });
     else setTimeout(resolve, 200);
   });
 }
