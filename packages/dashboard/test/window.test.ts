@@ -7,8 +7,8 @@ const world = sharedWorld(({ management }) => management.createProject('shop'));
 /** What a page may find of an earlier one. */
 const TRACES = `({
   cookies: document.cookie,
-  local: localStorage.length,
-  session: sessionStorage.length,
+  local: localStorage.getItem('a'),
+  session: sessionStorage.getItem('a'),
   script: typeof leftBehind,
   year: new Date().getFullYear(),
   width: innerWidth,
