@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import { card, editor, FLAG, resetFlag, write } from './support/flag-screen.ts';
+import { KEPT_ALIVE } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -122,7 +123,7 @@ test(
   async () => {
     const { page, context } = await world.open(FLAG, { expected: /401/ });
     await write(page, '8');
-    await context.request.delete('/api/session', { headers: { origin: world.node.url } });
+    await context.request.delete('/api/session', { headers: { origin: world.node.url }, ...KEPT_ALIVE });
     await page.getByRole('dialog', { name: 'Sign in again' }).getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL('**/sign-in?from=*');
     expect(await page.getByRole('dialog').count()).toBe(0);

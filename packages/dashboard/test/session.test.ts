@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ADMIN } from './support/opened-page.ts';
+import { ADMIN, KEPT_ALIVE } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -52,7 +52,10 @@ test(
     const { page, context } = await world.open('/projects/shop/flags', { expected: /401/ });
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
     await control.waitFor();
-    const ended = await context.request.delete('/api/session', { headers: { Origin: world.node.url } });
+    const ended = await context.request.delete('/api/session', {
+      headers: { Origin: world.node.url },
+      ...KEPT_ALIVE,
+    });
     expect(ended.status()).toBe(200);
     // The stream may have reported it already: then the dialog is above it.
     await control.dispatchEvent('click');

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { lastingPort } from '@halyard/testing';
 import { startIdentityProvider } from '@halyard/testing/identity-provider';
 import type { Page } from 'playwright-core';
-import { ADMIN } from './support/opened-page.ts';
+import { ADMIN, KEPT_ALIVE } from './support/opened-page.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -130,7 +130,7 @@ test(
     await button(page).click();
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
     await control.waitFor();
-    await context.request.delete('/api/session', { headers: { Origin: world.node.url } });
+    await context.request.delete('/api/session', { headers: { Origin: world.node.url }, ...KEPT_ALIVE });
     await control.dispatchEvent('click');
     const dialog = page.getByRole('dialog', { name: 'Sign in again' });
     await dialog.waitFor();

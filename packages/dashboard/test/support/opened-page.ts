@@ -126,12 +126,15 @@ async function signInAdministrator(context: BrowserContext, node: NodeProcess): 
   signedIn.set(node, await context.cookies());
 }
 
+/** A server may close a connection at the moment that its next request is sent. A browser tries again by itself. */
+export const KEPT_ALIVE = { maxRetries: 1 } as const;
+
 /** Signs in through the API, with the cookie that a browser would get. */
 async function signIn(
   context: BrowserContext,
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<void> {
-  const response = await context.request.post('/api/session', { data: { email, password } });
+  const response = await context.request.post('/api/session', { data: { email, password }, ...KEPT_ALIVE });
   if (!response.ok()) throw new Error(`signing in answered ${response.status()}: ${await response.text()}`);
 }
 
