@@ -42,7 +42,7 @@ test('the frame knows no screen, and a screen loads another one only later', () 
   expect(named(imports.filter(isWrong))).toEqual([]);
 });
 
-test('a part that is loaded later stands in a boundary, so that its failure does not take the screen', async () => {
+test('every part that loads later has an error boundary, so that its failure does not take down the screen', async () => {
   const waiting: string[] = [];
   for await (const path of new Bun.Glob('**/*.tsx').scan(import.meta.dir))
     if ((await Bun.file(`${import.meta.dir}/${path}`).text()).includes('<Suspense')) waiting.push(path);

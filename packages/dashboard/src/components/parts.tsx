@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { PartBoundary } from './part-boundary.tsx';
 import { SkeletonRows } from './screen-states.tsx';
 
-/** A part that its screen works without: nothing stands in its place while its file is loaded, and when it fails. */
+/** A part that its screen can do without: nothing is shown while its file loads, or if it fails. */
 export function SparePart({ children }: { children: ReactNode }) {
   return (
     <PartBoundary place="spare" frame={() => null}>
@@ -11,7 +11,7 @@ export function SparePart({ children }: { children: ReactNode }) {
   );
 }
 
-/** A section of a screen whose file is loaded when it is first shown. It says itself that it failed. `rows`: how long it is, about. */
+/** A section whose file loads when it is first shown. If it fails, the error takes its place. `rows`: its height while it loads. */
 export function SectionPart({ rows, children }: { rows?: number; children: ReactNode }) {
   return (
     <PartBoundary
@@ -29,7 +29,7 @@ export function SectionPart({ rows, children }: { rows?: number; children: React
   );
 }
 
-/** A bar at the foot of a screen, with what can be done to what is selected. It says itself that it failed. */
+/** The bar of actions for selected rows, at the foot of a screen. If it fails, the error takes its place. */
 export function BarPart({ children }: { children: ReactNode }) {
   return (
     <PartBoundary

@@ -27,6 +27,20 @@ export function MembersPage() {
   const { project = '' } = useParams<{ project: string }>();
   // Only in this component's state: the link is shown once.
   const [created, setCreated] = useState<CreatedLink>();
+  const stop = () => setCreated(undefined);
+
+  const invitations = (
+    <>
+      <SectionPart>
+        <InvitationList project={project} />
+      </SectionPart>
+      {created !== undefined && (
+        <DialogPart title={texts.create} onClose={stop}>
+          <LinkDialog created={created} onClose={stop} />
+        </DialogPart>
+      )}
+    </>
+  );
 
   return (
     <ListScreen
@@ -37,23 +51,12 @@ export function MembersPage() {
       rows={3}
       createIcon={UserPlus}
       canCreate={useCanInvite()}
-      dialog={(stop) => (
-        <DialogPart title={texts.create} onClose={stop}>
-          <InviteDialog project={project} onClose={stop} onCreated={setCreated} />
+      dialog={(close) => (
+        <DialogPart title={texts.create} onClose={close}>
+          <InviteDialog project={project} onClose={close} onCreated={setCreated} />
         </DialogPart>
       )}
-      below={
-        <>
-          <SectionPart>
-            <InvitationList project={project} />
-          </SectionPart>
-          {created !== undefined && (
-            <DialogPart title={texts.create} onClose={() => setCreated(undefined)}>
-              <LinkDialog created={created} onClose={() => setCreated(undefined)} />
-            </DialogPart>
-          )}
-        </>
-      }
+      below={invitations}
     >
       {(people) => <Members project={project} people={people} />}
     </ListScreen>

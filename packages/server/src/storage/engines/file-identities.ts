@@ -34,8 +34,8 @@ export class FileIdentities {
   check(): void {
     if (this.#files.size === 0) return;
 
-    // Since 6.13, Linux notes the exact time of the first write after somebody asked for a file's times, and the commit then
-    // takes 1.4 times as long. So the folder is asked: its time changes with every file put into it or taken out of it.
+    // Since Linux 6.13, a `stat` makes the next write to that file record an exact time, and its flush takes 1.4 times as
+    // long. So this looks at the folder, whose time changes whenever a file is added or removed.
     const folder = statOf(this.#folder);
     const state = folder && `${identity(folder)}:${folder.ctimeNs}`;
     if (state !== undefined && state === this.#settled) return;
