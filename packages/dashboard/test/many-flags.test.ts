@@ -77,3 +77,24 @@ test('the palette lists few of ten thousand flags, and the right one is among th
     .waitFor();
   expect(await page.getByRole('dialog').getByRole('option').count()).toBeLessThan(20);
 }, 60_000);
+
+test('a change of one flag makes the browser look at its row again, not at the whole page', async () => {
+  const { page } = await world.open('/projects/shop/flags');
+  await page.getByText('Live', { exact: true }).waitFor();
+  const flag = page.getByRole('switch', { name: 'flag-00001 in development' });
+  await flag.waitFor();
+  await page.waitForLoadState('networkidle');
+  const elements = await page.locator('*').count();
+
+  await world.browser.startTracing(page, { categories: ['devtools.timeline'] });
+  await world.management.putState('shop', 'development', 'flag-00001', { enabled: true });
+  await flag.and(page.locator(':checked')).waitFor();
+  const { traceEvents } = JSON.parse(String(await world.browser.stopTracing())) as {
+    traceEvents: readonly { readonly name: string; readonly args: { readonly elementCount?: number } }[];
+  };
+  const restyled = traceEvents
+    .filter(({ name }) => name === 'UpdateLayoutTree')
+    .map(({ args }) => args.elementCount ?? 0);
+  expect(restyled.some((count) => count > 0)).toBe(true);
+  expect(Math.max(...restyled)).toBeLessThan(elements / 4);
+}, 60_000);

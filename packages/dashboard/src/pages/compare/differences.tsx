@@ -5,6 +5,7 @@ import type { EnvironmentRecord, StateDifference } from '../../api/types.ts';
 import { useSearchState } from '../../browser/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { CopyDialog } from '../../changes/copy-dialog.tsx';
+import { clearOfBar } from '../../components/bottom-bar.ts';
 import { Button } from '../../components/button.tsx';
 import { useActionsCommand } from '../../components/commands.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
@@ -139,18 +140,19 @@ function SelectionBar({
 }) {
   const bar = useActionsCommand();
   return (
-    <div
-      ref={bar}
-      data-bottom-bar
-      className="sticky bottom-3 z-10 mt-3 flex animate-enter flex-wrap items-center gap-2 rounded-lg border border-line bg-raised p-2 pl-4 shadow-pop"
-    >
-      <span className="mr-auto font-medium">{messages.selected(count)}</span>
-      <Button kind="primary" onClick={onCopy}>
-        {messages.copyTo(to.name)}
-      </Button>
-      <Button kind="quiet" onClick={onClear}>
-        {messages.clear}
-      </Button>
+    <div ref={clearOfBar} data-bottom-bar className="sticky bottom-3 z-10 mt-3">
+      <div
+        ref={bar}
+        className="flex animate-enter flex-wrap items-center gap-2 rounded-lg border border-line bg-raised p-2 pl-4 shadow-pop"
+      >
+        <span className="mr-auto font-medium">{messages.selected(count)}</span>
+        <Button kind="primary" onClick={onCopy}>
+          {messages.copyTo(to.name)}
+        </Button>
+        <Button kind="quiet" onClick={onClear}>
+          {messages.clear}
+        </Button>
+      </div>
     </div>
   );
 }

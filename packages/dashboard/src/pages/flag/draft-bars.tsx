@@ -7,6 +7,7 @@ import { NOTE_LENGTH } from '../../changes/note-field.tsx';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { StateDiff } from '../../components/audit/state-diff.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
+import { clearOfBar } from '../../components/bottom-bar.ts';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
@@ -39,13 +40,9 @@ export function DraftBars({ onHost }: { onHost: (host: HTMLElement | null) => vo
   const ref = useCallback(
     (host: HTMLElement | null) => {
       onHost(host);
-      if (host === null) return undefined;
-
-      const observer = new ResizeObserver(() => keepClear(host));
-      observer.observe(host);
+      const leave = clearOfBar(host);
       return () => {
-        observer.disconnect();
-        document.documentElement.style.removeProperty('--bottom-bar');
+        leave?.();
         onHost(null);
       };
     },
@@ -58,18 +55,6 @@ export function DraftBars({ onHost }: { onHost: (host: HTMLElement | null) => vo
       className="sticky bottom-0 z-20 -mx-4 mt-4 divide-y divide-line border-t border-line bg-raised shadow-pop empty:hidden sm:-mx-6 [@media(max-height:20rem)]:static"
     />
   );
-}
-
-/** Tells the page how much the bars cover, and scrolls the control that has the focus out from under them. */
-function keepClear(host: HTMLElement): void {
-  const height = getComputedStyle(host).position === 'sticky' ? host.offsetHeight : 0;
-  document.documentElement.style.setProperty('--bottom-bar', `${height}px`);
-
-  const { activeElement } = document;
-  const isBeside = activeElement !== null && !host.contains(activeElement);
-  if (!isBeside || !host.parentElement?.contains(activeElement)) return;
-  if (activeElement.getBoundingClientRect().bottom > innerHeight - height)
-    activeElement.scrollIntoView({ block: 'nearest' });
 }
 
 /** A draft in the bar at the foot of the window: the reason, and the actions on it. */

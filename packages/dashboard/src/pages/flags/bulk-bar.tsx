@@ -6,6 +6,7 @@ import { useState } from 'react';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
+import { clearOfBar } from '../../components/bottom-bar.ts';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { useActionsCommand } from '../../components/commands.tsx';
@@ -51,6 +52,7 @@ export function BulkBar({
 
   return (
     <section
+      ref={clearOfBar}
       aria-label={messages.selected}
       data-bottom-bar
       className="sticky bottom-0 z-20 shrink-0 border-t border-line bg-raised"
