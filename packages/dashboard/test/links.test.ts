@@ -19,10 +19,16 @@ test('a new link works in the tab of an expired one, and is removed from the add
 test('a person who joins in a browser of another person is signed in as themselves', async () => {
   const { page, check } = await world.open(`/invitation#${await invite('frank@example.com')}`);
   await page.getByText('This browser is signed in as ada@example.com').waitFor();
+  // Whatever is asked on the way out is asked in the name of another person, and the link is used.
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (new URL(page.url()).pathname === '/invitation') asked.push(new URL(request.url()).pathname);
+  });
   await page.getByLabel('Your name').fill('Frank');
   await page.getByLabel('Password').fill('a horse of another color');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.waitForURL('**/projects/shop/flags');
+  expect(asked).toEqual(['/api/invitations/accept', '/']);
   await page.getByRole('button', { name: 'Frank' }).waitFor();
   // The screen is a separate file, and loads a moment after the frame.
   await page.getByRole('heading', { level: 1 }).waitFor();

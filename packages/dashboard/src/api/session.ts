@@ -107,6 +107,9 @@ export function useEvaluationUrl(): string {
   return useSession().data?.evaluationUrl ?? location.origin;
 }
 
+/** What a new session does not change: the session is in its answer, and a link that was used is only an error. */
+const KNOWN_AFTER = new Set<unknown>(['session', 'invitation']);
+
 /** Signs in, sets up the first administrator, or accepts an invitation. Each starts a new session. */
 export function useStartSession<Input>(path: 'session' | 'setup' | 'invitations/accept') {
   const queries = useQueryClient();
@@ -122,9 +125,9 @@ export function useStartSession<Input>(path: 'session' | 'setup' | 'invitations/
       // A one-time link is used now: reloading its page would only show that.
       const kept = path === 'session' ? nextSession(before, session) : nextSession(before, session, '/');
       queries.setQueryData(queryKeys.session, kept);
-      // Changes since the session ended are unknown.
-      if (before?.operator !== undefined && kept.signedIn)
-        void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+      // Changes since the session ended are unknown. For another person the page is left as it is.
+      if (before?.operator !== undefined && kept === session)
+        void queries.invalidateQueries({ predicate: ({ queryKey }) => !KNOWN_AFTER.has(queryKey[0]) });
     },
   });
 }
