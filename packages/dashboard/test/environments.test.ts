@@ -3,6 +3,7 @@ import { openSse, until } from '@halyard/testing';
 import { SqlUsageStore } from '../../server/src/nouns/usage/usage-table.ts';
 import { openSqlite } from '../../server/src/storage/engines/sqlite.ts';
 import { databaseFile } from '../../server/src/storage/schema.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 // A test writes to the database itself.
@@ -191,7 +192,7 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   await check();
   await page.goto(`${node.url}/projects/counted/flags/idle`);
   await reads.getByText('No client has read this flag yet.').waitFor();
-  await page.goto(`${node.url}/projects/counted/flags`);
+  await visit(page, `/projects/counted/flags`);
   await page.getByText('not read for 30 days').waitFor();
   expect(await page.getByRole('row').filter({ hasText: 'not read' }).getByRole('link').textContent()).toBe(
     'idle',
@@ -215,7 +216,7 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   await check();
 
   // What can be removed, and why.
-  await page.goto(`${node.url}/projects/counted/clean-up`);
+  await visit(page, `/projects/counted/clean-up`);
   await page.getByRole('tab', { name: 'Not read 1', selected: true }).waitFor();
   const candidate = page.getByRole('row', { name: /idle/ });
   await candidate.getByText('not read for 30 days').waitFor();

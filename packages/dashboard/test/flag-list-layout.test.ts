@@ -3,6 +3,7 @@ import { until, within } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import { BLANK } from './support/opened-page.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -239,7 +240,7 @@ describe('many environments', () => {
       await page.locator(`input:focus[aria-label="flag-0 in ${name(16)}"]`).waitFor();
 
       // On the page of a flag only some are listed at first, and all can be found.
-      await page.goto('/projects/fleet/flags/flag-0');
+      await visit(page, '/projects/fleet/flags/flag-0');
       const rows = page.locator('[data-environment]');
       await page.getByRole('switch', { name: `flag-0 in ${name(0)}` }).waitFor();
       expect(await rows.count()).toBeLessThan(30);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
 import { ADMIN, BLANK } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 describe('the history', () => {
@@ -94,7 +95,7 @@ describe('the history', () => {
     // No stream was open when this change was made, so that no node has recorded its delivery.
     const older = first.page.locator('[data-seq]').filter({ hasText: 'changed 2 flags' });
     await older.getByText('No record of its delivery').waitFor();
-    await first.page.goto(`${world.node.url}/projects/shop/flags/banner?tab=history`);
+    await visit(first.page, `/projects/shop/flags/banner?tab=history`);
     await first.page.getByText('seen by 1 of 1 stream').waitFor();
     await first.check();
   }, 60_000);

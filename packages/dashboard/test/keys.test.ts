@@ -3,6 +3,7 @@ import { openSse } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { BLANK } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld, type World } from './support/world.ts';
 
 const world = sharedWorld(async ({ management }) => {
@@ -149,7 +150,7 @@ describe('viewers, and the list', () => {
     expect(await placesWith(page, made)).toEqual([]);
     expect(await world.management.request('GET', `/api/keys/${id}`)).toMatchObject({ status: 'revoked' });
     // The history says so in one line, although it is a new key as well.
-    await page.goto('/projects/list/history');
+    await visit(page, '/projects/list/history');
     await page
       .locator('[data-seq]')
       .filter({ hasText: /replaced the project key\s*app/ })

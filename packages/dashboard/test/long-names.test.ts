@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Locator } from 'playwright-core';
 import { openSqlite } from '../../server/src/storage/engines/sqlite.ts';
 import { databaseFile } from '../../server/src/storage/schema.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 /** The longest name of an environment, and the end of it. */
@@ -49,7 +50,7 @@ test(
 
     for (const path of ['clients', 'schedules', 'history', 'keys', 'environments', `flags/${FLAG}`]) {
       await page.setViewportSize({ width: 320, height: 800 });
-      await page.goto(`/projects/shop/${path}`);
+      await visit(page, `/projects/shop/${path}`);
       const name = page.getByText(PLACE, { exact: true }).filter({ visible: true }).first();
       await name.waitFor();
       expect([path, await isWhole(name)]).toEqual([path, true]);
@@ -77,9 +78,9 @@ test(
 test.each([1024, 1280])(
   '%d px wide, no table is wider than its frame, which would hide its buttons',
   async (width) => {
-    const { page } = await world.open('/projects/shop/keys', { width });
+    const { page } = await world.open('/account', { width });
     for (const path of ['keys', 'environments', 'compare', 'members', 'webhooks', 'clients', 'clean-up']) {
-      await page.goto(`/projects/shop/${path}?from=staging&to=${PLACE}`);
+      await visit(page, `/projects/shop/${path}?from=staging&to=${PLACE}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
       const wide = await page.evaluate(
@@ -130,7 +131,7 @@ test(
     }
 
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.goto('/projects/shop/keys');
+    await visit(page, '/projects/shop/keys');
     const name = page.getByText('search-indexer-of-the-shop', { exact: true });
     expect((await name.boundingBox())?.height).toBeLessThan(45);
     const places = ['development', 'staging'].map((place) =>
@@ -158,7 +159,7 @@ test(
     expect((await reason.boundingBox())?.width).toBeGreaterThan(40);
     await check();
 
-    await page.goto('/audit');
+    await visit(page, '/audit');
     const row = page.locator('[data-seq]').filter({ hasText: 'INC-812' });
     await row.getByTitle('Project shop').waitFor();
     await check();
@@ -180,7 +181,7 @@ test.each([900, 820])(
       data: { value: 'Free shipping until Sunday' },
       headers: { origin: node.url },
     });
-    await page.goto(`/projects/${project}/history`);
+    await visit(page, `/projects/${project}/history`);
     const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'ada' });
     const link = row.getByRole('link', { name: 'banner-text' }).first();
     await link.waitFor();

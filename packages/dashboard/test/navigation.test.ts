@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { BLANK } from './support/opened-page.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -155,8 +156,7 @@ test(
     const screens = ['flags', 'compare', 'schedules', 'history', 'clients', 'keys', 'environments'];
     const addresses = [...screens.map((screen) => `/projects/shop/${screen}`), '/operators', '/audit'];
     for (const address of addresses) {
-      // As a link does, without loading the page again.
-      await page.evaluate(`history.pushState(null, '', '${address}')`);
+      if (address !== addresses[0]) await visit(page, address);
       const name = address.split('/').at(-1) ?? '';
       await page.locator('h1', { hasText: HEADINGS[name] ?? new RegExp(name, 'i') }).waitFor();
       for (const [width, found] of places) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { ADMIN } from './support/opened-page.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld, type World } from './support/world.ts';
 
 describe('the command palette and the keyboard', () => {
@@ -63,7 +64,7 @@ describe('the command palette and the keyboard', () => {
     await page.getByRole('option', { name: 'Turn off lamp in staging' }).click();
     await page.getByText('lamp is off in staging').first().waitFor();
 
-    await page.goto('/projects/shop/history');
+    await visit(page, '/projects/shop/history');
     await page.getByRole('heading', { name: 'History' }).waitFor();
     await page.keyboard.press('Control+k');
     await recent.first().getByText('Turn on lamp in staging').waitFor();

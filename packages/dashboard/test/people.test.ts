@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { ADMIN } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 const world = sharedWorld(async ({ management }) => {
@@ -67,17 +68,17 @@ test('an invitation is accepted in another browser, with its role', async () => 
   await guest.page.getByRole('button', { name: 'Create account' }).click();
   await guest.page.waitForURL('**/projects/shop/flags');
   await guest.page.locator('h1:focus').waitFor();
-  await guest.page.goto('/projects/shop/environments');
+  await visit(guest.page, '/projects/shop/environments');
   await guest.page.getByText('requires an administrator. Your role is viewer').waitFor();
   expect(await guest.page.getByRole('button', { name: /^(New environment|Edit|Delete|Move)/ }).count()).toBe(
     0,
   );
   await guest.check();
   // What a viewer may not read is not requested, and has no column.
-  await guest.page.goto('/operators');
+  await visit(guest.page, '/operators');
   await guest.page.getByText('grace@example.com').waitFor();
   expect(await guest.page.getByText('Last seen').count()).toBe(0);
-  await guest.page.goto('/tokens');
+  await visit(guest.page, '/tokens');
   await guest.page.getByText('Viewing and managing access tokens requires an administrator').waitFor();
   await guest.check();
 
@@ -157,7 +158,7 @@ test('a person limited to a project has a whole dashboard, without a trace of th
   await page.goto('/projects/secret/flags');
   await page.getByText('Project “secret” does not exist').waitFor();
 
-  await page.goto('/operators');
+  await visit(page, '/operators');
   await page.getByRole('button', { name: 'Invite' }).click();
   await page.getByLabel('E-mail').fill('guest@example.com');
   expect(await page.getByRole('radio').count()).toBe(0);

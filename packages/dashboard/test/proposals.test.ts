@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { OpenedPage } from './support/opened-page.ts';
 import { signUp } from './support/people.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 const FLAGS = '/projects/shop/flags';
@@ -130,7 +131,7 @@ test('the archiving of several flags is proposed, which one message says', async
   const { page } = await world.open(`${FLAGS}/old-3`);
   const notice = page.getByRole('region', { name: 'Changed in an emergency' });
   await notice.getByText('Another person must acknowledge it.').waitFor();
-  await page.goto(`${FLAGS}?q=old-`);
+  await visit(page, `${FLAGS}?q=old-`);
   await page.getByLabel('Select all listed flags').check();
   await page.getByRole('button', { name: 'Archive' }).click();
   await page.getByRole('button', { name: 'Propose…' }).click();

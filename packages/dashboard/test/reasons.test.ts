@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import { card, FLAG } from './support/flag-screen.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 const world = sharedWorld(async ({ management }) => {
@@ -24,7 +25,7 @@ test('people set that every change needs a reason, and are asked for it wherever
   await page.getByText('reasons', { exact: true }).waitFor();
 
   // A switch in an environment without protection: the question is about the reason only.
-  await page.goto('/projects/shop/flags');
+  await visit(page, '/projects/shop/flags');
   await page.getByRole('switch', { name: 'new-checkout in development' }).click();
   const question = page.getByRole('dialog', { name: 'Change new-checkout in development?' });
   await question.getByRole('button', { name: 'Change development' }).click();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 describe('schedules', () => {
@@ -128,7 +129,7 @@ describe('schedules', () => {
     await page.getByRole('button', { name: /^failed/ }).click();
     await page.getByText('No failed schedules.').waitFor();
     expect(page.url()).toContain('status=failed');
-    await page.goto('/projects/shop/history');
+    await visit(page, '/projects/shop/history');
     await page.getByText('“Scheduled: In a moment”').waitFor();
   }, 60_000);
 

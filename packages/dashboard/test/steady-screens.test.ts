@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { openSqlite } from '../../server/src/storage/engines/sqlite.ts';
 import { databaseFile } from '../../server/src/storage/schema.ts';
 import { signUp } from './support/people.ts';
+import { visit } from './support/visit.ts';
 import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -94,7 +95,7 @@ test(
   async () => {
     const { page } = await world.open('/account');
     const release = await hold(page, '**/api/operators');
-    await page.goto('/operators');
+    await visit(page, '/operators');
     await page.getByRole('heading', { name: 'People' }).waitFor();
     expect(await page.getByRole('heading', { name: 'Open links' }).count()).toBe(0);
     release();
@@ -111,7 +112,7 @@ test.each(['history', 'schedules', 'flags', 'flags/new-checkout'])(
     await page.route(/\/api\/(audit|projects\/shop\/(schedules|rollouts|flags))/, (route) =>
       isAway ? route.abort() : route.continue(),
     );
-    await page.goto(`/projects/shop/${path}`);
+    await visit(page, `/projects/shop/${path}`);
     const note = page.locator('main').getByText('The server does not answer. Trying again…').first();
     await note.waitFor();
     await check();

@@ -20,12 +20,18 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
+/** What can be used now. Behind an open question the page waits, and was looked at before. */
+const IN_USE = `(() => {
+  const dialogs = document.querySelectorAll('dialog:modal');
+  return dialogs.length > 0 ? [...dialogs] : document;
+})()`;
+
 /** The accessibility problems that axe finds, one per line, in a page that has {@link AXE_AHEAD}. */
 export async function findBarriers(page: Page): Promise<string[]> {
   const options = { runOnly: RULES, rules: SET_ASIDE, resultTypes: ['violations'] };
   // Runs in the page: axe's own answer, of which these members are used.
   const findings = (await page.evaluate(
-    `startAxe(), axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
+    `startAxe(), axe.run(${IN_USE}, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )) as readonly Finding[];
 
   return findings.flatMap(({ id, help, nodes }) =>
