@@ -116,6 +116,11 @@ test.each(['history', 'schedules', 'flags', 'flags/new-checkout'])(
     const note = page.locator('main').getByText('The server does not answer. Trying again…').first();
     await note.waitFor();
     await check();
+    // The gray shapes fade as one: a hundred animations would be a hundred layers for the browser.
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    const fading = await page.evaluate('document.getAnimations().length');
+    expect(fading).toBeGreaterThan(0);
+    expect(fading).toBeLessThan(5);
     isAway = false;
     await note.waitFor({ state: 'detached' });
     expect(await page.getByText('This could not be loaded').count()).toBe(0);

@@ -133,21 +133,30 @@ export function ErrorText({ error }: { error: unknown }) {
   );
 }
 
+/** Gray shapes in place of what is loading. They fade as one: each animation of its own would be a layer more to draw. */
+export function Loading({ className, children }: { className?: string; children: ReactNode }) {
+  return (
+    <div role="status" aria-label="Loading" className={classNames('animate-shimmer', className)}>
+      {children}
+    </div>
+  );
+}
+
 /** A gray bar in place of text that is loading. */
 export function Skeleton({ className }: { className?: string }) {
-  return <span aria-hidden className={classNames('block h-3 animate-shimmer rounded bg-line', className)} />;
+  return <span aria-hidden className={classNames('block h-3 rounded bg-line', className)} />;
 }
 
 /** Gray rows in place of a table or list that is loading. */
 export function SkeletonRows({ rows = 8 }: { rows?: number | undefined }) {
   return (
-    <div role="status" aria-label="Loading" className="divide-y divide-line">
+    <Loading className="divide-y divide-line">
       <Alike count={rows} className="flex h-12 items-center gap-6 px-4">
         <Skeleton className="w-1/3" />
         <Skeleton className="w-1/6" />
         <Skeleton className="w-1/6" />
       </Alike>
-    </div>
+    </Loading>
   );
 }
 

@@ -5,7 +5,7 @@ import { useFlagUsage, useHasReads } from '../../api/usage.ts';
 import { links } from '../../browser/links.ts';
 import { useEnvironmentFilter } from '../../components/environment-filter.tsx';
 import { EnvironmentName } from '../../components/environment-name.tsx';
-import { Loaded, Skeleton } from '../../components/screen-states.tsx';
+import { Loaded, Loading, Skeleton } from '../../components/screen-states.tsx';
 import { Section } from '../../components/section.tsx';
 import { LOCALE, ReadTime } from '../../components/time-ago.tsx';
 import type { FlagPanelProps } from '../panel-props.ts';
@@ -60,7 +60,7 @@ function UsageSkeleton({
   const lastReadAt = new Date(0).toISOString();
   const reads = environments.map(({ name }) => ({ name, lastReadAt, hours: [], days: [] }));
   return (
-    <div role="status" aria-label="Loading" className="relative">
+    <Loading className="relative">
       <div className="invisible">
         <Usage project={project} environments={reads} />
       </div>
@@ -69,7 +69,7 @@ function UsageSkeleton({
         <Skeleton className="w-full" />
         <Skeleton className="w-1/2" />
       </div>
-    </div>
+    </Loading>
   );
 }
 

@@ -1,9 +1,9 @@
-import { Alike, Skeleton } from '../../components/screen-states.tsx';
+import { Alike, Loading, Skeleton } from '../../components/screen-states.tsx';
 
 /** Shown below the heading of a flag while it is loading: its facts, its tabs, and a row for each environment. */
 export function FlagSkeleton({ environments }: { environments: number }) {
   return (
-    <div role="status" aria-label="Loading">
+    <Loading>
       <Skeleton className="h-3.5 w-96 max-w-full" />
       <div className="mt-5 flex gap-6">
         <Alike count={3} className="w-24">
@@ -31,6 +31,6 @@ export function FlagSkeleton({ environments }: { environments: number }) {
         </div>
         <Skeleton className="h-64 rounded-lg max-lg:hidden" />
       </div>
-    </div>
+    </Loading>
   );
 }

@@ -6,7 +6,7 @@ import type { AuditEntryRecord } from '../../api/types.ts';
 import { RevertDialog } from '../../changes/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
-import { Alike, EmptyState, Loaded, Skeleton } from '../../components/screen-states.tsx';
+import { Alike, EmptyState, Loaded, Loading, Skeleton } from '../../components/screen-states.tsx';
 import { LOCALE } from '../../components/time-ago.tsx';
 import { BurstItem, type ListFacts } from './change-item.tsx';
 import { burstsOf, type Change, groupChanges } from './group-changes.ts';
@@ -84,7 +84,7 @@ export function Timeline({ filter }: { filter: AuditFilter }) {
 /** Shown in place of the changes of a day while they are loading. */
 function ChangesSkeleton() {
   return (
-    <div role="status" aria-label="Loading">
+    <Loading>
       <Skeleton className="my-2.5 w-48" />
       <div className="divide-y divide-line rounded-lg border border-line bg-surface">
         <Alike count={12} className="flex h-9 items-center gap-3 px-4">
@@ -93,7 +93,7 @@ function ChangesSkeleton() {
           <Skeleton className="ml-auto w-8" />
         </Alike>
       </div>
-    </div>
+    </Loading>
   );
 }
 
