@@ -7,13 +7,20 @@ const world = sharedWorld(async ({ management }) => {
   await management.createProject('shop');
 });
 
-test('a new link works in the tab of an expired one, and is removed from the address bar', async () => {
-  const { page } = await world.open('/invitation#hin_from-last-week', { as: 'visitor', expected: /410/ });
+test('a new link works in the tab of an expired one, begins at its heading in the smallest window, and leaves the address bar', async () => {
+  const smallest = { width: 320, height: 256 };
+  const { page } = await world.open('/invitation#hin_from-last-week', {
+    as: 'visitor',
+    expected: /410/,
+    ...smallest,
+  });
   await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
   await page.goto(`/invitation#${await invite('edith@example.com')}`);
   await page.getByRole('heading', { name: 'Join Halyard' }).waitFor();
   expect(await page.getByLabel('E-mail').inputValue()).toBe('edith@example.com');
   expect(page.url()).not.toContain('#');
+  await page.getByLabel('Your name').and(page.locator(':focus')).waitFor();
+  expect(await page.evaluate('document.scrollingElement.scrollTop')).toBe(0);
 }, 60_000);
 
 test('a person who joins in a browser of another person is signed in as themselves', async () => {

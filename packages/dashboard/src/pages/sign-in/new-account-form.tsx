@@ -37,7 +37,10 @@ export function NewAccountForm({
   });
 
   const { ref } = form.props;
-  useEffect(() => ref.current?.querySelector<HTMLElement>('input:not([readonly])')?.focus(), [ref]);
+  useEffect(() => {
+    // In a low window the field is below: the page begins at its heading all the same.
+    ref.current?.querySelector<HTMLElement>('input:not([readonly])')?.focus({ preventScroll: true });
+  }, [ref]);
 
   return (
     <form className="flex flex-col gap-4" {...form.props}>
