@@ -81,6 +81,13 @@ test(
     await button(page).click();
     await page.getByRole('alert').getByText('None of your groups at Example ID has access').waitFor();
     await check();
+    // A wrong password has its own reason, and the one of before is over.
+    await page.getByLabel('E-mail').fill(ADMIN.email);
+    await page.getByLabel('Password', { exact: true }).fill('not the password');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('alert').getByText("don't match").waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+    expect(new URL(page.url()).search).toBe('?from=%2Faudit');
     beAtProvider('Linus', ['devs']);
     await button(page).click();
     await page.waitForURL('**/audit');

@@ -17,10 +17,13 @@ export function ssoAddress({ url }: { readonly url: string }, from: string): str
 export function SignInForm({
   knownEmail,
   onLeave,
+  onTry,
   isSecondChoice = false,
 }: {
   knownEmail?: string;
   onLeave?: () => void;
+  /** Called each time that the form is sent. */
+  onTry?: () => void;
   /** Whether another way to sign in is above it. */
   isSecondChoice?: boolean;
 }) {
@@ -29,13 +32,15 @@ export function SignInForm({
   const start = useStartSession<{ email: string; password: string }>('session');
   const errorId = useId();
   const form = useForm({
-    submit: () =>
-      start.mutateAsync({ email, password }).catch((error: unknown) => {
+    submit: () => {
+      onTry?.();
+      return start.mutateAsync({ email, password }).catch((error: unknown) => {
         form.props.ref.current
           ?.querySelector<HTMLInputElement>('input[autocomplete="current-password"]')
           ?.select();
         throw error;
-      }),
+      });
+    },
   });
   const isRefused = form.error !== undefined;
 

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { Redirect, useSearch } from 'wouter';
+import { Redirect, useSearch, useSearchParams } from 'wouter';
 import { useSession } from '../../api/session.ts';
 import type { SessionRecord, SsoProblem } from '../../api/types.ts';
 import { resumeGuards } from '../../changes/change-guards.tsx';
@@ -43,6 +43,20 @@ function SsoSignIn({
   search: string;
 }) {
   const problem = problemIn(search);
+  const [, setParams] = useSearchParams();
+
+  /** The person tries another way: what is wrong with this one would stand beside what is wrong with that. */
+  function forgetProblem(): void {
+    if (problem === undefined) return;
+    setParams(
+      (params) => {
+        params.delete('sso');
+        return params;
+      },
+      { replace: true },
+    );
+  }
+
   return (
     <div className="flex flex-col gap-4">
       {problem !== undefined && <FormError>{messages.ssoProblems[problem](sso.label)}</FormError>}
@@ -61,7 +75,7 @@ function SsoSignIn({
           <div className="flex items-center gap-3 text-xs text-ink-3">
             <span className="h-px flex-1 bg-line" /> {messages.or} <span className="h-px flex-1 bg-line" />
           </div>
-          <SignInForm isSecondChoice />
+          <SignInForm isSecondChoice onTry={forgetProblem} />
         </>
       )}
     </div>
