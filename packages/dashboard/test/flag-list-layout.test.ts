@@ -215,7 +215,7 @@ describe('many environments', () => {
       expect(key?.x ?? -1).toBeGreaterThan(0);
       await check();
 
-      await page.getByRole('button', { name: 'Columns:' }).click();
+      await page.getByRole('button', { name: 'Columns', exact: true }).click();
       await page.getByRole('searchbox', { name: 'Find' }).fill('customer-05');
       await check();
       await page.getByRole('button', { name: `Pin ${name(59)}` }).click();
@@ -231,7 +231,7 @@ describe('many environments', () => {
       );
       await page.reload();
       await pinned.waitFor();
-      await page.getByRole('button', { name: 'Columns: 1 hidden' }).waitFor();
+      await page.getByRole('button', { name: 'Columns: 1 hidden', exact: true }).waitFor();
       await page.locator('[data-row="0"]').waitFor();
 
       await page.keyboard.press('j');

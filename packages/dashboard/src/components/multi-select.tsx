@@ -33,6 +33,7 @@ interface OptionListProps {
 export function MultiSelect({
   none,
   summary,
+  isNamed = false,
   className,
   align,
   ...list
@@ -41,6 +42,8 @@ export function MultiSelect({
   none: ReactNode;
   /** The text of the button for a selection. Default: its values. */
   summary?: ReactNode;
+  /** Whether the text of the button begins with its name already. */
+  isNamed?: boolean;
   className?: string | undefined;
   align?: 'start' | 'end';
 }) {
@@ -66,7 +69,7 @@ export function MultiSelect({
         )}
         onClick={() => setOpen(!isOpen)}
       >
-        <span className="sr-only">{label}:</span>
+        {!isNamed && <span className="sr-only">{label}:</span>}
         <span className="truncate">{isFiltering ? (summary ?? selected.join(', ')) : none}</span>
         <ChevronDown size={13} className="shrink-0 text-ink-3" aria-hidden />
       </button>

@@ -122,6 +122,7 @@ function ColumnPicker({ project }: { project: ProjectRecord }) {
   return (
     <MultiSelect
       label={words.columns}
+      isNamed
       align="end"
       className={hidden === 0 ? 'border-line! bg-surface! text-ink!' : undefined}
       none={words.columns}
