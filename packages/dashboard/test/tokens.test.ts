@@ -136,9 +136,16 @@ test('a relay token is shown once, opens the log, and closes it when it is revok
   await page.getByRole('heading', { name: 'No relay tokens yet' }).waitFor();
   await check();
   await page.getByRole('button', { name: 'New token' }).click();
-  await page.getByLabel('Name').fill('frankfurt');
+  const form = page.getByRole('dialog', { name: 'New relay token' });
+  await form.getByLabel('Name', { exact: true }).fill('frankfurt');
+  // Nothing that was typed by a slip, nor an empty field, is a right to everything.
+  await form.getByRole('combobox', { name: 'Names of projects' }).pressSequentially(',');
+  await form.getByRole('button', { name: 'Create token' }).click();
+  await form.getByText('Add at least one project.').waitFor();
+  await form.getByText('Add at least one environment.').waitFor();
   await check();
-  await page.getByRole('button', { name: 'Create token' }).click();
+  for (const name of [/^All projects/, /^All environments/]) await form.getByRole('radio', { name }).check();
+  await form.getByRole('button', { name: 'Create token' }).click();
   const dialog = page.getByRole('dialog', { name: 'Your new token “frankfurt”' });
   const token = (await dialog.locator('[data-secret]').textContent()) ?? '';
   expect(await dialog.getByRole('region', { name: 'Settings for the relay' }).textContent()).toContain(
@@ -189,8 +196,8 @@ test('a relay token offers the projects, and the environments of those that were
   await world.management.createEnvironment('toy-shop', 'fair');
   const { page, check } = await world.open('/relay-tokens?new');
   const dialog = page.getByRole('dialog', { name: 'New relay token' });
-  await dialog.getByLabel('Name').fill('lisbon');
-  const [projects, environments] = ['Projects', 'Environments'].map((name) =>
+  await dialog.getByLabel('Name', { exact: true }).fill('lisbon');
+  const [projects, environments] = ['Names of projects', 'Names of environments'].map((name) =>
     dialog.getByRole('combobox', { name }),
   );
   await projects?.click();

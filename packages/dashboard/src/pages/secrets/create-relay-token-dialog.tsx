@@ -5,25 +5,28 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { createRelayToken, revokeRelayToken } from '../../api/relay-tokens.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import { CodeSection } from '../../components/copy.tsx';
+import { ChoiceField } from '../../components/field.tsx';
 import { TagField } from '../../components/tag-input.tsx';
 import { CreateSecretDialog } from './create-secret-dialog.tsx';
 import { relayTokenTexts as texts } from './messages.tsx';
 
+/** What a token opens: `undefined` is everything, also what will exist later. */
+type Scope = readonly string[] | undefined;
+
 /** Creates a relay token and shows it once. */
 export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
-  const [projects, setProjects] = useState<readonly string[]>([]);
-  const [environments, setEnvironments] = useState<readonly string[]>([]);
+  const [projects, setProjects] = useState<Scope>([]);
+  const [environments, setEnvironments] = useState<Scope>([]);
   const { data: all = [] } = useProjects();
   const names = all.map(({ name }) => name);
-  const isMeant = (name: string) => projects.length === 0 || projects.includes(name);
-  const environmentNames = useEnvironmentNames(names.filter(isMeant));
+  const environmentNames = useEnvironmentNames(names.filter((name) => projects?.includes(name) ?? true));
   const baseUrl = useEvaluationUrl();
 
   async function create(name: string) {
     const { id, token } = await createRelayToken({
       name,
-      ...(projects.length > 0 && { projects }),
-      ...(environments.length > 0 && { environments }),
+      ...(projects !== undefined && { projects }),
+      ...(environments !== undefined && { environments }),
     });
     return { id, secret: token };
   }
@@ -31,7 +34,10 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
   return (
     <CreateSecretDialog
       texts={texts}
-      problems={{}}
+      problems={{
+        projects: projects?.length === 0 ? texts.projects.missing : undefined,
+        environments: environments?.length === 0 ? texts.environments.missing : undefined,
+      }}
       create={create}
       revoke={revokeRelayToken}
       stale={[queryKeys.relayTokens]}
@@ -44,28 +50,58 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
       )}
       onClose={onClose}
     >
-      {() => (
+      {({ problem }) => (
         <>
-          <TagField
-            label={texts.projects}
-            hint={texts.projectsHint}
-            words={texts.projectWords}
-            tags={projects}
+          <ScopeField
+            texts={texts.projects}
+            error={problem('projects')}
+            scope={projects}
             known={names}
             onChange={setProjects}
           />
-
-          <TagField
-            label={texts.environments}
-            hint={texts.environmentsHint}
-            words={texts.environmentWords}
-            tags={environments}
+          <ScopeField
+            texts={texts.environments}
+            error={problem('environments')}
+            scope={environments}
             known={environmentNames}
             onChange={setEnvironments}
           />
         </>
       )}
     </CreateSecretDialog>
+  );
+}
+
+/** Asks for some names, or for everything. No names are never everything: that would be a right by a slip. */
+function ScopeField({
+  texts: { legend, choices, names, words },
+  error,
+  scope,
+  known,
+  onChange,
+}: {
+  texts: typeof texts.projects | typeof texts.environments;
+  error: string | undefined;
+  scope: Scope;
+  known: readonly string[];
+  onChange: (scope: Scope) => void;
+}) {
+  return (
+    <div className="flex flex-col gap-2">
+      <ChoiceField
+        legend={legend}
+        layout="boxes"
+        choices={[
+          ['some', choices.some],
+          ['all', choices.all],
+        ]}
+        selected={scope === undefined ? 'all' : 'some'}
+        onSelect={(choice) => onChange(choice === 'all' ? undefined : [])}
+      />
+      {scope !== undefined && (
+        <TagField label={names} error={error} words={words} tags={scope} known={known} onChange={onChange} />
+      )}
+    </div>
   );
 }
 

@@ -205,19 +205,27 @@ export const relayTokenTexts = {
   // A new token
   createTitle: 'New relay token',
   nameHint: 'Where the relay runs, such as “frankfurt”.',
-  projects: 'Projects',
-  projectsHint: 'Leave empty for all projects, future ones included.',
-  projectWords: {
-    known: 'Projects',
-    placeholder: 'All projects',
-    remove: (name: string) => `Remove the project ${name}`,
+  projects: {
+    legend: 'Projects',
+    choices: { some: 'Only these projects', all: 'All projects, also future ones' },
+    names: 'Names of projects',
+    missing: 'Add at least one project.',
+    words: {
+      known: 'Projects',
+      placeholder: 'Add a project',
+      remove: (name: string) => `Remove the project ${name}`,
+    },
   },
-  environments: 'Environments',
-  environmentsHint: 'Leave empty for all environments, future ones included.',
-  environmentWords: {
-    known: 'Environments',
-    placeholder: 'All environments',
-    remove: (name: string) => `Remove the environment ${name}`,
+  environments: {
+    legend: 'Environments',
+    choices: { some: 'Only these environments', all: 'All environments, also future ones' },
+    names: 'Names of environments',
+    missing: 'Add at least one environment.',
+    words: {
+      known: 'Environments',
+      placeholder: 'Add an environment',
+      remove: (name: string) => `Remove the environment ${name}`,
+    },
   },
   settingsTitle: 'For the relay',
   settingsLabel: 'Settings for the relay',
