@@ -7,7 +7,7 @@ import { useSession } from './api/session.ts';
 import { links, useCurrentProject } from './browser/links.ts';
 import { ChangeGuards } from './changes/change-guards.tsx';
 import { CommandsProvider } from './components/commands.tsx';
-import { Dialog } from './components/dialog.tsx';
+import { inDialog } from './components/dialog-part.tsx';
 import { ScreenSkeleton } from './components/page.tsx';
 import { PartBoundary, prefetchParts } from './components/part-boundary.tsx';
 import { Problem } from './components/screen-states.tsx';
@@ -135,14 +135,7 @@ function SignedInRoutes() {
         <Toasts />
         {!session.signedIn && (
           // Below it may be something unsaved.
-          <PartBoundary
-            place="sign-in"
-            frame={(title, content) => (
-              <Dialog title={title} onClose={() => {}}>
-                {content}
-              </Dialog>
-            )}
-          >
+          <PartBoundary place="sign-in" frame={inDialog(() => {})}>
             <SessionEndedDialog />
           </PartBoundary>
         )}

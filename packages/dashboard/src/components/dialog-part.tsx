@@ -3,6 +3,15 @@ import { Dialog } from './dialog.tsx';
 import { PartBoundary } from './part-boundary.tsx';
 import { SkeletonRows } from './screen-states.tsx';
 
+/** Frames the error of a part that is a dialog. */
+export function inDialog(onClose: () => void): (title: string, content: ReactNode) => ReactNode {
+  return (title, content) => (
+    <Dialog title={title} onClose={onClose}>
+      {content}
+    </Dialog>
+  );
+}
+
 /**
  * A dialog whose code is loaded when it is first opened. Until then an empty one takes the keys, which would otherwise
  * reach the screen below as shortcuts; what was typed goes into the first field. Render it only while it is open.
@@ -21,11 +30,7 @@ export function DialogPart({
   return (
     <PartBoundary
       place={title}
-      frame={(problem, content) => (
-        <Dialog title={problem} onClose={onClose}>
-          {content}
-        </Dialog>
-      )}
+      frame={inDialog(onClose)}
       fallback={
         <Dialog title={title} onClose={onClose} isQuestion>
           <input

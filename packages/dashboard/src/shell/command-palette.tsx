@@ -3,6 +3,7 @@ import { useLocation, useRoute } from 'wouter';
 import { PROJECT_SCREENS, PROJECT_SETTINGS, useCurrentProject } from '../browser/links.ts';
 import { useShortcut } from '../browser/use-shortcut.ts';
 import { Dialog } from '../components/dialog.tsx';
+import { inDialog } from '../components/dialog-part.tsx';
 import { lazyPart } from '../components/lazy-part.ts';
 import { PartBoundary } from '../components/part-boundary.tsx';
 import { messages } from './messages.ts';
@@ -40,11 +41,7 @@ export function CommandPalette({
   return (
     <PartBoundary
       place={open ?? 'closed'}
-      frame={(title, content) => (
-        <Dialog title={title} onClose={close}>
-          {content}
-        </Dialog>
-      )}
+      frame={inDialog(close)}
       fallback={open === 'palette' && <Loading text={text} onType={setText} onClose={close} />}
     >
       {open === 'palette' && <Palette text={text} onType={setText} onClose={close} onHelp={onHelp} />}
