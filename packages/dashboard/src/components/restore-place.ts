@@ -19,26 +19,28 @@ const places = new Map<string, Place>();
 
 /** How the screen was reached; `undefined` once that was handled, and after the page was loaded. */
 let arrival: 'forward' | 'back' | undefined;
-// Tests of parts without a screen have no address.
-let path = typeof location === 'undefined' ? '' : location.pathname;
 
-// Before the router's own listeners, which show the screen. A redirect counts as the navigation that led to it, or as one
-// of the person, as after signing in; while the page loads, the person has done nothing yet.
-addEventListener('pushState', () => notice('forward'));
-addEventListener('replaceState', () =>
-  notice(arrival ?? (navigator.userActivation.hasBeenActive ? 'forward' : undefined)),
-);
-addEventListener('popstate', () => notice('back'));
+/** Notices how screens are reached. Call it before the first render, so that it hears of each navigation before the router does. */
+export function noticeArrivals(): void {
+  let path = location.pathname;
+  const notice = (how: typeof arrival) => {
+    if (location.pathname !== path) arrival = how;
+    path = location.pathname;
+  };
 
-function notice(how: typeof arrival): void {
-  if (location.pathname !== path) arrival = how;
-  path = location.pathname;
+  // A redirect counts as the navigation that led to it, or as one of the person, as after signing in; while the page loads,
+  // the person has done nothing yet.
+  addEventListener('pushState', () => notice('forward'));
+  addEventListener('replaceState', () =>
+    notice(arrival ?? (navigator.userActivation.hasBeenActive ? 'forward' : undefined)),
+  );
+  addEventListener('popstate', () => notice('back'));
 }
 
 /**
- * Sets the title of the window. After a navigation the heading takes the focus and the title is announced, so that
- * screen reader users notice the new screen; after "back", scroll position and focus are restored. `root` contains the
- * `h1`, and the element with `data-scroller` if only a part of the screen scrolls.
+ * Sets the title of the window. After a navigation the heading takes the focus, which reads it out, so that screen reader
+ * users notice the new screen. After "back", scroll position and focus are restored, and the title is announced if the focus
+ * goes elsewhere. `root` contains the `h1`, and the element with `data-scroller` if only a part of the screen scrolls.
  */
 export function useScreen(root: RefObject<HTMLElement | null>, title: string): void {
   const [pathname] = useLocation();
@@ -73,10 +75,10 @@ export function useScreen(root: RefObject<HTMLElement | null>, title: string): v
     const element = root.current;
     if (how.current === undefined || element === null) return;
 
-    announce(title);
     element.querySelector('h1')?.focus({ preventScroll: true });
 
     const place = how.current === 'back' ? places.get(address.current) : undefined;
+    if (place?.focus !== undefined) announce(title);
     if (place !== undefined) return restore(element, place);
   }, [root, pathname]);
 }
