@@ -49,6 +49,18 @@ test.each(WINDOWS)(
     const last = page.locator(`[data-row="${FLAGS - 1}"]`);
     await last.waitFor();
     expect((await last.boundingBox())?.y).toBeLessThan(height);
+
+    // A phone held sideways: no part of the page catches the finger, and two environments share a line.
+    await page.setViewportSize({ width: 844, height: 390 });
+    await page.evaluate(`document.querySelector('[data-scroller]').scrollIntoView({ block: 'start' })`);
+    const [first, second] = ['development', 'staging'].map((name) =>
+      page.getByRole('switch', { name: `checkout-flag-number-0 in ${name}` }),
+    );
+    await first?.waitFor();
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('[data-scroller]')).overflowY`)).toBe(
+      'visible',
+    );
+    expect((await first?.boundingBox())?.y).toBe((await second?.boundingBox())?.y ?? Number.NaN);
   },
   120_000,
 );

@@ -2,6 +2,7 @@ import { memo, type ReactNode, useRef } from 'react';
 import { Link } from 'wouter';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { links } from '../../browser/links.ts';
+import { useMedia } from '../../browser/use-media.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
@@ -115,12 +116,16 @@ function SelectFlag({
   );
 }
 
-/** A card for each flag, with a line for each environment. */
+/** Where two environments share a line of a card, as on a phone that is held sideways. */
+const WIDE = '(min-width: 48rem)';
+
+/** A card for each flag, with its environments in one column or two. */
 function Cards(list: FlagListProps) {
   const { environments } = list.columns;
+  const isWide = useMedia(WIDE);
   // Hiding a single one would save no space.
   const shown = environments.length > MOST + 1 ? MOST : environments.length;
-  const lines = shown < environments.length ? shown + 1 : shown;
+  const lines = Math.ceil(shown / (isWide ? 2 : 1)) + (shown < environments.length ? 1 : 0);
   const heightPx = HEAD_PX + LINE_PX * lines + FOOT_PX + GAP_PX;
 
   return (
@@ -175,7 +180,7 @@ function NarrowList({
   );
 }
 
-/** One flag with its states, on a narrow screen: a line for each environment. */
+/** One flag with its states. */
 const FlagCard = memo(function FlagCard(
   props: CardProps & { environments: readonly EnvironmentRecord[]; shown: number },
 ) {
@@ -198,28 +203,31 @@ const FlagCard = memo(function FlagCard(
           <SelectFlag flag={flag.key} isSelected={isSelected} onToggle={onToggle} />
         </div>
 
-        {environments.slice(0, shown).map((environment, column) => (
-          <div
-            key={environment.name}
-            className="flex items-center gap-3 border-t border-line px-3"
-            style={{ height: LINE_PX }}
-            data-column={column}
-          >
-            <EnvironmentBadge
-              environment={environment}
-              fit="cut"
-              className="w-36 shrink-0 text-xs text-ink-2"
-            />
-            <StateCell
-              className="flex-1"
-              project={project}
-              environment={environment}
-              flagKey={flag.key}
-              record={flag.environments[environment.name]}
-              isArchived={flag.archivedAt !== undefined}
-            />
-          </div>
-        ))}
+        <div className="grid grid-cols-1 md:grid-cols-2">
+          {environments.slice(0, shown).map((environment, column) => (
+            <div
+              key={environment.name}
+              className="flex min-w-0 items-center gap-3 border-t border-line px-3 md:even:border-l md:last:odd:col-span-2"
+              style={{ height: LINE_PX }}
+              data-column={column}
+            >
+              <EnvironmentBadge
+                environment={environment}
+                fit="cut"
+                className="w-36 shrink-0 text-xs text-ink-2"
+              />
+              <StateCell
+                // The mark of a change, beside it, stays clear of the border.
+                className="mr-2 flex-1"
+                project={project}
+                environment={environment}
+                flagKey={flag.key}
+                record={flag.environments[environment.name]}
+                isArchived={flag.archivedAt !== undefined}
+              />
+            </div>
+          ))}
+        </div>
 
         {shown < environments.length && (
           <Link

@@ -1,11 +1,12 @@
 import Archive from 'lucide-react/icons/archive';
-import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { useParams, useSearchParams } from 'wouter';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useStoredChoice, writeStored } from '../../browser/stored.ts';
+import { useMedia } from '../../browser/use-media.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { DialogPart } from '../../components/dialog-part.tsx';
@@ -206,10 +207,12 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   );
 }
 
-/** A table, or cards on a narrow screen. */
+/** Where a table has no room: a narrow window, or one so low that the table, which scrolls by itself, would fill all of it. */
+const SMALL = '(max-width: 719px), (max-height: 479px)';
+
+/** A table, or cards in a small window. */
 function List({ sort, ...props }: FlagListProps & Pick<ShownFlags, 'sort'>) {
-  const isNarrow = useMedia('(max-width: 719px)');
-  return isNarrow ? <FlagCards {...props} /> : <FlagTable {...props} sort={sort} />;
+  return useMedia(SMALL) ? <FlagCards {...props} /> : <FlagTable {...props} sort={sort} />;
 }
 
 /** Says why there is nothing in the list. */
@@ -261,20 +264,5 @@ function SelectedFlags({
         onDone={selection.clear}
       />
     </BarPart>
-  );
-}
-
-/** Whether a media query holds, as `(max-width: 719px)`. */
-function useMedia(query: string): boolean {
-  return useSyncExternalStore(
-    useCallback(
-      (listener: () => void) => {
-        const list = matchMedia(query);
-        list.addEventListener('change', listener);
-        return () => list.removeEventListener('change', listener);
-      },
-      [query],
-    ),
-    () => matchMedia(query).matches,
   );
 }
