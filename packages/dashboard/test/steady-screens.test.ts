@@ -91,6 +91,25 @@ test(
 );
 
 test(
+  'flags are not pushed by “Get started” above them: they appear with it',
+  async () => {
+    await world.management.createProject('small');
+    await world.management.putState('small', 'staging', 'first-flag', { enabled: true });
+    const { page } = await world.open('/account');
+    const keys = await hold(page, '**/api/projects/small/keys');
+    await page.goto('/projects/small/flags');
+    const control = page.getByRole('switch', { name: 'first-flag in staging', includeHidden: true });
+    await control.waitFor({ state: 'attached' });
+    expect(await control.isVisible()).toBe(false);
+    keys();
+    await page.getByRole('region', { name: 'Get started' }).waitFor();
+    await control.click();
+    expect(Number(await page.evaluate(SHIFT))).toBeLessThan(0.02);
+  },
+  PATIENCE_MS,
+);
+
+test(
   'what stands below a list appears with the list, not before it',
   async () => {
     const { page } = await world.open('/account');

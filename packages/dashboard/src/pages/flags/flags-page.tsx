@@ -5,7 +5,7 @@ import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useStoredChoice, writeStored } from '../../browser/stored.ts';
+import { useStored, useStoredChoice, writeStored } from '../../browser/stored.ts';
 import { useMedia } from '../../browser/use-media.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
@@ -71,6 +71,9 @@ const GetStarted = lazyPart(() => import('../get-started/get-started.tsx'), 'Get
 /** Established projects have more flags. */
 const FEW_FLAGS = 20;
 
+/** Until it is known whether "Get started" comes, the rows below its place wait: it must not push them from under a click. */
+const BELOW_GET_STARTED = '[[data-get-started][hidden]~&]:animate-hold';
+
 const DENSITIES = ['comfortable', 'compact'] as const;
 
 /** At 320 pixels the count stands below the heading: a longer one must not move what follows. */
@@ -99,7 +102,8 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const root = useRef<HTMLDivElement>(null);
   // The place of the list has the button then.
   const isEmpty = flags.length === 0 && !filter.isArchived;
-  const hasGetStarted = isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS;
+  const [started] = useStored(`get-started.${project.name}`);
+  const hasGetStarted = isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS && started !== 'hidden';
   const nothing = (
     <NoFlagsShown project={project.name} shown={shown} onCreate={canEdit ? setNewKey : undefined} />
   );
@@ -159,7 +163,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       {shown.flags.length === 0 ? (
         !(hasGetStarted && isEmpty) && nothing
       ) : (
-        <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
+        <div className={classNames(GRID, BELOW_GET_STARTED, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
           <FlagMarks
             project={project}
             flags={flags}

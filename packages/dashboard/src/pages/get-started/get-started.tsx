@@ -28,12 +28,14 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
   const [stored, store] = useStored(`get-started.${project.name}`);
   const { progress, isLoading } = useProgress(project.name);
   const isNew = progress !== undefined && !progress.isConnected;
+  const isKnown = progress !== undefined;
   useEffect(() => {
-    if (stored === undefined && isNew) store('shown');
-  }, [stored, isNew, store]);
+    // A project that has clients needs no more looks at whether it has.
+    if (stored === undefined && isKnown) store(isNew ? 'shown' : 'hidden');
+  }, [stored, isKnown, isNew, store]);
   const [isCreating, setCreating] = useState(false);
   if (stored === 'hidden') return null;
-  // Without flags it is most likely new, and keeps its place until that is known.
+  // Without flags it is most likely new, and keeps its place until that is known. Flags wait for it.
   if (isLoading && hasFlags) return <span data-get-started hidden />;
   if (!isLoading && (progress === undefined || (stored === undefined && !isNew))) return null;
 
