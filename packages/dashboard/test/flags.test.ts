@@ -278,6 +278,14 @@ test(
     await page.getByRole('switch', { name: 'bulk-a in development' }).waitFor({ state: 'detached' });
     await page.getByLabel('Which flags').selectOption('archived');
     await page.getByRole('rowheader', { name: 'bulk-a' }).waitFor();
+    // Nothing to switch, but when it was archived.
+    await page
+      .getByRole('row', { name: /bulk-a/ })
+      .getByText('Archived just now')
+      .waitFor();
+    expect(await page.getByRole('switch').count()).toBe(0);
+    expect(await page.getByLabel('State').count()).toBe(0);
+    await check();
   },
   PATIENCE_MS,
 );

@@ -183,22 +183,24 @@ function FilterSelects({
 
   return (
     <>
-      <Select
-        kind="filter"
-        label={words.state}
-        value={filter.state === undefined ? '' : `${filter.state.environment}:${filter.state.is}`}
-        onSelect={(state) => onChange({ state })}
-        none={words.anyState}
-        choices={environments.map(({ name }) => ({
-          group: name,
-          choices: [
-            [`${name}:on`, words.on(name)],
-            [`${name}:off`, words.off(name)],
-            [`${name}:rollout`, words.rollout(name)],
-            [`${name}:unset`, words.unset(name)],
-          ],
-        }))}
-      />
+      {environments.length > 0 && (
+        <Select
+          kind="filter"
+          label={words.state}
+          value={filter.state === undefined ? '' : `${filter.state.environment}:${filter.state.is}`}
+          onSelect={(state) => onChange({ state })}
+          none={words.anyState}
+          choices={environments.map(({ name }) => ({
+            group: name,
+            choices: [
+              [`${name}:on`, words.on(name)],
+              [`${name}:off`, words.off(name)],
+              [`${name}:rollout`, words.rollout(name)],
+              [`${name}:unset`, words.unset(name)],
+            ],
+          }))}
+        />
+      )}
 
       {choices.tags.length > 0 && (
         <MultiSelect

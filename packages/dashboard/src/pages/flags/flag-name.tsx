@@ -154,7 +154,10 @@ export function LastChange({ flag, className }: { flag: FlagRecord; className?: 
     flag.archivedAt === undefined ? lastChange(flag) : { at: flag.archivedAt };
   return (
     <p className={classNames('flex min-w-0 text-xs text-ink-3', className)}>
-      <TimeAgo at={at} className="shrink-0 whitespace-nowrap" />
+      <span className="shrink-0 whitespace-nowrap">
+        {flag.archivedAt !== undefined && `${messages.list.archived} `}
+        <TimeAgo at={at} />
+      </span>
       {by !== undefined && (
         <span className="max-w-full truncate">
           {' '}

@@ -84,6 +84,11 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const { columns } = useColumns(project);
   const shown = useShownFlags(project, flags, columns);
   const { filter, setFilter, favorites } = shown;
+  // Clients do not get archived flags: there is nothing to switch.
+  const listed = useMemo(
+    () => (filter.isArchived ? { ...columns, environments: [], pinned: 0 } : columns),
+    [columns, filter.isArchived],
+  );
   const choices = useChoices(flags);
   const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
 
@@ -142,7 +147,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
             choices={choices}
             hasFavorites={favorites.size > 0}
             onChange={setFilter}
-            environments={columns.environments}
+            environments={listed.environments}
           />
         )}
       </div>
@@ -172,7 +177,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
             <List
               project={project}
               flags={shown.flags}
-              columns={columns}
+              columns={listed}
               density={density}
               words={shown.words}
               sort={shown.sort}

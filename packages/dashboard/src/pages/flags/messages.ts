@@ -91,6 +91,7 @@ export const messages = {
     read: 'Last read',
     readAt: 'Read',
     changed: 'Changed',
+    archived: 'Archived',
     select: (key: string) => `Select ${key}`,
     selectAll: 'Select all listed flags',
     copyKey: (key: string) => `Copy key ${key}`,
