@@ -69,11 +69,16 @@ describe('compare and copy', () => {
     const put = (environment: string, last: string) =>
       world.management.putState('late', environment, 'theme', { enabled: true, value: value(last) });
     await Promise.all([put('staging', 'amber'), put('production', 'azure')]);
+    for (const [environment, value] of [['staging', true] as const, ['production', false] as const])
+      await world.management.putState('late', environment, 'sale', { enabled: true, value });
     const { page, check } = await world.open('/projects/late/compare');
     const row = page.getByRole('row').filter({ hasText: 'theme' });
     await row.getByText('amber').waitFor();
     await row.getByText('azure').waitFor();
     await row.getByText('colors.border: ').first().waitFor();
+    // Of words and numbers no part differs, but all.
+    const sale = page.getByRole('row').filter({ hasText: 'sale' });
+    expect(await sale.locator('mark').allTextContents()).toEqual(['true', 'false']);
     // The pair that was chosen last is there the next time.
     await page.getByRole('button', { name: 'Swap environments' }).click();
     await page.goto('/projects/late/compare');

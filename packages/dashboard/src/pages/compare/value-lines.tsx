@@ -67,7 +67,9 @@ function Marked({ text, other }: { text: string | undefined; other: string | und
   if (text === undefined) return messages.absent;
   if (other === undefined) return text;
 
-  const shorter = Math.min(text.length, other.length);
+  // Half of "true" or of a number says nothing.
+  const isText = /^["…]/.test(text) && /^["…]/.test(other);
+  const shorter = isText ? Math.min(text.length, other.length) : 0;
   let start = 0;
   while (start < shorter && text[start] === other[start]) start++;
   let end = 0;
