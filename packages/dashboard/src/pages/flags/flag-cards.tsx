@@ -191,7 +191,8 @@ const FlagCard = memo(function FlagCard(
       <article
         aria-label={flag.key}
         className={classNames(
-          'flex cursor-pointer flex-col rounded-lg border border-line bg-surface',
+          'flex cursor-pointer flex-col rounded-lg border border-line',
+          isSelected ? 'bg-accent-soft' : 'bg-surface',
           isMarked && 'animate-flash',
         )}
         style={{ height: heightPx - GAP_PX }}
