@@ -130,7 +130,7 @@ export const EnvironmentRow = memo(function EnvironmentRow({
                 <code className="min-w-0 truncate font-mono">{valuePreview(state.value, 80)}</code>
               </span>
             )}
-            <p className="min-w-0 truncate text-xs text-ink-3 @3xl:col-start-5">
+            <p className="flex min-w-0 flex-wrap gap-x-1 text-xs text-ink-3 @3xl:col-start-5">
               {/* The editor says the same, and more. */}
               {shown !== undefined && !isOpen && <LastChange record={shown} />}
             </p>
@@ -181,12 +181,11 @@ function Expander({
 function LastChange({ record: { updatedAt, updatedBy } }: { record: StateRecord }) {
   return (
     <>
-      <TimeAgo at={updatedAt} />
+      <TimeAgo at={updatedAt} className="whitespace-nowrap" />
       {updatedBy !== undefined && (
-        <>
-          {' '}
+        <span className="max-w-full truncate">
           {words.by} <Author actor={updatedBy} />
-        </>
+        </span>
       )}
     </>
   );

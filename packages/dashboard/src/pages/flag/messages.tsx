@@ -138,8 +138,8 @@ export const messages = {
   draft: {
     diff: 'Your changes',
     reason: (environment: string) => `Reason for the change in ${environment}`,
-    reasonHint: 'Reason for the change (optional)',
-    reasonNeeded: 'Reason for the change (required)',
+    reasonHint: 'Reason (optional)',
+    reasonNeeded: 'Reason (required)',
     bar: (environment: string) => `Unsaved change in ${environment}`,
     unsaved: 'Unsaved in',
     discard: 'Discard',
