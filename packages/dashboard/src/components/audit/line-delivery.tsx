@@ -48,7 +48,6 @@ function Seen({
     return (
       <Line title={words.unknown}>
         <span className="sr-only">{words.unknown}</span>
-        <span aria-hidden>–</span>
       </Line>
     );
   return changes.length === 1 ? (
@@ -72,9 +71,7 @@ function Line({ title, isWhole, children }: { title: string; isWhole?: boolean; 
       title={title}
       data-testid="line-delivery"
     >
-      {isWhole !== undefined && (
-        <Radio size={12} aria-hidden className={classNames('shrink-0', isWhole && 'text-good')} />
-      )}
+      <Radio size={12} aria-hidden className={classNames('shrink-0', isWhole && 'text-good')} />
       {children}
     </span>
   );

@@ -156,7 +156,7 @@ function Results({
               {Icon && <Icon size={15} className="shrink-0 text-ink-3" aria-hidden />}
               <span className="min-w-0 flex-1 break-words">{title}</span>
               {hint}
-              {shortcut !== undefined && <Kbd keys={shortcut} />}
+              {shortcut !== undefined && <Kbd keys={shortcut} className="pointer-coarse:hidden" />}
             </Command.Item>
           ))}
         </Command.Group>
