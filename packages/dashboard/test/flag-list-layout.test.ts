@@ -170,14 +170,14 @@ describe('a row', () => {
   );
 
   test(
-    'shows a value only where a meaningful piece of it fits, and mutes the rollout of a flag that is off',
+    'shows a value beside its rollout or below it, a meaningful piece at least, and mutes the rollout of a flag that is off',
     async () => {
       const { page, check } = await openList();
       const widths = (await page.evaluate(`[...document.querySelectorAll('[data-row] code')].map((code) => {
         const box = code.parentElement.getBoundingClientRect();
         return code.getBoundingClientRect().top >= box.bottom ? 0 : code.clientWidth;
       })`)) as number[];
-      expect(widths.filter((width) => width > 0 && width < 36)).toEqual([]);
+      expect(widths.filter((width) => width < 36)).toEqual([]);
       expect(widths.length).toBeGreaterThan(10);
       const background = (selector: string) =>
         page.evaluate(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);

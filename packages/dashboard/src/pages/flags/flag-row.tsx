@@ -65,6 +65,7 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
               flagKey={flag.key}
               record={flag.environments[slot.key]}
               isArchived={flag.archivedAt !== undefined}
+              hasTwoLines={heightPx > 44}
             />
           </td>
         ),

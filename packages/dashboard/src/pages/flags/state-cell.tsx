@@ -25,6 +25,7 @@ export const StateCell = memo(function StateCell({
   flagKey,
   record,
   isArchived,
+  hasTwoLines = false,
   className,
 }: {
   project: string;
@@ -32,6 +33,8 @@ export const StateCell = memo(function StateCell({
   flagKey: string;
   record: StateRecord | undefined;
   isArchived: boolean;
+  /** Whether a value that has no room beside the rollout stands below it. */
+  hasTwoLines?: boolean;
   className?: string;
 }) {
   const refusal = useReadOnlyReason()(environment);
@@ -73,7 +76,7 @@ export const StateCell = memo(function StateCell({
           <PlanMark plan={plan} />
         </SparePart>
       )}
-      {state !== undefined && <Served state={state} valueName={shown?.valueName} />}
+      {state !== undefined && <Served state={state} valueName={shown?.valueName} hasTwoLines={hasTwoLines} />}
       {/* In the gap between two cells: the text needs the whole cell. */}
       <span className="absolute -right-3 flex">
         <WriteMark status={status} />
@@ -86,13 +89,26 @@ export const StateCell = memo(function StateCell({
 const LEAST_VALUE = 6;
 
 /**
- * The rollout and the value: one line of a container that wraps, so that a value is hidden where no useful piece of it
- * fits.
+ * The rollout and the value, in a container that wraps: a value of which no useful piece fits beside the rollout gets the second
+ * line, or is hidden where there is only one.
  */
-function Served({ state, valueName }: { state: FlagState; valueName: string | undefined }) {
+function Served({
+  state,
+  valueName,
+  hasTwoLines,
+}: {
+  state: FlagState;
+  valueName: string | undefined;
+  hasTwoLines: boolean;
+}) {
   const { enabled, rolloutPct } = state;
   return (
-    <span className="flex h-5 min-w-0 flex-1 flex-wrap items-center gap-x-2 overflow-hidden">
+    <span
+      className={classNames(
+        'flex min-w-0 flex-1 flex-wrap items-center gap-x-2 overflow-hidden',
+        hasTwoLines ? 'max-h-10' : 'h-5',
+      )}
+    >
       {rolloutPct !== undefined && (
         <span
           data-rollout
