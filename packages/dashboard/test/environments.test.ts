@@ -220,6 +220,15 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
   await page.getByRole('tab', { name: 'Not read 1', selected: true }).waitFor();
   const candidate = page.getByRole('row', { name: /idle/ });
   await candidate.getByText('not read for 30 days').waitFor();
+  // What is meant to stay is in a list of its own, with its reads of today as elsewhere.
+  await management.request('PATCH', '/api/projects/counted/flags/busy', { body: { permanent: true } });
+  await page.getByRole('tab', { name: 'Permanent 1' }).click();
+  await page
+    .getByRole('row', { name: /busy/ })
+    .getByRole('img', { name: 'Last 24 hours: 2,000 reads, on in 75 %' })
+    .waitFor();
+  await check();
+  await page.getByRole('tab', { name: 'Not read 1' }).click();
   expect(await page.getByRole('columnheader', { name: 'In the code' }).count()).toBe(0);
 
   // What the code says of it, once a pipeline has reported.
@@ -262,6 +271,7 @@ test('reads are counted once an administrator wants it; a flag shows them, and t
     'Ready to remove 0',
     'Not read 1',
     'Same everywhere 0',
+    'Permanent 1',
     'Archived long ago 0',
   ]);
   await page.getByRole('button', { name: 'Select all 1' }).click();

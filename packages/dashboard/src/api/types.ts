@@ -26,6 +26,8 @@ export type StateRecord = FlagRecord['environments'][string];
 export type LastReads = Received<server.LastReads>;
 /** How often one flag was read. */
 export type FlagUsage = Received<server.FlagUsage>;
+/** How often several flags were read in the last 24 hours. */
+export type RecentReads = Received<server.RecentReads>;
 /** What the repositories of a project have reported about its flags. */
 export type CodeReferences = Received<server.CodeReferences>;
 /** Where the code of each repository has one flag. */

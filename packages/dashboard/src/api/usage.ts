@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { queryKeys } from './query-cache.ts';
 import { api, reading, request } from './request.ts';
-import type { FlagRecord, FlagUsage, LastReads, ProjectRecord } from './types.ts';
+import type { FlagRecord, FlagUsage, LastReads, ProjectRecord, RecentReads } from './types.ts';
 
 /** Nodes store reads once a minute and send no event for it. */
 const REFRESH_MS = 60_000;
@@ -51,6 +51,37 @@ export function readTimes(
 /** When the flags of a project were last read; nothing is fetched until it has counted reads for 30 days. */
 export function useLastReads({ name, usageSince }: CountedProject) {
   return useReads(name, usageSince !== undefined && isLongAgo(usageSince, Date.now()));
+}
+
+/** Of how many flags one request may ask. */
+const MOST_KEYS = 100;
+
+/** The reads of a flag in the last 24 hours, by the hour. */
+export type HoursOfReads = RecentReads['flags'][string];
+
+/** How often these flags were read in the last 24 hours, by key; a flag that was not is missing, as is one of which it is not known yet. */
+export function useRecentReads(
+  { name, usageSince }: CountedProject,
+  keys: readonly string[],
+): ReadonlyMap<string, HoursOfReads> {
+  const parts = Array.from({ length: Math.ceil(keys.length / MOST_KEYS) }, (_, index) =>
+    keys.slice(index * MOST_KEYS, (index + 1) * MOST_KEYS),
+  );
+  return useQueries({
+    queries: parts.map((part) => ({
+      queryKey: [...queryKeys.usage(name), 'hours', part],
+      enabled: usageSince !== undefined,
+      queryFn: reading<RecentReads>(`${api`projects/${name}/usage/hours`}?keys=${part.join()}`),
+      refetchInterval: LIST_REFRESH_MS,
+    })),
+    combine: allReads,
+  });
+}
+
+function allReads(
+  parts: readonly { readonly data: RecentReads | undefined }[],
+): ReadonlyMap<string, HoursOfReads> {
+  return new Map(parts.flatMap(({ data }) => Object.entries(data?.flags ?? {})));
 }
 
 /** Whether clients have reported reads of any flag of the project; nothing is fetched unless it `matters`. */

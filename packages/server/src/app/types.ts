@@ -42,7 +42,7 @@ import type { ScheduleSchema } from '../nouns/schedules/schedule-routes.ts';
 import type { SearchHitSchema } from '../nouns/search/search-routes.ts';
 import type { ComparisonSchema, CopiedSchema } from '../nouns/states/copy-routes.ts';
 import type { ChangeWrittenSchema } from '../nouns/states/state-routes.ts';
-import type { FlagUsageSchema, LastReadsSchema } from '../nouns/usage/usage-routes.ts';
+import type { FlagUsageSchema, LastReadsSchema, RecentReadsSchema } from '../nouns/usage/usage-routes.ts';
 import type { WebhookDeliverySchema, WebhookSchema } from '../nouns/webhooks/webhook-schemas.ts';
 
 /** A project with its environments. */
@@ -80,6 +80,8 @@ export type Copied = z.infer<typeof CopiedSchema>;
 export type LastReads = z.infer<typeof LastReadsSchema>;
 /** How often one flag was read. */
 export type FlagUsage = z.infer<typeof FlagUsageSchema>;
+/** How often several flags were read in the last 24 hours. */
+export type RecentReads = z.infer<typeof RecentReadsSchema>;
 /** What the repositories of a project have reported. */
 export type CodeReferences = z.infer<typeof CodeReferencesSchema>;
 /** Where the code of each repository has one flag. */

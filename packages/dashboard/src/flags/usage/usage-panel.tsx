@@ -10,8 +10,9 @@ import { Section } from '../../components/section.tsx';
 import { LOCALE, ReadTime } from '../../components/time-ago.tsx';
 import type { FlagPanelProps } from '../panel-props.ts';
 import { messages } from './messages.ts';
+import { HOUR_MS, type Reads, readBars, sumOf } from './read-bars.ts';
 
-const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
+const DAY_MS = 86_400_000;
 
 /** Environments without reads are only counted beyond so many rows. */
 const MANY = 8;
@@ -21,7 +22,6 @@ interface Named {
 }
 
 type EnvironmentReads = FlagUsage['environments'][number];
-type Reads = EnvironmentReads['hours'][number];
 
 /** How often the flag was read, in the last 24 hours and 30 days. */
 export function UsagePanel({ project, flag }: FlagPanelProps) {
@@ -167,15 +167,7 @@ function Bars({
   count: number;
   now: number;
 }) {
-  const first = Math.floor(now / stepMs) - count + 1;
-  const bars = Array.from({ length: count }, () => ({ on: 0, off: 0 }));
-  for (const { at, on, off } of reads) {
-    const bar = bars[Math.floor(Date.parse(at) / stepMs) - first];
-    if (bar === undefined) continue;
-    bar.on += on;
-    bar.off += off;
-  }
-  const most = Math.max(1, ...bars.map(({ on, off }) => on + off));
+  const { first, bars, most } = readBars(reads, { stepMs, count, now });
   const { on, off } = sumOf(bars);
   const text = messages.reads(on, off);
 
@@ -224,8 +216,4 @@ const dayText = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone:
 /** A day is one in UTC, an hour is shown in local time. */
 function timeText(at: number, stepMs: number): string {
   return (stepMs === DAY_MS ? dayText : hourText).format(at);
-}
-
-function sumOf(reads: readonly Pick<Reads, 'on' | 'off'>[]): { on: number; off: number } {
-  return reads.reduce((sum, { on, off }) => ({ on: sum.on + on, off: sum.off + off }), { on: 0, off: 0 });
 }

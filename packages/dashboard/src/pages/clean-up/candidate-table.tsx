@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { findingsOf } from '../../api/code-references.ts';
 import type { CodeReferences, FlagRecord, LastReads, ProjectRecord } from '../../api/types.ts';
-import { lastReadOf } from '../../api/usage.ts';
+import { type HoursOfReads, lastReadOf, useRecentReads } from '../../api/usage.ts';
 import { links } from '../../browser/links.ts';
 import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
@@ -12,6 +12,7 @@ import { ReadTime, TimeAgo } from '../../components/time-ago.tsx';
 import { FoundInCode } from '../../flags/code-references/found-in-code.tsx';
 import { lastChange, staleDays } from '../../flags/flag-filter.ts';
 import type { Selection } from '../../flags/selection.ts';
+import { ReadsSpark } from '../../flags/usage/reads-spark.tsx';
 import { type Reason, reasonsOf } from './candidates.ts';
 import { messages } from './messages.ts';
 
@@ -42,6 +43,7 @@ export function CandidateTable({
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? flags : flags.slice(0, MOST);
   const keys = flags.map(({ key }) => key);
+  const recent = useRecentReads(project, lastReads === undefined ? [] : keys.slice(0, shown.length));
   const areAll = selection !== undefined && keys.every((key) => selection.keys.has(key));
   const reported = code !== undefined && code.repositories.length > 0 ? code : undefined;
   const all = [
@@ -76,6 +78,7 @@ export function CandidateTable({
             project={project}
             flag={flag}
             lastReads={lastReads}
+            recent={recent.get(flag.key)}
             code={reported}
             isSelected={selection?.keys.has(flag.key) ?? false}
             onToggle={selection && (() => selection.toggle(flag.key))}
@@ -96,6 +99,7 @@ function CandidateRow({
   project,
   flag,
   lastReads,
+  recent,
   code,
   isSelected,
   onToggle,
@@ -103,6 +107,8 @@ function CandidateRow({
   project: ProjectRecord;
   flag: FlagRecord;
   lastReads: LastReads | undefined;
+  /** `undefined` for a flag without reads in the last 24 hours. */
+  recent: HoursOfReads | undefined;
   code: CodeReferences | undefined;
   isSelected: boolean;
   onToggle: (() => void) | undefined;
@@ -155,6 +161,7 @@ function CandidateRow({
       {lastReads !== undefined && (
         <RecordCell label={columns.read.label} className="lg:whitespace-nowrap">
           <ReadTime at={readAt} />
+          {recent !== undefined && <ReadsSpark reads={recent} />}
         </RecordCell>
       )}
 

@@ -15,7 +15,7 @@ function flag(key: string, states: readonly FlagState[], more: Partial<FlagRecor
   return testFlag(key, { createdAt: at(60), environments, ...more });
 }
 
-test('a flag may be removed for each reason that holds, and a permanent one for none', () => {
+test('a flag may be removed for each reason that holds, and a permanent one is listed apart', () => {
   const [on, off] = [{ enabled: true }, { enabled: false }];
   const flags = [
     flag('done', [on, on]),
@@ -54,6 +54,7 @@ test('a flag may be removed for each reason that holds, and a permanent one for 
     ['done', ['done', 'full-rollout', 'done-and-read']],
     ['unread', ['done', 'constructor', 'different']],
     ['same', ['half', 'off', 'constructor']],
+    ['permanent', ['limit']],
     ['archived', ['gone']],
   ]);
   expect(keysOf(false)[1]).toEqual(['unread', []]);

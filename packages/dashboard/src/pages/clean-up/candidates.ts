@@ -3,8 +3,8 @@ import { isUnread } from '../../api/usage.ts';
 import { STALE_DAYS, staleDays } from '../../flags/flag-filter.ts';
 import { isDone } from '../../flags/is-done.ts';
 
-/** Why a flag may be removed. A flag can have several reasons. */
-export const REASONS = ['done', 'unread', 'same', 'archived'] as const;
+/** Why a flag may be removed, or `permanent` for one that is meant to stay. A flag can have several reasons. */
+export const REASONS = ['done', 'unread', 'same', 'permanent', 'archived'] as const;
 
 /** One of {@link REASONS}. */
 export type Reason = (typeof REASONS)[number];
@@ -22,13 +22,16 @@ interface Facts {
   readonly now: number;
 }
 
-/** The flags that may be removed, by reason, those that have not changed for longest first. Permanent ones are meant to stay. */
+/** The flags that may be removed, by reason, those that have not changed for longest first. Permanent ones are listed apart. */
 export function candidates(
   flags: readonly FlagRecord[],
   archived: readonly FlagRecord[],
   facts: Facts,
 ): Readonly<Record<Reason, readonly FlagRecord[]>> {
-  const byReason = { done: [], unread: [], same: [], archived: [] } as Record<Reason, FlagRecord[]>;
+  const byReason = { done: [], unread: [], same: [], permanent: [], archived: [] } as Record<
+    Reason,
+    FlagRecord[]
+  >;
   for (const flag of [...flags, ...archived])
     for (const reason of reasonsOf(flag, facts)) byReason[reason].push(flag);
 
@@ -41,7 +44,7 @@ export function candidates(
 export function reasonsOf(flag: FlagRecord, { environments, lastReads, now }: Facts): readonly Reason[] {
   if (flag.archivedAt !== undefined)
     return now - Date.parse(flag.archivedAt) >= ARCHIVED_MS ? ['archived'] : [];
-  if (flag.permanent) return [];
+  if (flag.permanent) return ['permanent'];
 
   const reasons: Reason[] = [];
   if (isDone(flag, environments, now)) reasons.push('done');

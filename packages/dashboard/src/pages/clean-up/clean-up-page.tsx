@@ -59,7 +59,7 @@ function CleanUp({
   // Without a reason in the address, the first that had flags when the screen opened.
   const [first, setFirst] = useState<Reason>();
   if (first === undefined && !isLoading)
-    setFirst(REASONS.find((each) => byReason[each].length > 0) ?? 'done');
+    setFirst(REASONS.find((each) => each !== 'permanent' && byReason[each].length > 0) ?? 'done');
   const reason = REASONS.find((each) => each === params.get('why')) ?? first ?? 'done';
   const shown = useMemo(() => new Set(byReason[reason].map(({ key }) => key)), [byReason, reason]);
   const choices = useChoices(flags);

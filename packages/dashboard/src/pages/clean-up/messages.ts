@@ -13,12 +13,14 @@ export const messages = {
     done: 'Ready to remove',
     unread: 'Not read',
     same: 'Same everywhere',
+    permanent: 'Permanent',
     archived: 'Archived long ago',
   } satisfies Record<Reason, string>,
   explained: {
     done: 'On for everyone, with one value, in every environment, and unchanged for 30 days.',
     unread: 'No program has asked for these flags for 30 days.',
     same: 'Off, not set, or with the same rollout in every environment, and unchanged for 30 days.',
+    permanent: 'Meant to stay, and in none of the other lists. Take the mark off on the page of the flag.',
     archived: 'Archived for 90 days or more. Open a flag to delete it or to restore it.',
   } satisfies Record<Reason, string>,
   why: {
@@ -26,12 +28,14 @@ export const messages = {
       `on for everyone in ${places(environments)} for ${days(count)}`,
     unread: () => 'not read for 30 days',
     same: (environments: number, count: number) => `the same in ${places(environments)} for ${days(count)}`,
+    permanent: () => 'meant to stay',
     archived: () => 'archived',
   } satisfies Record<Reason, (environments: number, count: number) => string>,
   none: {
     done: 'No flag is ready to remove.',
     unread: 'Every flag has been read in the last 30 days, or is new.',
     same: 'No flag is the same everywhere for long.',
+    permanent: 'No flag is marked as permanent.',
     archived: 'No flag was archived long ago.',
   } satisfies Record<Reason, string>,
   notCounted:

@@ -85,5 +85,28 @@ describe.each(ENGINES)('reports of usage on $name', (engine: TestEngine) => {
       ),
     });
     expect((await app.call('GET', `${path}/flags/none/usage`)).json.error).toBe('flag_not_found');
+
+    // Of several flags at once, in all environments together: without those that were not read or do not exist.
+    const [production = ''] = (
+      await app.home.database.query<{ id: string }>(
+        "SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id WHERE p.name = $1 AND e.name = 'production'",
+        [path.split('/').at(-1) ?? ''],
+      )
+    ).map(({ id }) => id);
+    await store.add([{ environmentId: production, flags: [['used', 5, 0]] }], hour);
+    await store.add([{ environmentId: production, flags: [['no-flag', 5, 0]] }], hour);
+    const recent = await app.call('GET', `${path}/usage/hours?keys=used,unused,no-flag`);
+    expect(recent.json).toEqual({
+      flags: {
+        used: [
+          { at: iso(hour - 23 * HOUR_MS), on: 2, off: 1 },
+          { at: iso(hour - HOUR_MS), on: 2, off: 1 },
+          { at: iso(hour), on: 9, off: 2 },
+        ],
+      },
+    });
+    const tooMany = Array.from({ length: 101 }, (_, index) => `k${index}`).join();
+    for (const keys of ['', 'a,,b', 'a b', tooMany])
+      expect((await app.call('GET', `${path}/usage/hours?keys=${keys}`)).json.error).toBe('invalid_argument');
   });
 });

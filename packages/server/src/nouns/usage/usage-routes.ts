@@ -1,10 +1,11 @@
+import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import { isoTime, isoTimeOr, ok } from '../../management/api/answers.ts';
 import type { ManagementApp } from '../../management/api/management-app.ts';
 import { tagged } from '../../management/api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../../management/api/schemas.ts';
 import { z } from '../../management/api/zod.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { type ReadsFrom, readFlagUsage, readProjectUsage } from './usage.ts';
+import { type ReadsFrom, readFlagUsage, readProjectUsage, readRecentReads } from './usage.ts';
 
 const since = TimeSchema.optional().openapi({
   description: 'Since when clients report reads; absent while they do not.',
@@ -49,6 +50,26 @@ export const FlagUsageSchema = z
   })
   .openapi('FlagUsage');
 
+/** How often several flags were read. */
+export const RecentReadsSchema = z
+  .object({
+    since,
+    flags: z.record(FlagKeySchema, z.array(Reads)).openapi({
+      description:
+        'The last 24 hours of each flag in all environments together, the oldest first. Hours without a read are left out, and flags without one.',
+    }),
+  })
+  .openapi('RecentReads');
+
+/** Of how many flags one request asks. */
+const MOST_KEYS = 100;
+
+/** Keys of flags, separated by commas. */
+const Keys = z
+  .string()
+  .transform((list) => list.split(','))
+  .pipe(z.array(z.string().regex(FLAG_KEY_PATTERN)).max(MOST_KEYS));
+
 /** Mounts the routes that show how often flags are read. */
 export function mountUsage(app: ManagementApp, context: ManagementContext): void {
   const { mount } = tagged(app, 'Usage');
@@ -64,6 +85,28 @@ export function mountUsage(app: ManagementApp, context: ManagementContext): void
       const usage = await readProjectUsage(context, actor, params.project);
       const environments = new Map([...usage.environments].map(([name, reads]) => [name, isoTimes(reads)]));
       return ok({ since: isoTimeOr(usage.since), lastReads: isoTimes(usage.lastReads), environments });
+    },
+  });
+
+  mount({
+    method: 'get',
+    path: '/api/projects/{project}/usage/hours',
+    id: 'getRecentReads',
+    isHeavy: true,
+    role: 'viewer',
+    summary: 'Read how often some flags were read in the last 24 hours',
+    query: z.strictObject({
+      keys: Keys.openapi({
+        description: `The keys of at most ${MOST_KEYS} flags, separated by commas.`,
+        type: 'string',
+        example: 'new-checkout,dark-mode',
+      }),
+    }),
+    answer: { description: 'The reads by flag.', schema: RecentReadsSchema },
+    handle: async ({ params, query: { keys }, actor }) => {
+      const { since, flags } = await readRecentReads(context, actor, { project: params.project, keys });
+      const records = new Map([...flags].map(([key, hours]) => [key, hours.map(readsRecord)]));
+      return ok({ since: isoTimeOr(since), flags: records });
     },
   });
 

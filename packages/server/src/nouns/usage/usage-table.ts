@@ -13,7 +13,7 @@ import {
   type Parameter,
   type Queryable,
 } from '../../storage/database.ts';
-import { insertRows } from '../../storage/rows.ts';
+import { insertRows, placeholders } from '../../storage/rows.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 
@@ -31,7 +31,7 @@ const PRUNE_STEP = 5_000;
  * its old id. When one from the future was made is not known.
  */
 const readsIn = (table: string) => `${table} JOIN environments ON environments.id = environment_id
-  WHERE project_id = $1 AND deleted_at IS NULL AND hour <= $2
+  WHERE environments.project_id = $1 AND deleted_at IS NULL AND hour <= $2
     AND (hour > environments.created_at - ${HOUR_MS} OR environments.created_at > $2)`;
 
 /** The reads of a flag in one environment within one hour. */
@@ -78,6 +78,31 @@ export function readHours(
     `SELECT environment_id AS "environmentId", hour, outcome, reads FROM ${readsIn('flag_usage')}
       AND flag_key = $3 AND hour >= $4 ORDER BY hour`,
     [projectId, now + CLOCK_TOLERANCE_MS, flagKey, since],
+  );
+}
+
+/** The reads of a flag in all environments within one hour. */
+export interface FlagReads {
+  readonly flagKey: string;
+  /** The start of the hour, in epoch milliseconds. */
+  readonly hour: number;
+  readonly outcome: UsageOutcome;
+  /** Inexact beyond `Number.MAX_SAFE_INTEGER`. */
+  readonly reads: number;
+}
+
+/** The reads of a few flags from the hour `since` on, since each flag was made, in the environments that exist; the oldest first. */
+export function readHoursOf(
+  db: Queryable,
+  { projectId, flagKeys }: { readonly projectId: string; readonly flagKeys: readonly string[] },
+  { since, now }: { readonly since: number; readonly now: number },
+): Promise<readonly FlagReads[]> {
+  return db.query<FlagReads>(
+    `SELECT flag_key AS "flagKey", hour, outcome, sum(CAST(reads AS DOUBLE PRECISION)) AS reads FROM ${readsIn('flag_usage')}
+      AND hour >= $3 AND flag_key IN (${placeholders(flagKeys.length, 3)})
+      AND hour > (SELECT flags.created_at FROM flags WHERE flags.project_id = $1 AND flags.key = flag_key) - ${HOUR_MS}
+      GROUP BY flag_key, hour, outcome ORDER BY hour`,
+    [projectId, now + CLOCK_TOLERANCE_MS, since, ...flagKeys],
   );
 }
 

@@ -2,11 +2,11 @@ import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { HOUR_MS } from '../../domain/clock.ts';
 import type { Environment } from '../../domain/project.ts';
-import { USAGE_RETENTION } from '../../domain/usage.ts';
+import { USAGE_RETENTION, type UsageOutcome } from '../../domain/usage.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { readEnvironments } from '../environments/environment-table.ts';
 import { findFlag, findProject } from '../lookup.ts';
-import { type HourlyReads, readHours, readLastReads } from './usage-table.ts';
+import { readHours, readHoursOf, readLastReads } from './usage-table.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 
@@ -62,6 +62,23 @@ export function readProjectUsage(
   });
 }
 
+/** How often a few flags were read in the last 24 hours, in all environments; none for a flag that does not exist. `project_not_found`. */
+export function readRecentReads(
+  context: ManagementContext,
+  actor: Actor,
+  { project, keys }: { readonly project: string; readonly keys: readonly string[] },
+): Promise<Counted & { readonly flags: ReadonlyMap<string, readonly ReadsFrom[]> }> {
+  return context.store.read(async (db) => {
+    const { id, usageSince } = await findProject(db, actor, project);
+    const now = context.now();
+    const rows = await readHoursOf(db, { projectId: id, flagKeys: keys }, { since: firstHour(now), now });
+
+    const byKey = Map.groupBy(rows, ({ flagKey }) => flagKey);
+    const flags = new Map([...byKey].map(([key, own]) => [key, sums(own, HOUR_MS)]));
+    return { ...defined({ since: usageSince }), flags };
+  });
+}
+
 /** How often a flag was read in each environment. `project_not_found`, `flag_not_found`. */
 export function readFlagUsage(
   context: ManagementContext,
@@ -75,7 +92,6 @@ export function readFlagUsage(
     const now = context.now();
     const today = startOf(DAY_MS, now);
     const since = today - (USAGE_RETENTION.days - 1) * DAY_MS;
-    const firstHour = startOf(HOUR_MS, now) - 23 * HOUR_MS;
 
     const lastReads = new Map(
       (await readLastReads(db, id, now, key)).map((each) => [each.environmentId, each.hour]),
@@ -87,7 +103,7 @@ export function readFlagUsage(
     const byEnvironment = Map.groupBy(rows, (row) => row.environmentId);
     const environments = (await readEnvironments(db, id)).map((environment) => {
       const own = byEnvironment.get(environment.id) ?? [];
-      const recent = own.filter(({ hour }) => hour >= firstHour);
+      const recent = own.filter(({ hour }) => hour >= firstHour(now));
       const lastReadAt = lastReads.get(environment.id);
       return {
         environment,
@@ -100,8 +116,16 @@ export function readFlagUsage(
   });
 }
 
+/** The first of the last 24 hours. */
+function firstHour(now: number): number {
+  return startOf(HOUR_MS, now) - 23 * HOUR_MS;
+}
+
 /** Adds up hours, in order, within times of one length. */
-function sums(rows: readonly HourlyReads[], lengthMs: number): ReadsFrom[] {
+function sums(
+  rows: readonly { readonly hour: number; readonly outcome: UsageOutcome; readonly reads: number }[],
+  lengthMs: number,
+): ReadsFrom[] {
   const added = new Map<number, ReadsFrom>();
   for (const { hour, outcome, reads } of rows) {
     const at = startOf(lengthMs, hour);
