@@ -73,6 +73,7 @@ const BODIES: Readonly<Record<string, object>> = {
 };
 
 const QUERIES: Readonly<Record<string, string>> = {
+  getRecentReads: '?keys=flag',
   compareEnvironments: '?from=staging&to=production',
   deleteCodeReferences: '?repository=r',
 };

@@ -209,6 +209,7 @@ async function readFlags(): Promise<void> {
   await readReceipt(key);
   await ask('GET', `${PROJECT}/usage`);
   await ask('GET', `${PROJECT}/flags/a/usage`);
+  await ask('GET', `${PROJECT}/usage/hours?keys=a,b`);
   await ask('GET', `${PROJECT}/keys`);
   await ask('GET', `/api/keys/${id}`);
   await ask('POST', `/api/keys/${id}/replace`, { endsAt: '2100-01-01T00:00:00Z' });

@@ -11,6 +11,7 @@ function requiredQuery(operation: unknown): string {
     from: 'staging',
     to: 'production',
     reference: 'a-request',
+    keys: 'web',
   };
   // The document is our own; its other test checks its shape.
   const { parameters = [] } = operation as {

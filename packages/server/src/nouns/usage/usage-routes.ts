@@ -64,11 +64,18 @@ export const RecentReadsSchema = z
 /** Of how many flags one request asks. */
 const MOST_KEYS = 100;
 
+const KEY = FLAG_KEY_PATTERN.source.slice(1, -1);
+
 /** Keys of flags, separated by commas. */
-const Keys = z
+const KeysSchema = z
   .string()
-  .transform((list) => list.split(','))
-  .pipe(z.array(z.string().regex(FLAG_KEY_PATTERN)).max(MOST_KEYS));
+  .regex(new RegExp(`^${KEY}(,${KEY}){0,${MOST_KEYS - 1}}$`), {
+    error: `it must be the keys of at most ${MOST_KEYS} flags, separated by commas`,
+  })
+  .openapi({
+    description: `The keys of at most ${MOST_KEYS} flags, separated by commas.`,
+    example: 'new-checkout,dark-mode',
+  });
 
 /** Mounts the routes that show how often flags are read. */
 export function mountUsage(app: ManagementApp, context: ManagementContext): void {
@@ -95,16 +102,13 @@ export function mountUsage(app: ManagementApp, context: ManagementContext): void
     isHeavy: true,
     role: 'viewer',
     summary: 'Read how often some flags were read in the last 24 hours',
-    query: z.strictObject({
-      keys: Keys.openapi({
-        description: `The keys of at most ${MOST_KEYS} flags, separated by commas.`,
-        type: 'string',
-        example: 'new-checkout,dark-mode',
-      }),
-    }),
+    query: z.strictObject({ keys: KeysSchema }),
     answer: { description: 'The reads by flag.', schema: RecentReadsSchema },
     handle: async ({ params, query: { keys }, actor }) => {
-      const { since, flags } = await readRecentReads(context, actor, { project: params.project, keys });
+      const { since, flags } = await readRecentReads(context, actor, {
+        project: params.project,
+        keys: keys.split(','),
+      });
       const records = new Map([...flags].map(([key, hours]) => [key, hours.map(readsRecord)]));
       return ok({ since: isoTimeOr(since), flags: records });
     },
