@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import type { Route } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import {
@@ -264,7 +265,8 @@ describe('the value', () => {
       await check();
       await page.getByRole('button', { name: 'Save in development' }).click();
       await page.getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
-      expect(await stateText(world)).toContain('"value":{"n":1.0}');
+      // The draft goes when it is sent.
+      await until('the server has it', async () => (await stateText(world)).includes('"value":{"n":1.0}'));
       expect(await stateText(world)).toContain('"valueName":"few"');
       await write(page, '8');
       expect(await menu.inputValue()).toBe('');
