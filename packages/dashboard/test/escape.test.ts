@@ -46,7 +46,7 @@ const HEADED = new Set([FLAGS, '/?projects']);
 /** What opens a popover: each says so, as people with screen readers need it. */
 const POPUP = '[aria-haspopup]:visible:enabled, [aria-expanded="false"]:visible:enabled';
 
-/** What may open a dialog: any button. Leaving the page, and the other way round, is not opening. */
+/** What may open a dialog: every button that does not open a popover. */
 const BUTTON = 'button:visible:enabled:not([aria-haspopup]):not([aria-expanded])';
 
 const world = sharedWorld(async ({ management }) => {
@@ -69,7 +69,7 @@ function watchLoading(page: Page): () => Promise<void> {
   return async () => {
     await page.evaluate(NEXT_FRAMES);
     if (loading.size === 0) return;
-    await until('nothing is loading any more', async () => loading.size === 0);
+    await until('all requests have ended', async () => loading.size === 0);
     await page.evaluate(NEXT_FRAMES);
   };
 }

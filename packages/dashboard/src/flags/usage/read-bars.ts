@@ -7,6 +7,7 @@ export interface Reads {
   readonly off: number;
 }
 
+/** An hour, in milliseconds. */
 export const HOUR_MS = 3_600_000;
 
 /** Reads in equal steps of time, the oldest first. */

@@ -10,6 +10,8 @@ import { type FlagItemProps, rowMarks } from './windowed-rows.ts';
 /** One flag with its states. Drawn again only when its own record or the drawn columns change. */
 export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: DrawnColumns }) {
   const { project, flag, index, heightPx, isSelected, isMarked, onToggle, drawn } = props;
+  // Compact rows have one.
+  const hasTwoLines = heightPx > 44;
 
   return (
     <tr
@@ -41,7 +43,7 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
           drawn.isKeyLast && EDGE,
         )}
       >
-        <FlagName {...props} hasDescription={heightPx > 44} />
+        <FlagName {...props} hasDescription={hasTwoLines} />
       </th>
 
       {drawn.slots.map((slot) =>
@@ -65,7 +67,7 @@ export const FlagRow = memo(function FlagRow(props: FlagItemProps & { drawn: Dra
               flagKey={flag.key}
               record={flag.environments[slot.key]}
               isArchived={flag.archivedAt !== undefined}
-              hasTwoLines={heightPx > 44}
+              hasTwoLines={hasTwoLines}
             />
           </td>
         ),

@@ -84,7 +84,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const { columns } = useColumns(project);
   const shown = useShownFlags(project, flags, columns);
   const { filter, setFilter, favorites } = shown;
-  // Clients do not get archived flags: there is nothing to switch.
+  // Archived flags have no switches: clients do not get them.
   const listed = useMemo(
     () => (filter.isArchived ? { ...columns, environments: [], pinned: 0 } : columns),
     [columns, filter.isArchived],

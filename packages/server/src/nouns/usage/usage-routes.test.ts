@@ -45,11 +45,14 @@ describe.each(ENGINES)('reports of usage on $name', (engine: TestEngine) => {
     for (const key of ['used', 'unused']) await app.call('POST', `${path}/flags`, { body: { key } });
     const { environments } = (await app.call('GET', path)).json;
     const store = new SqlUsageStore(app.home.database);
-    const rows = await app.home.database.query<{ id: string }>(
-      "SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id WHERE p.name = $1 AND e.name = 'staging'",
-      [path.split('/').at(-1) ?? ''],
-    );
-    const environmentId = rows[0]?.id ?? '';
+    const idOf = async (environment: string) => {
+      const [row] = await app.home.database.query<{ id: string }>(
+        'SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id WHERE p.name = $1 AND e.name = $2',
+        [path.split('/').at(-1) ?? '', environment],
+      );
+      return row?.id ?? '';
+    };
+    const environmentId = await idOf('staging');
     // The last hour of a day, a day after the flag was made.
     app.node.now = Math.ceil(app.node.now / (24 * HOUR_MS)) * 24 * HOUR_MS + 48 * HOUR_MS - 1;
     const hour = app.node.now + 1 - HOUR_MS;
@@ -87,12 +90,7 @@ describe.each(ENGINES)('reports of usage on $name', (engine: TestEngine) => {
     expect((await app.call('GET', `${path}/flags/none/usage`)).json.error).toBe('flag_not_found');
 
     // Of several flags at once, in all environments together: without those that were not read or do not exist.
-    const [production = ''] = (
-      await app.home.database.query<{ id: string }>(
-        "SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id WHERE p.name = $1 AND e.name = 'production'",
-        [path.split('/').at(-1) ?? ''],
-      )
-    ).map(({ id }) => id);
+    const production = await idOf('production');
     await store.add([{ environmentId: production, flags: [['used', 5, 0]] }], hour);
     await store.add([{ environmentId: production, flags: [['no-flag', 5, 0]] }], hour);
     const recent = await app.call('GET', `${path}/usage/hours?keys=used,unused,no-flag`);
